@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
-import { formatSecond, now } from '../clock.ts'
+import { formatInstant, formatSecond, now } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import { FILE_NAME, SYSTEM_FILE } from '../config/layers/file.ts'
 import { loadConfig } from '../config/load.ts'
@@ -112,18 +112,19 @@ async function freeName(name: string): Promise<string> {
 
 function toJson(
   { dataDir }: Config,
-  { manifest, generation, held, secrets }: Restored,
+  { manifest, generation, held, newestWishAt, secrets }: Restored,
   { written, at }: { written: WrittenConfig; at: number },
 ) {
   const { createdAt, version, outside } = manifest
   const gapMs = Math.max(0, at - Date.parse(createdAt))
   const common = { folder: dataDir, config: written.file, createdAt, version, gapMs, generation }
-  return { ...common, held, outside, withoutSecret: secrets === null }
+  const wishAt = newestWishAt === null ? null : formatInstant(newestWishAt)
+  return { ...common, held, newestWishAt: wishAt, outside, withoutSecret: secrets === null }
 }
 
 function report(
   { dataDir, file }: Config,
-  { manifest, generation, held, secrets }: Restored,
+  { manifest, generation, held, newestWishAt, secrets }: Restored,
   { written, at }: { written: WrittenConfig; at: number },
 ): string {
   const { createdAt, hostname, outside } = manifest
@@ -134,6 +135,9 @@ function report(
     '',
     `Everything between ${formatSecond(Date.parse(createdAt))} and now (${formatSecond(at)}) is lost:`,
     'mail and events of that time, and also unsubscriptions, complaints, suppressions and changes of keys.',
+    newestWishAt === null
+      ? 'The backup knows of nobody who unsubscribed or complained.'
+      : `The last person who unsubscribed or complained, as far as the backup knows, did so at ${formatSecond(newestWishAt)}: newer wishes are lost.`,
     'Take over from elsewhere what you know of them before mail goes out again.',
     '',
     `Held: ${formatHeld(held)}.`,

@@ -2,10 +2,14 @@
  * The keys derived from `secret` by HKDF-SHA256 (RFC 5869), one per purpose, so that a token of one
  * kind is never valid as another. Keys of the previous secret come second: they are accepted, but
  * nothing new is made with them.
+ *
+ * One key is not derived: that of address digests is random and stands in the database
+ * (`features/wishes/address-key.ts`), so that digests outlive a change of `secret`.
  */
 import {
   createCipheriv,
   createDecipheriv,
+  createHmac,
   createSecretKey,
   hkdfSync,
   type KeyObject,
@@ -34,10 +38,22 @@ export type Keyring = {
   unseal(sealed: string): string
   /** Seals a text again if the previous secret sealed it; else returns it. @throws TypeError */
   reseal(sealed: string): string
+  /** Sets the key of address digests. */
+  useAddressKey(key: Buffer): void
+  /**
+   * The digest of an address of a project, 10 octets of HMAC-SHA-256: the same for as long as the database
+   * lives, and of no use to a reader who has no key. `address`: as `ParsedAddress.address`.
+   * @throws TypeError before `useAddressKey`
+   */
+  addressDigest(projectId: string, address: string): Buffer
+  /** A UUIDv8 (RFC 9562 section 5.8) that stands for an address of a project where its id is not shown. */
+  addressUuid(projectId: string, address: string): string
 }
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
+/** Octets of an address digest; links and return paths carry them. */
+export const ADDRESS_DIGEST_OCTETS = 10
 
 export function createKeyring(secret: string, previous: string | null = null): Keyring {
   const older = previous === null ? [] : [previous]
@@ -61,6 +77,37 @@ export function createKeyring(secret: string, previous: string | null = null): K
     reseal: (sealed) => {
       const isCurrent = tryUnseal(keys('at-rest')[0], sealed) !== undefined
       return isCurrent ? sealed : seal(unseal(sealed))
+    },
+    ...createAddressDigests(),
+  }
+}
+
+type AddressDigests = Pick<Keyring, 'useAddressKey' | 'addressDigest' | 'addressUuid'>
+
+function createAddressDigests(): AddressDigests {
+  let key: KeyObject | undefined
+  let last: { projectId: string; address: string; digest: Buffer } | undefined
+  const mac = (text: string): Buffer => {
+    if (key === undefined) throw new TypeError('The key of address digests is not loaded.')
+    return createHmac('sha256', key).update(text).digest()
+  }
+  return {
+    useAddressKey(bytes) {
+      key = createSecretKey(bytes)
+      last = undefined
+    },
+    addressDigest(projectId, address) {
+      // One statement may ask twice for one recipient.
+      if (last?.address === address && last.projectId === projectId) return last.digest
+      const digest = mac(`address\n${projectId}\n${address}`).subarray(0, ADDRESS_DIGEST_OCTETS)
+      last = { projectId, address, digest }
+      return digest
+    },
+    addressUuid(projectId, address) {
+      const bytes = mac(`contact id\n${projectId}\n${address}`).subarray(0, 16)
+      bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+      bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+      return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
     },
   }
 }

@@ -35,6 +35,8 @@ import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
 import type { WebhookNotice } from './webhook-notifier.ts'
+import { loadAddressKey } from './wishes/address-key.ts'
+import { keyOlderWishes } from './wishes/key-older-wishes.ts'
 import type { WorkflowNotice } from './workflows/notifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
@@ -77,13 +79,18 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     counters,
     watch: isWatching,
     onMigration: options.onMigration,
+    addressDigest: keyring.addressDigest,
     ...(options.createThread && { createThread: options.createThread }),
   })
-  const prepared = checkSecret({ store, keyring }).then(() => sealWaiting({ store, keyring }))
-  await prepared.catch(async (error) => {
+  try {
+    await checkSecret({ store, keyring })
+    await sealWaiting({ store, keyring })
+    await loadAddressKey({ store, keyring, now })
+    await keyOlderWishes({ store })
+  } catch (error) {
     await store.close()
     throw error
-  })
+  }
   const directory = createDirectory({ store, keyring })
   const { dataDir, dns } = config
   const watch = createDnsWatch({ dns, now, log, health })

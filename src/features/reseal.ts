@@ -16,6 +16,7 @@ import { users } from '../store/schema/accounts.ts'
 import { domains } from '../store/schema/domains.ts'
 import { emails } from '../store/schema/messages.ts'
 import { webhookEndpoints, webhookSigningSecrets } from '../store/schema/webhooks.ts'
+import { instanceKeys } from '../store/schema/wishes.ts'
 import type { Base } from './base.ts'
 
 type Deps = Pick<Base, 'store' | 'keyring'>
@@ -42,6 +43,7 @@ export const SEALED: readonly Sealed[] = [
   sealedSecrets(webhookEndpoints, webhookEndpoints.id),
   sealedSecrets(webhookSigningSecrets, webhookSigningSecrets.projectId),
   { table: users, key: users.id, columns: { totpSecret: users.totpSecret } },
+  { table: instanceKeys, key: instanceKeys.name, columns: { sealed: instanceKeys.sealed } },
   {
     table: emails,
     key: emails.id,

@@ -43,6 +43,7 @@ import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
 import { deleteExpiredDeliveries } from './webhooks/deliveries/retention.ts'
 import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
+import { deleteExpiredErasedRecipients } from './wishes/erased-recipients.ts'
 import { ERASE_KIND, eraseWorkflows } from './workflows/definition/erase.ts'
 import { runBulkStart } from './workflows/executions/bulk/run.ts'
 import { BULK_START_KIND } from './workflows/executions/bulk/start.ts'
@@ -121,6 +122,11 @@ export function createSchedule(core: Core): Schedule {
       // A run may take minutes, and a stop of the program does not wait for it.
       atOnce: 1,
       run: ({ signal }) => deleteExpiredQuarters(core, signal),
+    },
+    {
+      name: 'delete-old-link-ids',
+      schedule: '35 4 * * *',
+      run: () => deleteExpiredErasedRecipients(core),
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {

@@ -11,6 +11,8 @@ const SIGNATURE_OCTETS = 10
 const BLOCK_OCTETS = 64
 const DIGEST_OCTETS = 32
 const UUID_OCTETS = 16
+/** Octets of the digest of an address. */
+const ADDRESS_OCTETS = 10
 /** Octets of a link's number. A URL is longer, so the length tells them apart. */
 const LINK_NUMBER_OCTETS = 4
 /** A click token contains a link of up to 2,500 octets. */
@@ -31,8 +33,19 @@ type KeyBlocks = { inner: Buffer; outer: Buffer }
 /** A key object never changes, so its blocks can be cached. */
 const knownBlocks = new WeakMap<KeyObject, KeyBlocks>()
 
-/** The contact of a hosted page, and the email whose link led there, if any. */
-export type PageToken = { contactId: string; emailId: string | undefined }
+/**
+ * The contact of a hosted page, the email whose link led there, and the digest of the address that the mail
+ * went to (`Keyring.addressDigest`). A link for an address that is no contact's names no contact. Tokens of
+ * earlier versions have no digest.
+ */
+export type PageToken = {
+  contactId: string | undefined
+  emailId: string | undefined
+  digest?: Buffer | undefined
+}
+
+/** The email of a return path or unsubscribe address, and the digest of its recipient's address. */
+export type EmailToken = { emailId: string; digest?: Buffer | undefined }
 
 /** A link of an email: its number (see `html/links.ts`) or its URL. */
 type ClickToken = { emailId: string; link: number | string }
@@ -55,43 +68,50 @@ export function readToken(keys: readonly TokenKey[], token: string): Buffer | un
   return matches.includes(true) ? payload : undefined
 }
 
-/** The local part (44 octets) of the return path of an email. */
-export function createReturnPathLocalPart(key: TokenKey, emailId: string): string {
-  return RETURN_PATH + createToken(key, uuidBytes(emailId))
+/** The local part (60 octets; RFC 5321 section 4.5.3.1.1 allows 64) of the return path of an email. */
+export function createReturnPathLocalPart(key: TokenKey, emailId: string, digest?: Buffer): string {
+  return RETURN_PATH + createToken(key, emailBytes(emailId, digest))
 }
 
-/** The email id in the local part of a return path. The caller checks its age. */
+/** The email in the local part of a return path. The caller checks its age. */
 export function readReturnPathLocalPart(
   keys: readonly TokenKey[],
   localPart: string,
-): string | undefined {
+): EmailToken | undefined {
   return readEmailLocalPart(keys, RETURN_PATH, localPart)
 }
 
 /** The local part of the address for unsubscribing by mail. */
-export function createUnsubscribeLocalPart(key: TokenKey, emailId: string): string {
-  return MAIL_UNSUBSCRIBE + createToken(key, uuidBytes(emailId))
+export function createUnsubscribeLocalPart(
+  key: TokenKey,
+  emailId: string,
+  digest?: Buffer,
+): string {
+  return MAIL_UNSUBSCRIBE + createToken(key, emailBytes(emailId, digest))
 }
 
 export function readUnsubscribeLocalPart(
   keys: readonly TokenKey[],
   localPart: string,
-): string | undefined {
+): EmailToken | undefined {
   return readEmailLocalPart(keys, MAIL_UNSUBSCRIBE, localPart)
 }
 
-export function createPageToken(key: TokenKey, page: PageToken): string {
-  const ids = [uuidBytes(page.contactId), uuidBytes(page.emailId ?? NIL_UUID)]
-  return createToken(key, Buffer.concat(ids))
+export function createPageToken(key: TokenKey, { contactId, emailId, digest }: PageToken): string {
+  const ids = [uuidBytes(contactId ?? NIL_UUID), uuidBytes(emailId ?? NIL_UUID)]
+  return createToken(key, Buffer.concat(digest === undefined ? ids : [...ids, digest]))
 }
 
 export function readPageToken(keys: readonly TokenKey[], token: string): PageToken | undefined {
   const payload = readToken(keys, token)
-  if (payload?.length !== 2 * UUID_OCTETS) return undefined
-  const emailId = uuidText(payload.subarray(UUID_OCTETS))
+  const digest = digestBehind(payload, 2 * UUID_OCTETS)
+  if (payload === undefined || digest === null) return undefined
+  const contactId = uuidText(payload.subarray(0, UUID_OCTETS))
+  const emailId = uuidText(payload.subarray(UUID_OCTETS, 2 * UUID_OCTETS))
   return {
-    contactId: uuidText(payload.subarray(0, UUID_OCTETS)),
+    contactId: contactId === NIL_UUID ? undefined : contactId,
     emailId: emailId === NIL_UUID ? undefined : emailId,
+    digest,
   }
 }
 
@@ -151,14 +171,27 @@ export function uuidText(bytes: Buffer): string {
   return `${parts.join('-')}-${hex.slice(20)}`
 }
 
+function emailBytes(emailId: string, digest: Buffer | undefined): Buffer {
+  const id = uuidBytes(emailId)
+  return digest === undefined ? id : Buffer.concat([id, digest])
+}
+
+/** The digest after the first octets; undefined if there is none, null for a payload of another length. */
+function digestBehind(payload: Buffer | undefined, octets: number): Buffer | undefined | null {
+  if (payload?.length === octets) return undefined
+  return payload?.length === octets + ADDRESS_OCTETS ? payload.subarray(octets) : null
+}
+
 function readEmailLocalPart(
   keys: readonly TokenKey[],
   prefix: string,
   localPart: string,
-): string | undefined {
+): EmailToken | undefined {
   if (localPart.slice(0, prefix.length).toLowerCase() !== prefix) return undefined
   const payload = readToken(keys, localPart.slice(prefix.length))
-  return payload?.length === UUID_OCTETS ? uuidText(payload) : undefined
+  const digest = digestBehind(payload, UUID_OCTETS)
+  if (payload === undefined || digest === null) return undefined
+  return { emailId: uuidText(payload.subarray(0, UUID_OCTETS)), digest }
 }
 
 function signature(key: TokenKey, payload: Buffer): Buffer {

@@ -33,10 +33,14 @@ export type Connection = {
   close(): void
 }
 
+/** The SQL function `address_digest` (`dialect.ts`): the digest of an address of a project. */
+export type AddressDigest = (projectId: string, address: string) => Buffer
+
 type ConnectionOptions = {
   path: string
   nativeBinding?: string | undefined
   isReadOnly?: boolean
+  addressDigest?: AddressDigest | undefined
   /** How long a query may block its thread while others hold the lock. */
   busyTimeoutMs: number
 }
@@ -45,12 +49,17 @@ const MAX_STATEMENTS = 500
 
 /** @throws SQLite's error, such as SQLITE_BUSY */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { path, nativeBinding, isReadOnly = false, busyTimeoutMs } = options
+  const { path, nativeBinding, isReadOnly = false, busyTimeoutMs, addressDigest } = options
   const database = new Database(path, {
     readonly: isReadOnly,
     timeout: busyTimeoutMs,
     ...(nativeBinding === undefined ? {} : { nativeBinding }),
   })
+  if (addressDigest !== undefined) {
+    database.function('address_digest', { deterministic: true }, (projectId, address) =>
+      addressDigest(String(projectId), String(address)),
+    )
+  }
   const statements = new Map<string, Prepared>()
   let writes = 0
 

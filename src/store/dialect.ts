@@ -102,6 +102,14 @@ export function raiseLastNumber(table: string, last: SQL): readonly [SQL, SQL] {
   ]
 }
 
+/**
+ * The digest of an address of a project (`Keyring.addressDigest`). `tx` and `store.read` know it; scan
+ * threads do not, because they have no key.
+ */
+export function addressDigest(projectId: Term, address: Term): SQL {
+  return sql`address_digest(${projectId}, ${address})`
+}
+
 /** The size of a text in octets of UTF-8. */
 export function octets(text: Term): SQL {
   return sql`octet_length(${text})`

@@ -14,7 +14,7 @@ import type { Counters } from '../counters.ts'
 import { hasCode } from '../errors.ts'
 import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { type AddressDigest, type Connection, openConnection } from './connection.ts'
 import { type Db, type Statements, StoreDb } from './database.ts'
 import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
@@ -80,6 +80,8 @@ export type StoreOptions = {
   migrationsDir?: string
   /** The file of the SQLite addon; by default the package's own. */
   nativeBinding?: string | undefined
+  /** Digests addresses for statements of `write` and `read`; without it, those statements fail. */
+  addressDigest?: AddressDigest | undefined
   readerThreads?: number
   /** For tests, in place of a worker thread. */
   createThread?: typeof createThread
@@ -110,6 +112,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const settings = { path, nativeBinding }
   const reading = openConnection({
     ...settings,
+    addressDigest: options.addressDigest,
     isReadOnly: true,
     busyTimeoutMs: READ_BUSY_TIMEOUT_MS,
   })
@@ -220,10 +223,11 @@ async function openWritable(options: StoreOptions, migrations: Migration[]): Pro
   }
 }
 
-function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): Connection {
+function setUp(options: StoreOptions, migrations: Migration[]): Connection {
+  const { path, nativeBinding, addressDigest } = options
   createFile(path)
   refuseSecondName(path)
-  const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
+  const connection = openConnection({ path, nativeBinding, addressDigest, busyTimeoutMs: 0 })
   try {
     // Pages large enough for a message's text without overflow, and a cache for the busy ones.
     connection.script('PRAGMA page_size = 8192; PRAGMA cache_size = -16384')

@@ -18,6 +18,7 @@ import { anyCharacter } from '../any-character.ts'
 
 const key = randomBytes(32)
 const otherKey = randomBytes(32)
+const digest = Buffer.from('00ff10203040506070ff', 'hex')
 const emailId = '0192f0c4-5d3b-7c1e-9a44-0123456789ab'
 const contactId = '0192f0c4-5d3b-7c1e-9a44-ba9876543210'
 
@@ -111,37 +112,58 @@ test('S21: no text of any length or alphabet is read as a token', () => {
   )
 })
 
-test('a return path has 44 octets of local part and gives the email id back', () => {
+test('a return path has 60 octets of local part and gives the email and the digest back', () => {
+  const localPart = createReturnPathLocalPart(key, emailId, digest)
+  assert.match(localPart, /^b\.[a-z2-7]{58}$/)
+  const email = { emailId, digest }
+  assert.deepEqual(readReturnPathLocalPart([key], localPart), email)
+  assert.deepEqual(readReturnPathLocalPart([otherKey, key], localPart.toUpperCase()), email)
+})
+
+test('the addresses and page links of earlier versions, without a digest, are still read', () => {
+  const older = { emailId, digest: undefined }
   const localPart = createReturnPathLocalPart(key, emailId)
   assert.match(localPart, /^b\.[a-z2-7]{42}$/)
-  assert.equal(readReturnPathLocalPart([key], localPart), emailId)
-  assert.equal(readReturnPathLocalPart([otherKey, key], localPart.toUpperCase()), emailId)
+  assert.deepEqual(readReturnPathLocalPart([key], localPart), older)
+  assert.deepEqual(readUnsubscribeLocalPart([key], createUnsubscribeLocalPart(key, emailId)), older)
+  const page = createPageToken(key, { contactId, emailId })
+  assert.deepEqual(readPageToken([key], page), { contactId, ...older })
 })
 
 test('a return path is read only with its own prefix, key and payload', () => {
-  const localPart = createReturnPathLocalPart(key, emailId)
+  const localPart = createReturnPathLocalPart(key, emailId, digest)
   assert.equal(readReturnPathLocalPart([otherKey], localPart), undefined)
   assert.equal(readReturnPathLocalPart([key], localPart.slice(2)), undefined)
   assert.equal(readReturnPathLocalPart([key], `x${localPart}`), undefined)
   assert.equal(readReturnPathLocalPart([key], localPart.replace('b.', 'u.')), undefined)
-  const page = createPageToken(key, { contactId, emailId })
-  assert.equal(readReturnPathLocalPart([key], `b.${page}`), undefined)
+  for (const page of [
+    { contactId, emailId },
+    { contactId, emailId, digest },
+  ]) {
+    assert.equal(readReturnPathLocalPart([key], `b.${createPageToken(key, page)}`), undefined)
+  }
 })
 
-test('a mail-in unsubscribe address gives the email id back', () => {
-  const localPart = createUnsubscribeLocalPart(key, emailId)
-  assert.match(localPart, /^u\.[a-z2-7]{42}$/)
-  assert.equal(readUnsubscribeLocalPart([key], localPart), emailId)
+test('a mail-in unsubscribe address gives the email and the digest back', () => {
+  const localPart = createUnsubscribeLocalPart(key, emailId, digest)
+  assert.match(localPart, /^u\.[a-z2-7]{58}$/)
+  assert.deepEqual(readUnsubscribeLocalPart([key], localPart), { emailId, digest })
   assert.equal(readUnsubscribeLocalPart([key], localPart.replace('u.', 'b.')), undefined)
 })
 
-test('a page token names a contact and, where there is one, an email', () => {
-  const withEmail = createPageToken(key, { contactId, emailId })
-  assert.deepEqual(readPageToken([key], withEmail), { contactId, emailId })
-  const without = createPageToken(key, { contactId, emailId: undefined })
-  assert.deepEqual(readPageToken([key], without), { contactId, emailId: undefined })
-  assert.notEqual(withEmail, without)
-  assert.equal(readPageToken([otherKey], withEmail), undefined)
+test('a page token names a contact, an email and a digest, as far as there are any', () => {
+  const pages = [
+    { contactId, emailId, digest },
+    { contactId, emailId: undefined, digest },
+    { contactId: undefined, emailId, digest },
+  ]
+  const tokens = pages.map((page) => createPageToken(key, page))
+  assert.deepEqual(
+    tokens.map((token) => readPageToken([key], token)),
+    pages,
+  )
+  assert.equal(new Set(tokens).size, 3)
+  assert.equal(readPageToken([otherKey], tokens[0] ?? ''), undefined)
   assert.equal(readPageToken([key], createToken(key, uuidBytes(contactId))), undefined)
 })
 

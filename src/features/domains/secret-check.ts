@@ -4,6 +4,7 @@ import { isNotNull } from '../../store/drizzle.ts'
 import { users } from '../../store/schema/accounts.ts'
 import { domains } from '../../store/schema/domains.ts'
 import { webhookEndpoints, webhookSigningSecrets } from '../../store/schema/webhooks.ts'
+import { instanceKeys } from '../../store/schema/wishes.ts'
 import type { Base } from '../base.ts'
 
 /** @throws ConfigError when a stored key does not open because `secret` is another one */
@@ -22,6 +23,7 @@ export async function checkSecret({
       .where(isNotNull(users.totpSecret))
       .limit(1)
       .get(),
+    read.select({ key: instanceKeys.sealed }).from(instanceKeys).limit(1).get(),
   ])
   try {
     for (const row of rows) if (row?.key) keyring.unseal(row.key)

@@ -45,7 +45,7 @@ async function compose(deps: Deps, email: LoadedEmail): Promise<Uint8Array> {
       ? undefined
       : await deps.directory.findSenderDomain(email.projectId, sender)
   const [returnKey] = deps.keyring.keys('return-path')
-  const returnPath = returnPathOf({ ...deps, returnKey }, email.id, domain)
+  const returnPath = returnPathOf({ ...deps, returnKey }, email, domain)
   const source = toSource(deps, { email, project, content, returnPath })
   const octets = await deps.outbound.sign({ source, keys: domain?.signingKeys ?? [] })
   if (octets === null) {

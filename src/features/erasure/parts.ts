@@ -9,6 +9,7 @@ import type { Statement } from '../../store/database.ts'
 import { indexedBy, jsonValue, notIndexed, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
+import { insertErasedContacts, insertErasedEmails } from '../wishes/erased-recipients.ts'
 
 /**
  * The parameters are those of `PartValues`; `erase` takes a `limit` too and deletes as many rows at
@@ -16,17 +17,25 @@ import { parameter, statement } from '../../store/statement.ts'
  */
 export type Part = {
   table: string
+  /** Keeps the ids of the rows that `erase` deletes next. */
+  keep: Statement<unknown> | undefined
   /** A row if the project has any. */
   find: Statement<{ found: number }>
   count: Statement<{ rows: number }>
   erase: Statement<unknown>
 }
 
-/** `jobId`: the job that erases. `before`: lines of the request log from then on stay. */
-export type PartValues = { projectId: string; jobId: string; before: number }
+/** `jobId`: the job that erases. `before`: lines of the request log from then on stay. `at`: now. */
+export type PartValues = { projectId: string; jobId: string; before: number; at: number }
 
 /** `from`: what follows the word, with the condition. `key`: what identifies a row. */
-type PartSpec = { key?: () => SQL; from: () => SQL; erase?: () => SQL }
+type PartSpec = {
+  key?: () => SQL
+  from: () => SQL
+  erase?: () => SQL
+  /** Makes `keep` from a query of ids. */
+  keep?: (ids: SQL) => SQL
+}
 
 const PROJECT = parameter('projectId')
 const LIMIT = parameter('limit')
@@ -87,7 +96,10 @@ const RESET_PARTS: readonly Part[] = [
     from: () => sql`segment_members where segment_id in ${ownOf('segments')}`,
   }),
   part('segments'),
-  part('contacts', { from: () => sql`contacts ${indexedBy('contacts_order')} where ${isOwn}` }),
+  part('contacts', {
+    from: () => sql`contacts ${indexedBy('contacts_order')} where ${isOwn}`,
+    keep: insertErasedContacts,
+  }),
   part('contact_fields', { key: () => sql`project_id, key, kind` }),
   part('templates'),
   part('strikes'),
@@ -106,6 +118,7 @@ const RESET_PARTS: readonly Part[] = [
 /** Emails, which are the queue; their attempts go with them. */
 export const QUEUE = part('emails', {
   from: () => sql`emails ${indexedBy('emails_newest')} where ${isOwn}`,
+  keep: insertErasedEmails,
 })
 
 /**
@@ -123,6 +136,9 @@ export const findUnbilled = statement<{ found: number }>(
 
 /** What a reset keeps and a deletion erases. */
 const KEPT_PARTS: readonly Part[] = [
+  part('wishes', { key: () => sql`digest` }),
+  part('unkeyed_wishes', { key: () => sql`project_id, email` }),
+  part('erased_recipients'),
   part('suppressions'),
   part('held_suppressions'),
   part('uploads'),
@@ -160,8 +176,10 @@ function part(table: string, spec: Partial<PartSpec> = {}): Part {
   const from = spec.from ?? (() => sql`${sql.raw(table)} where ${isOwn}`)
   const erase = () => sql`delete from ${sql.raw(table)} where (${key()}) in (
     select ${key()} from ${from()} limit ${LIMIT})`
+  const keep = spec.keep
   return {
     table,
+    keep: keep && statement(() => keep(sql`select id from ${from()} limit ${LIMIT}`)),
     find: statement(() => sql`select 1 as found from ${from()} limit 1`),
     count: statement(() => sql`select count(*) as rows from ${from()}`),
     erase: statement(spec.erase ?? erase),

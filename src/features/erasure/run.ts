@@ -15,7 +15,7 @@ import { eraseContents } from './contents.ts'
 import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
 import { eraseInboundMessages } from './inbound-messages.ts'
 import type { ErasurePayload } from './kinds.ts'
-import { CONTENTS, PARTS_OF, type Part, QUEUE, UNBILLED } from './parts.ts'
+import { CONTENTS, PARTS_OF, type Part, type PartValues, QUEUE, UNBILLED } from './parts.ts'
 import { untilBilled, untilCounted } from './until-counted.ts'
 
 type Deps = EraserDeps & Pick<Base, 'directory'>
@@ -31,7 +31,7 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   const { id, resetSince } = project
   await untilCounted(deps, job)
   // Lines from then on are about the reset itself.
-  const values = { projectId: id, jobId: job.id, before: resetSince }
+  const values = { projectId: id, jobId: job.id, before: resetSince, at: deps.now() }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
     parts: PARTS_OF.reset,
@@ -46,7 +46,8 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   const project = await findProject(deps, job)
   if (project === undefined || project.deletedAt === null) return
   const { id, customer } = project
-  const values = { projectId: id, jobId: job.id, before: Number.MAX_SAFE_INTEGER }
+  const before = Number.MAX_SAFE_INTEGER
+  const values = { projectId: id, jobId: job.id, before, at: deps.now() }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
     parts: PARTS_OF.deletion,
@@ -69,6 +70,7 @@ async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Pr
 /** `mustBeBilled`: the project cannot go before billing has counted its events. */
 type Work = {
   parts: readonly Part[]
+  /** `forget`: the project will not come back, so nothing of it is kept. */
   forget: boolean
   mustBeBilled: boolean
   finish(tx: Tx): Promise<unknown>
@@ -83,12 +85,12 @@ async function erase(
   const all = [QUEUE, CONTENTS, ...parts]
   await eraser.count(all)
   for (let isDone = false; !isDone; ) {
-    await eraseQueue(deps, eraser)
+    await eraseQueue(deps, eraser, forget)
     await eraseContents(deps, eraser)
     const { signal, values } = eraser
     const isBilled = await untilBilled(deps, { signal, projectId: values.projectId })
     if (mustBeBilled && !isBilled) throw new Error('Billing stands still.')
-    for (const part of parts) await eraseRows(deps, eraser, part)
+    for (const part of parts) await eraseRows(deps, eraser, { part, forget })
     await eraseInboundMessages(deps, eraser, { forget })
     isDone = await eraser.write(async (tx) => {
       if (await hasRows(tx, eraser, all)) return false
@@ -101,21 +103,36 @@ async function erase(
 async function eraseQueue(
   { store }: Pick<Deps, 'store'>,
   { repeat, values }: Eraser,
+  forget: boolean,
 ): Promise<void> {
   if ((await store.read.find(QUEUE.find, values)) === undefined) return
   await repeat(async (tx, limit) => {
     const unbilled = await tx.execute(UNBILLED.erase, { ...values, limit })
-    return unbilled > 0 ? unbilled : tx.execute(QUEUE.erase, { ...values, limit })
+    return unbilled > 0 ? unbilled : eraseSome(tx, { part: QUEUE, forget, values, limit })
   })
 }
 
 async function eraseRows(
   { store }: Pick<Deps, 'store'>,
   { repeat, values }: Eraser,
-  { find, erase: statement }: Part,
+  { part, forget }: { part: Part; forget: boolean },
 ): Promise<void> {
-  if ((await store.read.find(find, values)) === undefined) return
-  await repeat((tx, limit) => tx.execute(statement, { ...values, limit }))
+  if ((await store.read.find(part.find, values)) === undefined) return
+  await repeat((tx, limit) => eraseSome(tx, { part, forget, values, limit }))
+}
+
+/** Links in mail that was sent outlive a reset. */
+async function eraseSome(
+  tx: Tx,
+  {
+    part: { keep, erase: statement },
+    forget,
+    values,
+    limit,
+  }: { part: Part; forget: boolean; values: PartValues; limit: number },
+): Promise<number> {
+  if (keep !== undefined && !forget) await tx.execute(keep, { ...values, limit })
+  return tx.execute(statement, { ...values, limit })
 }
 
 async function hasRows(tx: Tx, { values }: Eraser, parts: readonly Part[]): Promise<boolean> {

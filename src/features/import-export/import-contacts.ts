@@ -1,5 +1,5 @@
 /** Imports rows as contacts: a row with a known address changes its contact, others create one. */
-import { AppError, invalidField } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
@@ -21,6 +21,8 @@ export type ImportResult = {
   createdCount: number
   /** Rows with a known address, also those that changed nothing. */
   updatedCount: number
+  /** Rows that would have subscribed a person who left: the contact stays unsubscribed. */
+  keptUnsubscribedCount: number
   failureCount: number
   errors: RowError[]
   warnings: string[]
@@ -42,6 +44,7 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
     successCount: newCount + knownCount,
     createdCount: newCount,
     updatedCount: knownCount,
+    keptUnsubscribedCount: tally.keptUnsubscribedCount ?? 0,
     failureCount: tally.failureCount,
     errors: tally.errors,
     warnings: tally.warnings,
@@ -52,7 +55,8 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
 
 function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<ContactEntry> {
   const projectId = job.projectId ?? ''
-  const { subscribed: subscribedByDefault } = job.payload as ImportPayload
+  const { subscribed: subscribedByDefault, resubscribe } = job.payload as ImportPayload
+  const newWish = resubscribe === true ? 'always' : undefined
   return {
     hasTypes: true,
     isCut: () => false,
@@ -64,9 +68,7 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
     apply: async (tx, entries) => {
       const at = now()
       const rule = { subscribed: undefined, subscribedByDefault, reason: 'import' } as const
-      const change = { projectId, ...rule, at }
-      const saved = await upsertValidContacts(tx, change, entries)
-      return saved.map((each) => (each instanceof AppError ? each : { isNew: each.isNew }))
+      return upsertValidContacts(tx, { projectId, ...rule, newWish, at }, entries)
     },
   }
 }

@@ -25,6 +25,8 @@ export type ImportOptions = {
   areStrings: boolean
   /** Whether a new contact is subscribed if its row does not say. */
   subscribed: boolean
+  /** Whether rows subscribe people who left; absent in files of an earlier version. */
+  resubscribe?: boolean
 }
 
 /** The payload of the job. */

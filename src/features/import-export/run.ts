@@ -33,6 +33,8 @@ export type Tally = {
   rows: number
   newCount: number
   knownCount: number
+  /** Absent in the progress of an earlier version. */
+  keptUnsubscribedCount?: number
   failureCount: number
   /** The first errors. */
   errors: RowError[]
@@ -54,7 +56,8 @@ export type RowHandler<Entry> = ScanRules & {
   apply(tx: Tx, entries: readonly Entry[]): Promise<RowResult[]>
 }
 
-type RowResult = { isNew: boolean } | AppError
+type RowCounts = { isNew: boolean; isKeptUnsubscribed?: boolean }
+type RowResult = RowCounts | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
 /** `isScanned`: whether columns, damage and warnings are those of the file. */
@@ -174,7 +177,7 @@ function applyBatch<Entry>(
   return store.write(write, { heavyFor: job.projectId ?? '' })
 }
 
-type CountedResult = { isNew: boolean } | { error: string }
+type CountedResult = RowCounts | { error: string }
 type Slice<Entry> = { handler: RowHandler<Entry>; context: RowContext; rows: readonly FileRow[] }
 
 async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, CountedResult][]> {
@@ -220,6 +223,9 @@ function countRow(
   if ('isNew' in result) {
     if (result.isNew) tally.newCount += 1
     else tally.knownCount += 1
+    if (result.isKeptUnsubscribed) {
+      tally.keptUnsubscribedCount = (tally.keptUnsubscribedCount ?? 0) + 1
+    }
     return
   }
   tally.failureCount += 1

@@ -10,6 +10,7 @@ type ImportData = {
   mapping: Record<string, string | null>
   types: 'values' | 'strings'
   subscribed: boolean
+  resubscribe: boolean
 }
 
 /** Finds an import. @throws AppError RESOURCE_NOT_FOUND, also for another project's */
@@ -22,7 +23,8 @@ export async function findImport(
 }
 
 function toData(payload: ImportPayload): ImportData {
-  const { filename, sizeBytes, mapping, areStrings, subscribed } = payload
+  const { filename, sizeBytes, areStrings, subscribed, resubscribe = false } = payload
   const types = areStrings ? 'strings' : 'values'
-  return { filename, sizeBytes, mapping: Object.fromEntries(mapping), types, subscribed }
+  const mapping = Object.fromEntries(payload.mapping)
+  return { filename, sizeBytes, mapping, types, subscribed, resubscribe }
 }

@@ -21,7 +21,7 @@ type MemberChange = SegmentKey & { emails: readonly string[] }
 type NewMembers = MemberChange & {
   /** Whether to create contacts for unknown addresses. */
   createMissing?: boolean | undefined
-  /** The state of created contacts; true if absent. */
+  /** The state of created contacts; true if absent. A person who left stays unsubscribed. */
   subscribed?: boolean | undefined
 }
 

@@ -22,6 +22,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { setSubscribed } from '../contacts/write/set-subscribed.ts'
 import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
+import { isLeaving } from '../wishes/wishes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
 
 type UndoResult = {
@@ -164,8 +165,8 @@ function listBounceSuppressions(tx: Tx, { projectId, since, after }: Page): Prom
 
 /** Subscribes the contact only if this suppression unsubscribed it and no change came after. */
 async function subscribeAgain(tx: Tx, row: Suppression, at: number): Promise<boolean> {
-  const { address, emailId, wishedAt } = row
-  if (emailId === null || wishedAt !== null) return false
+  const { address, emailId } = row
+  if (emailId === null || (await isLeaving(tx, row))) return false
   const contactId = (await tx.find(findContact, { emailId, address }))?.contactId
   if (contactId === undefined) return false
   const last = await tx.find(findLastChange, { contactId })

@@ -62,6 +62,10 @@ const optional = {
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .default(true),
+  resubscribe: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .default(false),
 }
 
 const readFields = z.object(optional)
@@ -93,6 +97,10 @@ export const contactsForm = {
     }),
     subscribed: z.enum(['true', 'false']).optional().meta({
       description: 'Whether new contacts are subscribed if their row does not say; true by default',
+    }),
+    resubscribe: z.enum(['true', 'false']).optional().meta({
+      description:
+        'Whether rows subscribe people who left by themselves or complained; false by default: they stay unsubscribed and are counted in `keptUnsubscribedCount`',
     }),
   }),
 }
@@ -134,9 +142,9 @@ export async function takeCsv(
         contentType === 'text/csv' || /\.csv$/i.test(filename) ? undefined : 'Must be a CSV file',
       write: upload.write,
     })
-    const { mapping = [], types, subscribed } = validate(readFields, form.fields)
+    const { mapping = [], types, ...rules } = validate(readFields, form.fields)
     const filename = form.file.filename.slice(0, MAX_FILENAME_LENGTH)
-    return await upload.finish({ filename, mapping, areStrings: types === 'strings', subscribed })
+    return await upload.finish({ filename, mapping, areStrings: types === 'strings', ...rules })
   } catch (error) {
     await upload.discard()
     throw error

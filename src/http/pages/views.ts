@@ -81,7 +81,7 @@ export const manageView: View = (input) => {
     : [html`<p class="state">${off}</p>`, form('subscribe', texts.subscribe.button)]
   return page(input, title, [
     heading(title),
-    html`<p class="muted"><bdi>${contact.address}</bdi></p>`,
+    html`<p class="muted"><bdi>${namesOf(contact).email}</bdi></p>`,
     html`<section class="choice" aria-labelledby="what">
 <h2 id="what">${phrase(what, namesOf(contact))}</h2>
 ${state}
@@ -97,6 +97,14 @@ export function errorView(status: number, language: Language): Page {
   const { title, text } = status === 404 ? notFound : failed
   const content = html`${heading(title)}<p>${text}</p>`
   return { status, language, title, projectName: null, content }
+}
+
+/** The page of a signed link whose contact and email were deleted without a trace. */
+export function goneView(language: Language): Page {
+  const { notFound, gone } = CONTACT_TRANSLATIONS[language]
+  const { title } = notFound
+  const content = html`${heading(title)}<p>${gone}</p>`
+  return { status: 410, language, title, projectName: null, content }
 }
 
 function page({ contact }: PageInput, title: string, content: Html[]): Page {
@@ -131,8 +139,11 @@ function suppressionNote(contact: PageContact, { suppressed }: ContactTexts): Ht
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
 }
 
+/** In place of an address of which only the digest is left. */
+const UNKNOWN_ADDRESS = '…@…'
+
 function namesOf({ projectName, address }: PageContact) {
-  return { project: projectName, email: address }
+  return { project: projectName, email: address ?? UNKNOWN_ADDRESS }
 }
 
 export const ENVELOPE = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'

@@ -4,7 +4,9 @@
  * forms of the pages carry a field `wish` and redirect (303) to their page, which shows the new state.
  *
  * `POST /unsubscribe/…` without that field is a mail program's one-click unsubscribe (RFC 8058). The
- * response is 200 in plain text for any body and content type, and for a token that is not valid. Only a change that cannot be stored is refused (503), so that the mail program tries again.
+ * response is 200 in plain text for any body and content type, and for a token that is not valid. Only a
+ * change that cannot be stored is refused (503), so that the mail program tries again, and a link whose
+ * contact and email are gone without a trace (410): a 200 would say that its reader is unsubscribed.
  */
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
@@ -17,7 +19,14 @@ import type { Core } from '../../features/core.ts'
 import type { PageToken } from '../../mail/signed-tokens.ts'
 import { type Layout, NO_SUCH_PAGE } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
-import { errorView, manageView, subscribeView, unsubscribeView, type View } from '../pages/views.ts'
+import {
+  errorView,
+  goneView,
+  manageView,
+  subscribeView,
+  unsubscribeView,
+  type View,
+} from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
 import { type Call, openOperation } from '../route.ts'
 import { attribution, readPageLink } from '../shapes/page-link.ts'
@@ -26,7 +35,7 @@ const ownForm = z.object({
   wish: z.enum(['subscribe', 'unsubscribe']).optional().catch(undefined),
 })
 
-type Deps = { core: Pick<Core, 'store' | 'keyring' | 'doctor' | 'now'>; layout: Layout }
+type Deps = { core: Pick<Core, 'store' | 'config' | 'keyring' | 'doctor' | 'now'>; layout: Layout }
 type PageCall = Call<z.infer<typeof attribution>, unknown>
 type FormCall = Call<z.infer<typeof attribution>, z.infer<typeof ownForm>>
 
@@ -35,20 +44,19 @@ export const showSubscribe = (deps: Deps) => pageOperation(deps, subscribeView)
 export const showManage = (deps: Deps) => pageOperation(deps, manageView)
 
 export const unsubscribe = (deps: Deps) =>
-  formOperation(deps, (call) => changeByUnsubscribe(deps.core, call))
+  formOperation(deps, (call) => changeByUnsubscribe(deps, call))
 export const subscribe = (deps: Deps) =>
-  formOperation(deps, (call) => changeByForm(deps.core, call, 'subscribe'))
+  formOperation(deps, (call) => changeByForm(deps, call, 'subscribe'))
 export const manage = (deps: Deps) =>
-  formOperation(deps, (call) => changeByForm(deps.core, call, call.body.wish))
+  formOperation(deps, (call) => changeByForm(deps, call, call.body.wish))
 
 function pageOperation({ core, layout }: Deps, view: View) {
   return openOperation({
     ...sharedShape(layout),
     summary: "Show the contact's state",
     handle: async (call) => {
-      const { contactId } = getPage(core, call)
-      const contact = await findPageContact(core, contactId)
-      if (contact === undefined) throw notFound()
+      const contact = await findPageContact(core, getPage(core, call))
+      if (contact === undefined) return gone({ layout }, call)
       return layout(view({ contact, link: pageLinkOf(call) }))
     },
   })
@@ -77,24 +85,26 @@ function sharedShape(layout: Layout) {
 }
 
 async function changeByForm(
-  core: Deps['core'],
+  { core, layout }: Deps,
   call: FormCall,
   wish: FormCall['body']['wish'],
 ): Promise<HttpResponse> {
   const page = getPage(core, call)
   if (wish !== undefined) {
     const changed = await changeSubscription(core, page, toRequest(call, wish === 'subscribe'))
-    if (changed === undefined) throw notFound()
+    if (changed === undefined) return gone({ layout }, call)
   }
   return redirectToPage(call)
 }
 
-async function changeByUnsubscribe(core: Deps['core'], call: FormCall): Promise<HttpResponse> {
+async function changeByUnsubscribe({ core, layout }: Deps, call: FormCall): Promise<HttpResponse> {
   const page = findPage(core, call)
   if (page === undefined) return ACCEPTED
   const isOwnForm = call.body.wish !== undefined
   const request = toRequest(call, false)
-  await changeSubscription(core, page, isOwnForm ? request : { ...request, reason: 'one-click' })
+  const reason = isOwnForm ? 'page' : 'one-click'
+  const changed = await changeSubscription(core, page, { ...request, reason })
+  if (changed === undefined) return gone({ layout }, call)
   return isOwnForm ? redirectToPage(call) : ACCEPTED
 }
 
@@ -102,7 +112,10 @@ function toRequest({ query }: FormCall, subscribed: boolean): SubscriptionReques
   return { subscribed, reason: 'page', statedEmailId: query.e }
 }
 
-/** The response is the same for every token, so that it does not reveal which tokens are valid. */
+function gone({ layout }: Pick<Deps, 'layout'>, { incoming }: PageCall): Promise<HttpResponse> {
+  return layout(goneView(readerLanguage(incoming.headers['accept-language'])))
+}
+
 const ACCEPTED: HttpResponse = {
   status: 200,
   body: 'OK\n',

@@ -13,10 +13,11 @@ export const attribution = z.object({
   }),
 })
 
-/** Undefined for a token that this server did not sign for a page. */
+/** Undefined for a token that this server did not sign for a page; a preview's links act for nobody. */
 export function readPageLink(
   { keyring }: Pick<Core, 'keyring'>,
   token: string | undefined,
 ): PageToken | undefined {
-  return token === undefined ? undefined : readPageToken(keyring.keys('page'), token)
+  const page = token === undefined ? undefined : readPageToken(keyring.keys('page'), token)
+  return page?.contactId === undefined && page?.emailId === undefined ? undefined : page
 }

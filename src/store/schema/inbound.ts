@@ -75,10 +75,13 @@ export const snsNotifications = sqliteTable('sns_notifications', {
   receivedAt: integer('received_at').notNull(),
 })
 
-/** The meaning of an inbound recipient: decided at RCPT, used once the message is parsed. */
+/**
+ * The meaning of an inbound recipient: decided at RCPT, used once the message is parsed. `digest`: of the
+ * address that the email went to, in hex, if the token carries one.
+ */
 export type InboundRecipient =
-  | { for: 'return-path'; address: string; emailId: string }
-  | { for: 'unsubscribe'; address: string; emailId: string }
+  | { for: 'return-path'; address: string; emailId: string; digest?: string }
+  | { for: 'unsubscribe'; address: string; emailId: string; digest?: string }
   | { for: 'mailbox'; address: string; projectId: string }
   | { for: 'server'; address: string }
 

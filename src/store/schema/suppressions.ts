@@ -12,8 +12,6 @@ export const suppressions = sqliteTable('suppressions', {
   createdAt: integer('created_at').notNull(),
   /** The second reason, if a person suppressed the address after the server had suppressed it. */
   laterReason: text('later_reason').$type<SuppressionReason>(),
-  /** When the contact itself unsubscribed, after the server had unsubscribed it. */
-  wishedAt: integer('wished_at'),
 })
 
 /** Automatic suppressions that wait for a confirmation. */

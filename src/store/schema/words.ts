@@ -14,6 +14,11 @@ export type DisabledReason =
 export type DomainStatus = 'Pending' | 'Success' | 'Failed' | 'TemporaryFailure'
 export type ContentClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
 export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
+/**
+ * How a person left; `unknown`: recorded before the way was. `project`: the project unsubscribed an address
+ * that bounces; only the undoing of bounces asks for it.
+ */
+export type WishKind = 'page' | 'one-click' | 'mail' | 'api' | 'complaint' | 'unknown' | 'project'
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES'
 /** A held suppression waits for an operator (`fuse`) or for another check of the domain (`domain`). */
 export type HeldCause = 'fuse' | 'domain'

@@ -1,7 +1,7 @@
 /** A contact with an email, and the token of its page links. */
 import { upsertContacts } from '../../../src/features/contacts/write/upsert.ts'
 import type { Core } from '../../../src/features/core.ts'
-import { createPageToken } from '../../../src/mail/signed-tokens.ts'
+import { createPageToken, type PageToken } from '../../../src/mail/signed-tokens.ts'
 import { asc, like } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { events } from '../../../src/store/schema/events.ts'
@@ -35,19 +35,14 @@ export async function addRecipient(core: Deps, options: RecipientOptions): Promi
       reason: 'api' as const,
     }
     const entry = { address: address(email), changes: data }
-    const [upserted] = await upsertContacts(tx, { ...change, known: { contacts: new Map() } }, [
-      entry,
-    ])
+    const [upserted] = await upsertContacts(tx, change, [entry])
     return upserted?.contact.id as string
   })
   const emailId = await addEmail(core, { projectId, contactId, campaignId: campaignId ?? null })
   return { contactId, emailId, token: pageToken(core, { contactId, emailId }) }
 }
 
-export function pageToken(
-  { keyring }: Pick<Core, 'keyring'>,
-  page: { contactId: string; emailId: string | undefined },
-): string {
+export function pageToken({ keyring }: Pick<Core, 'keyring'>, page: PageToken): string {
   return createPageToken(keyring.keys('page')[0], page)
 }
 

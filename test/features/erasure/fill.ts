@@ -170,7 +170,7 @@ function makeRow(table: Table, { projectId, rows }: { projectId: string; rows: R
 let lastNumber = 1_000_000
 
 function someValue(type: string, pk: number): unknown {
-  if (type === 'BLOB') return Buffer.from('x')
+  if (type === 'BLOB') return Buffer.from(pk > 0 ? newId() : 'x')
   if (type === 'INTEGER') return pk > 0 ? ++lastNumber : 1
   return newId()
 }

@@ -138,7 +138,7 @@ test('a deleted project is not listed, found or changed, and its domains are fre
   assert.equal(await directory.findProjectByPublicKey(project.public), undefined)
   assert.equal(await directory.findMailboxDomain('shop.test'), undefined)
   assert.equal(await core.store.read.$count(domains), 0)
-  assert.equal(await findPageContact(core, contactId), undefined)
+  assert.equal(await findPageContact(core, { contactId, emailId: undefined }), undefined)
 })
 
 test('lines of the request log that come after a deletion do not name the project', async (t) => {

@@ -235,12 +235,22 @@ test('S22: a token with any changed character has no effect', async () => {
   assert.equal(await isSubscribed(ada), true)
 })
 
-test('a link of a deleted contact is 404, and one-click on it gets a 200', async () => {
+test('a link whose contact was deleted before the upgrade says so, and pretends nothing', async () => {
   const token = pageToken(service.core, { contactId: newId(), emailId: newId() })
-  for (const page of pages) assert.equal((await get(`/${page}/${token}`)).status, 404)
-  assert.equal((await press(`/manage/${token}`, 'subscribe')).status, 404)
-  assert.equal((await post(`/unsubscribe/${token}`)).status, 200)
+  for (const page of pages) {
+    const { status, text } = await get(`/${page}/${token}`)
+    assert.equal(status, 410)
+    assert.match(text, /reply to the email that it was in/)
+  }
+  assert.equal((await press(`/manage/${token}`, 'subscribe')).status, 410)
+  assert.equal((await post(`/unsubscribe/${token}`)).status, 410)
   assert.equal(await countEvents(), 0)
+})
+
+test('a link of a preview acts for nobody, as one that nobody signed', async () => {
+  const token = pageToken(service.core, { contactId: undefined, emailId: undefined })
+  for (const page of pages) assert.equal((await get(`/${page}/${token}`)).status, 404)
+  assert.equal((await post(`/unsubscribe/${token}`)).status, 200)
 })
 
 test('a token is accepted in capital letters and with the signature of the previous secret', async (t) => {

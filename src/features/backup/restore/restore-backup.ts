@@ -25,6 +25,7 @@ import { readSpace } from '../../../store/files/disk.ts'
 import { takeServeLock } from '../../../store/files/serve-lock.ts'
 import { openCore } from '../../open-core.ts'
 import { type Fenced, fenceDatabase } from '../../recovery/fence-database.ts'
+import { findNewestWish } from '../../wishes/wishes.ts'
 import { ENTRY, type Manifest, parseSecrets, type Secrets } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
 import { type CopyFacts, inspectCopy, knownSchema } from '../inspect/inspect-copy.ts'
@@ -49,6 +50,8 @@ type RestoreDeps = {
 
 export type Restored = CopyFacts &
   Fenced & {
+    /** When the last person left whose wish the backup has; null without one. Newer wishes are lost. */
+    newestWishAt: number | null
     manifest: Manifest
     /** The configuration file of the backup; undefined without one. */
     configText: Buffer | undefined
@@ -151,7 +154,7 @@ async function prepare(
 async function fence(
   { config, now, log }: RestoreDeps,
   { staging, secret, secrets }: { staging: Staging; secret: string; secrets: Secrets | null },
-): Promise<Fenced> {
+): Promise<Fenced & Pick<Restored, 'newestWishAt'>> {
   const core = await openCore(
     {
       ...config,
@@ -163,7 +166,8 @@ async function fence(
     { log, now },
   )
   try {
-    return await fenceDatabase(core, { cause: 'restore', isAlone: true })
+    const fenced = await fenceDatabase(core, { cause: 'restore', isAlone: true })
+    return { ...fenced, newestWishAt: await findNewestWish(core) }
   } finally {
     await core.close()
   }

@@ -1,5 +1,6 @@
 /**
- * The job that subscribes, unsubscribes or deletes many contacts. One transaction changes a batch
+ * The job that subscribes, unsubscribes or deletes many contacts. It subscribes people who left only if it
+ * was asked to in so many words. One transaction changes a batch
  * of contacts, appends their events and stores the counts. After a crash, the job continues after
  * the last batch, so it changes and counts each contact once.
  *
@@ -10,13 +11,14 @@ import { AppError } from '../../../errors.ts'
 import { type BatchPace, createBatchPace } from '../../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../jobs/run.ts'
-import { listOf, unindexed } from '../../../store/dialect.ts'
+import { addressDigest, listOf, unindexed } from '../../../store/dialect.ts'
 import { max, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
+import { clearWishOfContact, isOwnWish } from '../../wishes/wishes.ts'
 import { countContacts } from '../list/count.ts'
 import type { ContactScope } from '../list/scope.ts'
 import { walkContacts } from '../list/walk.ts'
@@ -33,6 +35,8 @@ export type BulkResult = {
   successCount: number
   /** Contacts that already had the requested state. */
   unchangedCount: number
+  /** Those among the unchanged whose owners left. */
+  keptUnsubscribedCount: number
   failureCount: number
   /** The first failures. */
   errors: BulkFailure[]
@@ -44,6 +48,7 @@ type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
  * `after`: the number of the last processed contact; for a list of ids, the count of processed ids.
  */
 type BulkProgress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
+type Applied = { changed: number; kept: number }
 /** `number`: the value of `after` once the contact is processed. */
 type Candidate = { number: number; id: string; address: string | null }
 
@@ -54,6 +59,14 @@ const MAX_ERRORS = 1_000
 export const selectExisting = statement<{ id: string }>(
   () => sql`select id from contacts where ${unindexed(sql`project_id`)} = ${parameter('projectId')}
     and id in ${listOf(parameter('ids'))}`,
+)
+
+/** The contacts whose owners left, and `subscribed` is not true. */
+export const selectLeft = statement<{ id: string }>(
+  () => sql`select id from contacts where id in ${listOf(parameter('ids'))} and subscribed = 0
+    and exists (select 1 from wishes
+      where digest = ${addressDigest(sql`contacts.project_id`, sql`contacts.email`)}
+        and ${isOwnWish})`,
 )
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
@@ -74,12 +87,16 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
   }
   const { tally } = state
   const totalRequested = tally.successCount + tally.unchangedCount + tally.failureCount
-  return { operation: payload.operation, totalRequested, ...tally }
+  const { keptUnsubscribedCount = 0 } = tally
+  return { operation: payload.operation, totalRequested, ...tally, keptUnsubscribedCount }
 }
 
 async function begin(deps: Deps, payload: BulkPayload): Promise<BulkProgress> {
   const startedAt = deps.now()
-  const tally = { successCount: 0, unchangedCount: 0, failureCount: 0, errors: [] }
+  const tally = {
+    ...{ successCount: 0, unchangedCount: 0, keptUnsubscribedCount: 0, failureCount: 0 },
+    errors: [],
+  }
   if (payload.mode === 'ids') {
     const total = payload.contactIds.length
     return { startedAt, after: 0, last: total, total, tally }
@@ -153,12 +170,13 @@ async function applyBatch(
       const at = deps.now()
       const known = await tx.list(selectExisting, { projectId, ids: JSON.stringify(ids) })
       const knownIds = new Set(known.map(({ id }) => id))
-      const changed = await applyOperation(tx, payload, {
+      const applied = await applyOperation(tx, payload, {
         ids: ids.filter((id) => knownIds.has(id)),
         at,
       })
       const missing = batch.filter(({ id }) => !knownIds.has(id))
-      const tally = addUp(state.tally, { changed, unchanged: known.length - changed, missing })
+      const unchanged = known.length - applied.changed
+      const tally = addUp(state.tally, { ...applied, unchanged, missing })
       const after = batch.at(-1)?.number ?? state.after
       const next = { ...state, after, tally }
       await saveProgress(tx, job, { state: next, percent: percentOf(next), at })
@@ -167,23 +185,29 @@ async function applyBatch(
   )
 }
 
-/** Applies the operation and returns how many contacts changed. */
 async function applyOperation(
   tx: Tx,
-  { projectId, operation }: BulkPayload,
+  { projectId, operation, resubscribe }: BulkPayload,
   { ids, at }: { ids: readonly string[]; at: number },
-): Promise<number> {
-  if (operation === 'delete') return deleteContacts(tx, projectId, ids)
+): Promise<Applied> {
+  if (operation === 'delete') {
+    return { changed: await deleteContacts(tx, projectId, { ids, at }), kept: 0 }
+  }
   const subscribed = operation === 'subscribe'
   const change = { subscribed, at, emailId: null, reason: 'manual' } as const
+  const left = subscribed ? await tx.list(selectLeft, { ids: JSON.stringify(ids) }) : []
+  const kept = new Set(resubscribe === true ? [] : left.map(({ id }) => id))
+  if (resubscribe === true) for (const { id } of left) await clearWishOfContact(tx, id)
   let changed = 0
-  for (const id of ids) if (await setSubscribed(tx, id, change)) changed += 1
-  return changed
+  for (const id of ids) {
+    if (!kept.has(id) && (await setSubscribed(tx, id, change))) changed += 1
+  }
+  return { changed, kept: kept.size }
 }
 
 function addUp(
   tally: Tally,
-  batch: { changed: number; unchanged: number; missing: readonly Candidate[] },
+  batch: Applied & { unchanged: number; missing: readonly Candidate[] },
 ): Tally {
   const errors = batch.missing.map(({ id, address }) => ({
     contactId: id,
@@ -193,6 +217,7 @@ function addUp(
   return {
     successCount: tally.successCount + batch.changed,
     unchangedCount: tally.unchangedCount + batch.unchanged,
+    keptUnsubscribedCount: (tally.keptUnsubscribedCount ?? 0) + batch.kept,
     failureCount: tally.failureCount + batch.missing.length,
     errors: [...tally.errors, ...errors].slice(0, MAX_ERRORS),
   }

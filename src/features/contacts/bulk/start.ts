@@ -20,7 +20,12 @@ export type BulkSelection<RawCondition = Condition> =
   | { mode: 'query'; filter: BulkFilter<RawCondition>; excludeIds: readonly string[] }
 
 /** The payload of the job; its status shows it. */
-export type BulkPayload = BulkSelection & { operation: BulkOperation; projectId: string }
+export type BulkPayload = BulkSelection & {
+  operation: BulkOperation
+  projectId: string
+  /** Whether a `subscribe` takes in people who left; absent in jobs of an earlier version. */
+  resubscribe?: boolean
+}
 
 type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
@@ -31,14 +36,20 @@ type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
  */
 export async function startBulk(
   deps: Deps,
-  input: { projectId: string; operation: BulkOperation; selection: BulkSelection<unknown> },
+  input: {
+    projectId: string
+    operation: BulkOperation
+    selection: BulkSelection<unknown>
+    resubscribe?: boolean
+  },
 ): Promise<string> {
-  const { projectId, operation } = input
+  const { projectId, operation, resubscribe } = input
   const selection = await checkSelection(deps, projectId, input.selection)
   const { store, now, jobNotifier } = deps
   return store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
-    const payload: BulkPayload = { operation, projectId, ...selection }
+    const asked = resubscribe === undefined ? {} : { resubscribe }
+    const payload: BulkPayload = { operation, projectId, ...asked, ...selection }
     const prefix = `bulk-${operation}`
     return enqueueForProject(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })
   })

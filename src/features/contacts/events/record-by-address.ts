@@ -101,7 +101,10 @@ async function upsertSubject(tx: Tx, { projectId, request, data, at }: Plan): Pr
   const known = await findKnownAddresses(tx, projectId, [address.address])
   const isKept = request.preserveExistingSubscription === true && known.contacts.size > 0
   const subscribed = isKept ? undefined : request.subscribed
-  const rule = { subscribed, subscribedByDefault: true, reason: 'api' } as const
+  const rule = {
+    ...{ subscribed, subscribedByDefault: true },
+    ...({ newWish: 'explicit', reason: 'api' } as const),
+  }
   const change = { projectId, ...rule, at, known }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: data.changes }])
   if (upserted === undefined) throw new TypeError('one entry gives one contact')

@@ -1,7 +1,8 @@
 /**
- * A contact as the holder of its page token sees it, on the hosted pages and in the public contact
- * calls. A token gives access to its contact and the name of the project only. The contacts of a
- * disabled project are found too, so that recipients can always unsubscribe.
+ * What the holder of a signed link sees, on the hosted pages and in the public contact calls. A link gives
+ * access to its contact and the name of the project only. The contacts of a disabled project are found
+ * too, so that recipients can always unsubscribe. A link whose contact was deleted still shows whether its
+ * address wants mail.
  */
 import { type Language, matchLanguage } from '../../../mail/languages.ts'
 import { and, eq, isNull, sql } from '../../../store/drizzle.ts'
@@ -10,16 +11,18 @@ import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { suppressions } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { isMatchedBy } from '../../wishes/wishes.ts'
+import { findLinkSubject, type SignedLink } from './link-subject.ts'
 
-export type PublicContact = {
-  id: string
-  address: string
+export type PageContact = {
+  /** Null when no contact has the address. */
+  id: string | null
+  /** Null when only a digest of the address is left. */
+  address: string | null
   subscribed: boolean
   /** The language of its hosted pages. */
   language: Language
-}
-
-export type PageContact = PublicContact & {
+  /** The host of this server when nothing but the digest is left. */
   projectName: string
   /** Whether the address is suppressed, even if `subscribed` is true. */
   isSuppressed: boolean
@@ -48,25 +51,46 @@ const selectContact = statement((db) =>
     .where(eq(contacts.id, parameter('id'))),
 )
 
-/** Returns undefined when the contact no longer exists. */
-export async function findPublicContact(
-  deps: Pick<Base, 'store'>,
-  contactId: string,
-): Promise<PublicContact | undefined> {
-  const contact = await findPageContact(deps, contactId)
-  if (contact === undefined) return undefined
-  const { id, address, subscribed, language } = contact
-  return { id, address, subscribed, language }
+const selectProject = statement((db) =>
+  db
+    .select({ name: projects.name, language: projects.language })
+    .from(projects)
+    .where(and(eq(projects.id, parameter('id')), isNull(projects.deletedAt))),
+)
+
+/** Undefined when the link stands for nothing that is known, or its project was deleted. */
+export async function findPageContact(
+  { store, config }: Pick<Base, 'store' | 'config'>,
+  link: SignedLink,
+): Promise<PageContact | undefined> {
+  const subject = await findLinkSubject(store.read, link)
+  if (subject === undefined) return undefined
+  const [contactId] = subject.contactIds
+  if (contactId !== undefined) {
+    const row = await store.read.find(selectContact, { id: contactId })
+    return row && toPageContact(row)
+  }
+  const { projectId, address } = subject
+  const project =
+    projectId === null ? null : await store.read.find(selectProject, { id: projectId })
+  if (project === undefined) return undefined
+  return {
+    id: null,
+    address,
+    subscribed: await isMatchedBy(store.read, { ...subject, subscribed: true }),
+    language: matchLanguage(project?.language) ?? 'en',
+    projectName: project?.name ?? new URL(config.baseUrl).host,
+    isSuppressed: false,
+  }
 }
 
-/** As `findPublicContact`, with the other facts that a page shows. */
-export async function findPageContact(
-  { store }: Pick<Base, 'store'>,
-  contactId: string,
-): Promise<PageContact | undefined> {
-  const row = await store.read.find(selectContact, { id: contactId })
-  if (row === undefined) return undefined
-  const { data, projectLanguage, isSuppressed, ...contact } = row
+type ContactRow = {
+  data: Contact['data']
+  projectLanguage: string
+  isSuppressed: number
+} & Pick<Contact, 'id' | 'address' | 'subscribed'> & { projectName: string }
+
+function toPageContact({ data, projectLanguage, isSuppressed, ...contact }: ContactRow) {
   const language = matchLanguage(localeOf(data)) ?? matchLanguage(projectLanguage) ?? 'en'
   return { ...contact, language, isSuppressed: isSuppressed === 1 }
 }

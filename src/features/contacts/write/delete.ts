@@ -1,16 +1,18 @@
 /**
  * Deletes contacts with their history: emails and their attempts, events, executions of workflows,
- * memberships. The address may come back as a new contact. A suppression stays, because it belongs
- * to the address.
+ * memberships. The address may come back as a new contact. A suppression and a wish stay, because they
+ * belong to the address. The ids are kept for a while, so that links in older mail still act
+ * (`wishes/erased-recipients.ts`).
  */
 import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { insertErasedContacts, insertErasedEmails } from '../../wishes/erased-recipients.ts'
 import { contactNotFound } from '../read/view.ts'
 
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 /** The tables that may hold many rows of one contact, with the rows that take about 10 ms to delete. */
 const LONG = [
@@ -24,13 +26,23 @@ const LONG = [
 const isSelected = sql`id in ${listOf(parameter('ids'))}
   and ${unindexed(sql`project_id`)} = ${parameter('projectId')}`
 
+const selected = sql`select id from contacts where ${isSelected}`
+
+export const keepContactIds = statement(() => insertErasedContacts(selected))
+export const keepEmailIds = statement(() =>
+  insertErasedEmails(sql`select id from emails where contact_id in (${selected})`),
+)
+
 export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
 
 /** The key of each of these tables is `rowid`. */
 export const history = LONG.map(([name, page]) => {
-  const rows = sql`from ${sql.raw(name)} where contact_id in
-    (select id from contacts where ${isSelected})`
+  const rows = sql`from ${sql.raw(name)} where contact_id in (${selected})`
   return {
+    keepIds:
+      name === 'emails'
+        ? statement(() => insertErasedEmails(sql`select id ${rows} limit ${page}`))
+        : undefined,
     hasMore: statement(() => sql`select 1 ${rows} limit 1 offset ${page}`),
     deletePage: statement(
       () =>
@@ -46,9 +58,12 @@ export const history = LONG.map(([name, page]) => {
 export async function deleteContacts(
   tx: Tx,
   projectId: string,
-  ids: readonly string[],
+  { ids, at }: { ids: readonly string[]; at: number },
 ): Promise<number> {
-  return tx.execute(deleteByIds, { projectId, ids: JSON.stringify(ids) })
+  const values = { projectId, ids: JSON.stringify(ids), at }
+  await tx.execute(keepEmailIds, values)
+  await tx.execute(keepContactIds, values)
+  return tx.execute(deleteByIds, values)
 }
 
 /**
@@ -56,13 +71,17 @@ export async function deleteContacts(
  * transactions between which other writes run. The rest is short and is deleted with its contact.
  */
 export async function deleteLongHistory(
-  { store }: Deps,
+  { store, now }: Deps,
   chosen: { projectId: string; ids: readonly string[] },
 ): Promise<void> {
-  const values = { projectId: chosen.projectId, ids: JSON.stringify(chosen.ids) }
-  for (const { hasMore, deletePage } of history) {
+  const values = { projectId: chosen.projectId, ids: JSON.stringify(chosen.ids), at: now() }
+  for (const { hasMore, keepIds, deletePage } of history) {
+    const write = async (tx: Tx) => {
+      if (keepIds !== undefined) await tx.execute(keepIds, values)
+      await tx.execute(deletePage, values)
+    }
     while ((await store.read.find(hasMore, values)) !== undefined) {
-      await store.write((tx) => tx.execute(deletePage, values), { heavyFor: chosen.projectId })
+      await store.write(write, { heavyFor: chosen.projectId })
     }
   }
 }
@@ -73,6 +92,7 @@ export async function deleteContact(
   { projectId, id }: { projectId: string; id: string },
 ): Promise<void> {
   await deleteLongHistory(deps, { projectId, ids: [id] })
-  const deleted = await deps.store.write((tx) => deleteContacts(tx, projectId, [id]))
+  const at = deps.now()
+  const deleted = await deps.store.write((tx) => deleteContacts(tx, projectId, { ids: [id], at }))
   if (deleted === 0) throw contactNotFound(id)
 }

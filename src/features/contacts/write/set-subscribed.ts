@@ -1,6 +1,7 @@
 /**
  * The only place that changes `contacts.subscribed` of an existing contact. Each change emits
- * `contact.subscribed` or `contact.unsubscribed` in the same transaction.
+ * `contact.subscribed` or `contact.unsubscribed` in the same transaction, and records what is the wish of
+ * the person (`wishes/wishes.ts`).
  */
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
@@ -8,7 +9,11 @@ import type { SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvent } from '../../events/append.ts'
-import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
+import {
+  clearWishOfContact,
+  recordWishOfContact,
+  recordWishOfProject,
+} from '../../wishes/wishes.ts'
 
 /**
  * Why `subscribed` changed; the event shows it as `data.reason`.
@@ -46,6 +51,10 @@ export const COUNTED_OTHERWISE: ReadonlySet<unknown> = new Set<SubscriptionReaso
   'bounce',
   'complaint',
 ])
+
+/** The reasons of `setSubscribed` that are the decision of the person. */
+const OWN_REASONS = new Set(['page', 'one-click', 'mail', 'api', 'complaint'] as const)
+type OwnReason = typeof OWN_REASONS extends Set<infer Reason> ? Reason : never
 
 type SubscriptionChange = {
   subscribed: boolean
@@ -85,7 +94,8 @@ const updateSubscribed = statement((db) =>
 )
 
 /**
- * Sets `subscribed` of one contact. Returns whether the value changed; only a change emits an event.
+ * Sets `subscribed` of one contact, for a person or for many contacts at once; `api` is a public contact
+ * call here. Returns whether the value changed; only a change emits an event.
  */
 export async function setSubscribed(
   tx: Tx,
@@ -95,13 +105,21 @@ export async function setSubscribed(
   const { subscribed, at, reason } = change
   const from = subscribed ? 0 : 1
   const changed = await tx.find(updateSubscribed, { id: contactId, subscribed, at, from })
+  if (isOwnReason(reason)) {
+    if (subscribed) await clearWishOfContact(tx, contactId)
+    else await recordWishOfContact(tx, { contactId, kind: reason, at })
+  }
   if (changed === undefined) {
-    if (!subscribed && reason !== 'bounce') await recordUnsubscribeWish(tx, { contactId, at })
+    if (!subscribed && reason === 'manual') await recordWishOfProject(tx, { contactId, at })
     return false
   }
   const contact = { id: contactId, projectId: changed.projectId, subscribed }
   await appendSubscriptionEvent(tx, contact, change)
   return true
+}
+
+function isOwnReason(reason: SubscriptionReason): reason is OwnReason {
+  return OWN_REASONS.has(reason as OwnReason)
 }
 
 type ChangedContact = { before: Contact; contact: Contact; reason: SubscriptionReason }

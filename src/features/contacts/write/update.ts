@@ -1,20 +1,23 @@
 /**
  * Changes one contact by its id. A contact keeps its history when its address changes. A suppression
  * belongs to an address: a contact that gets a suppressed address is unsubscribed with the reason of
- * the suppression, unless the same change sets `subscribed`.
+ * the suppression, unless the same change sets `subscribed`. So does a wish: a contact that gets the address
+ * of a person who left is unsubscribed.
  */
 import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
-import { and, eq } from '../../../store/drizzle.ts'
+import { addressDigest } from '../../../store/dialect.ts'
+import { and, eq, sql } from '../../../store/drizzle.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
-import { suppressions } from '../../../store/schema/suppressions.ts'
+import type { SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { nameSuccessor } from '../../wishes/erased-recipients.ts'
+import { clearWish, isOwnWish, recordWishOfProject } from '../../wishes/wishes.ts'
 import { type ContactKey, getContactIn } from '../read/get.ts'
 import { mergeData, parseData } from './data.ts'
 import { REASON_OF_SUPPRESSION, type SubscriptionReason, writeContact } from './set-subscribed.ts'
-import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
 
 /** Absent properties stay unchanged. */
 type ContactChanges = {
@@ -36,16 +39,15 @@ const selectOwner = statement((db) =>
     ),
 )
 
-const selectSuppression = statement((db) =>
-  db
-    .select({ reason: suppressions.reason })
-    .from(suppressions)
-    .where(
-      and(
-        eq(suppressions.projectId, parameter('projectId')),
-        eq(suppressions.address, parameter('address')),
-      ),
-    ),
+type Cause = { reason: SuppressionReason | 'left' }
+
+/** Why a contact that gets this address must be unsubscribed. */
+export const findCause = statement<Cause>(
+  () => sql`select reason from suppressions
+      where project_id = ${parameter('projectId')} and email = ${parameter('address')}
+    union all select 'left' from wishes
+      where digest = ${addressDigest(parameter('projectId'), parameter('address'))} and ${isOwnWish}
+    limit 1`,
 )
 
 const updateAddress = statement((db) =>
@@ -75,8 +77,9 @@ export async function updateContact(
       address === before.address ? undefined : await changeAddress(tx, { ...before, address })
     const subscribed = given ?? (before.subscribed && cause === undefined)
     const contact = { ...before, address, subscribed, data: merged, updatedAt: now() }
+    if (given === true) await clearWish(tx, contact)
     if (given === false && !before.subscribed) {
-      await recordUnsubscribeWish(tx, { contactId: before.id, at: contact.updatedAt })
+      await recordWishOfProject(tx, { contactId: before.id, at: contact.updatedAt })
     }
     if (isSame(before, contact)) return before
     const reason = given === undefined ? (cause ?? 'api') : 'api'
@@ -91,7 +94,8 @@ function isSame(before: Contact, contact: Contact): boolean {
 }
 
 /**
- * Sets the address. Returns the reason to unsubscribe the contact, if the address is suppressed.
+ * Sets the address. Returns the reason to unsubscribe the contact, if the address is suppressed or its
+ * owner left.
  * @throws AppError CONFLICT when another contact has the address
  */
 async function changeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReason | undefined> {
@@ -100,6 +104,8 @@ async function changeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReas
     throw new AppError('CONFLICT', 'Another contact of this project has that address.')
   }
   await tx.execute(updateAddress, { id, address })
-  const suppression = await tx.find(selectSuppression, { projectId, address })
-  return suppression && REASON_OF_SUPPRESSION[suppression.reason]
+  await nameSuccessor(tx, { projectId, address, contactId: id })
+  const cause = await tx.find(findCause, { projectId, address })
+  if (cause === undefined) return undefined
+  return cause.reason === 'left' ? 'api' : REASON_OF_SUPPRESSION[cause.reason]
 }

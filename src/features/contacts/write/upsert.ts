@@ -1,6 +1,7 @@
 /**
  * Creates or changes contacts by their addresses: a project has one contact per address. A new
- * contact emits no event; a change of `subscribed` does (set-subscribed.ts).
+ * contact emits no event; a change of `subscribed` does (set-subscribed.ts). A person who left stays
+ * unsubscribed, also as a new contact, unless the call is a new wish (`wishes/wishes.ts`).
  */
 import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
@@ -11,10 +12,11 @@ import { type Contact, type ContactData, contacts } from '../../../store/schema/
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { nameSuccessor } from '../../wishes/erased-recipients.ts'
+import { clearWish, recordWishOfProject } from '../../wishes/wishes.ts'
 import { findKnownAddresses, type KnownAddresses } from '../read/known-addresses.ts'
 import { mergeData, parseData } from './data.ts'
 import { type SubscriptionReason, writeContact } from './set-subscribed.ts'
-import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
 
 /** The change that a call makes to all of its contacts. */
 type ContactChange = {
@@ -26,11 +28,16 @@ type ContactChange = {
    * unsubscribed.
    */
   subscribedByDefault: boolean
+  /**
+   * What subscribes people who left: `subscribed: true`, or the default for new contacts too; nothing if
+   * absent.
+   */
+  newWish?: 'explicit' | 'always' | undefined
   /** Why `subscribed` changes, if it does. */
   reason: SubscriptionReason
   at: number
   /** The result of a look-up earlier in this transaction; looked up here if absent. */
-  known?: Pick<KnownAddresses, 'contacts'> & Partial<KnownAddresses>
+  known?: KnownAddresses
 }
 
 /** The change of one contact. */
@@ -42,7 +49,12 @@ export type ContactEntry = {
   subscribed?: boolean | undefined
 }
 
-type UpsertedContact = { contact: Contact; isNew: boolean }
+type UpsertedContact = {
+  contact: Contact
+  isNew: boolean
+  /** The call would have subscribed the contact, but for the wish of the person. */
+  isKeptUnsubscribed: boolean
+}
 
 /** The input of `POST /contacts`. */
 type ContactInput = {
@@ -88,7 +100,10 @@ export async function upsertContact(
   { projectId, address, subscribed, data }: ContactInput,
 ): Promise<UpsertedContact> {
   const { changes } = parseData(data)
-  const rule = { subscribed, subscribedByDefault: true, reason: 'api' } as const
+  const rule = {
+    ...{ subscribed, subscribedByDefault: true },
+    ...({ newWish: 'explicit', reason: 'api' } as const),
+  }
   const change: ContactChange = { projectId, ...rule, at: now() }
   const [upserted] = await store.write((tx) => upsertContacts(tx, change, [{ address, changes }]))
   if (upserted === undefined) throw new TypeError('one entry gives one contact')
@@ -144,6 +159,9 @@ type UpsertBatch = {
   /** New contacts that are not inserted yet, by address. */
   uninserted: Map<string, Contact>
   suppressed: ReadonlySet<string>
+  /** The addresses whose owners left, as they are after the entries so far. */
+  left: Set<string>
+  erased: ReadonlySet<string>
   /** Entries since the slice began. */
   sliceSize: number
 }
@@ -154,10 +172,10 @@ async function openBatch(
   entries: readonly ContactEntry[],
 ): Promise<UpsertBatch> {
   const addresses = entries.map(({ address }) => address.address)
-  const { contacts, suppressed = new Set<string>() } =
+  const { contacts, suppressed, left, erased } =
     change.known ?? (await findKnownAddresses(tx, change.projectId, addresses))
   const maps = { contacts: new Map(contacts), uninserted: new Map<string, Contact>() }
-  return { tx, change, ...maps, suppressed, sliceSize: 0 }
+  return { tx, change, ...maps, suppressed, left: new Set(left), erased, sliceSize: 0 }
 }
 
 /** @throws AppError VALIDATION_ERROR before anything is written */
@@ -165,28 +183,57 @@ async function upsertEntry(batch: UpsertBatch, entry: ContactEntry): Promise<Ups
   const { contacts, uninserted } = batch
   const { address } = entry.address
   const before = contacts.get(address)
+  const wish = weigh(batch, entry, before)
+  const isKeptUnsubscribed = wish.isKept && before?.subscribed !== true
   if (before === undefined) {
-    const contact = newContact(batch, entry)
+    const contact = newContact(batch, entry, wish)
+    if (wish.isCleared) await clear(batch, address)
     uninserted.set(address, contact)
     contacts.set(address, contact)
-    return { contact, isNew: true }
+    return { contact, isNew: true, isKeptUnsubscribed }
   }
   if (uninserted.has(address)) await insertNew(batch)
-  const contact = await changeContact(batch, before, entry)
+  const contact = await changeContact(batch, before, { entry, wish })
   contacts.set(address, contact)
-  return { contact, isNew: false }
+  return { contact, isNew: false, isKeptUnsubscribed }
+}
+
+type Weighed = {
+  /** The state that the entry gives; undefined keeps it, or is the default of a new contact. */
+  given: boolean | undefined
+  /** The person left, and stays unsubscribed. */
+  isKept: boolean
+  /** The person left, and the entry is a new wish. */
+  isCleared: boolean
+}
+
+function weigh(
+  { change, left }: UpsertBatch,
+  { address: { address }, subscribed: given = change.subscribed }: ContactEntry,
+  before: Contact | undefined,
+): Weighed {
+  const wouldSubscribe = given ?? (before === undefined && change.subscribedByDefault)
+  if (!wouldSubscribe || !left.has(address)) return { given, isKept: false, isCleared: false }
+  const isNewWish = change.newWish === 'always' || (change.newWish === 'explicit' && given === true)
+  if (isNewWish) return { given, isKept: false, isCleared: true }
+  return { given: before === undefined ? false : undefined, isKept: true, isCleared: false }
+}
+
+async function clear({ tx, change, left }: UpsertBatch, address: string): Promise<void> {
+  await clearWish(tx, { projectId: change.projectId, address })
+  left.delete(address)
 }
 
 function newContact(
   { change, suppressed }: UpsertBatch,
-  { address: { address }, changes, subscribed = change.subscribed }: ContactEntry,
+  { address: { address }, changes }: ContactEntry,
+  { given }: Weighed,
 ): Contact {
-  const byDefault = change.subscribedByDefault && !suppressed.has(address)
   return {
     id: newId(),
     projectId: change.projectId,
     address,
-    subscribed: subscribed ?? byDefault,
+    subscribed: given ?? (change.subscribedByDefault && !suppressed.has(address)),
     data: mergeData(null, changes),
     createdAt: change.at,
     updatedAt: change.at,
@@ -194,14 +241,16 @@ function newContact(
 }
 
 async function changeContact(
-  { tx, change }: UpsertBatch,
+  batch: UpsertBatch,
   before: Contact,
-  { changes, subscribed: given = change.subscribed }: ContactEntry,
+  { entry: { changes }, wish: { given, isCleared } }: { entry: ContactEntry; wish: Weighed },
 ): Promise<Contact> {
+  const { tx, change } = batch
   const data = mergeData(before.data, changes)
   const subscribed = given ?? before.subscribed
+  if (isCleared) await clear(batch, before.address)
   if (given === false && !before.subscribed) {
-    await recordUnsubscribeWish(tx, { contactId: before.id, at: change.at })
+    await recordWishOfProject(tx, { contactId: before.id, at: change.at })
   }
   if (data === before.data && subscribed === before.subscribed) return before
   const contact = { ...before, data, subscribed, updatedAt: change.at }
@@ -218,9 +267,12 @@ async function endSlice(batch: UpsertBatch): Promise<void> {
   await batch.tx.yieldToLoop()
 }
 
-async function insertNew({ tx, change, uninserted }: UpsertBatch): Promise<void> {
+async function insertNew({ tx, change, uninserted, erased }: UpsertBatch): Promise<void> {
   const [first, ...others] = uninserted.values()
   if (first === undefined) return
+  for (const { id: contactId, address, projectId } of uninserted.values()) {
+    if (erased.has(address)) await nameSuccessor(tx, { projectId, address, contactId })
+  }
   if (others.length === 0) await tx.execute(insertContact, first)
   else {
     const { projectId, at } = change

@@ -13,7 +13,7 @@ import { newId } from '../../../store/ids.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 import type { Snapshot } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
+import { findKnownAddresses, type KnownAddresses } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
 import { categoryOf } from '../../usage/categories.ts'
 import { sealSnapshot } from '../delivery/sealed-snapshot.ts'
@@ -55,17 +55,13 @@ export async function acceptEmails(
 ): Promise<AcceptedEmail[]> {
   const { project, request } = plan
   const addresses = request.to.map(({ address }) => address.address)
-  const { contacts: found, suppressed: listed } = await findKnownAddresses(
-    tx,
-    project.id,
-    addresses,
-  )
-  if (needsSubscription(plan)) refuseUnsubscribed(request, found)
-  const suppressed = await withoutIgnored(tx, plan, listed)
+  const known = await findKnownAddresses(tx, project.id, addresses)
+  if (needsSubscription(plan)) refuseUnsubscribed(request, known.contacts)
+  const suppressed = await withoutIgnored(tx, plan, known.suppressed)
   const count = addresses.filter((address) => !suppressed.has(address)).length
   await countPlanned(deps, tx, { plan, count })
   const contentId = await writeContent(tx, plan.content)
-  const contacts = await upsertRecipients(tx, plan, found)
+  const contacts = await upsertRecipients(tx, plan, known)
   const held = await confirmHeld(tx, plan)
   const drafts = contacts.flatMap(({ contact }, index): EmailDraft[] => {
     const recipient = request.to[index]
@@ -120,7 +116,7 @@ async function withoutIgnored(
   return counting
 }
 
-async function upsertRecipients(tx: Tx, plan: EmailPlan, found: ReadonlyMap<string, Contact>) {
+async function upsertRecipients(tx: Tx, plan: EmailPlan, known: KnownAddresses) {
   const { project, request, data, at } = plan
   const contacts = await upsertContacts(
     tx,
@@ -128,9 +124,10 @@ async function upsertRecipients(tx: Tx, plan: EmailPlan, found: ReadonlyMap<stri
       projectId: project.id,
       subscribed: request.subscribed,
       subscribedByDefault: false,
+      newWish: 'explicit',
       reason: 'api',
       at,
-      known: { contacts: found },
+      known,
     },
     request.to.map(({ address, name }) => ({
       address,

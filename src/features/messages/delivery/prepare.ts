@@ -15,7 +15,7 @@ import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
 import { returnPathOf } from './return-path.ts'
 import { openSnapshot } from './sealed-snapshot.ts'
-import { toSource } from './source.ts'
+import { isToOther, toSource } from './source.ts'
 
 /**
  * Why an email is not sent: its address is suppressed, its domain is held, it is put aside because its
@@ -135,9 +135,7 @@ function prepare(
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
-  if (!email.isSubscribed && needsSubscription({ ...email, isToOther: isToOther(email) })) {
-    return refuse(UNSUBSCRIBED)
-  }
+  if (mustNotBeSent(email)) return refuse(UNSUBSCRIBED)
   if (sender.domain === undefined) return refuseWithoutDomain(email)
   if (content === undefined) return refuse(CLEARED)
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
@@ -157,9 +155,12 @@ export function needsSubscription(
   return contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
 }
 
-/** As in `store/email-terms.ts`. */
-function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
-  return workflowExecutionId !== null && variables?.reader !== undefined
+/** Mail to another address than the contact's asks that address alone. */
+function mustNotBeSent(email: ClaimedEmail): boolean {
+  if (email.isTest || email.isPlatform) return false
+  if (isToOther(email)) return email.hasLeft
+  const isAsked = needsSubscription({ ...email, isToOther: false })
+  return isAsked && (email.hasLeft || !email.isSubscribed)
 }
 
 /** Mail of a campaign that is being sent waits with its campaign, or was resumed with it. */
@@ -200,7 +201,7 @@ type TaskParts = {
 }
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
-  const returnPath = returnPathOf(deps, email.id, domain)
+  const returnPath = returnPathOf(deps, email, domain)
   const { snapshot, secrets } = openSnapshot(deps, email)
   const opened = { ...email, variables: snapshot }
   const source = toSource(deps, { email: opened, project, content, returnPath })

@@ -9,10 +9,10 @@ type ReturnPath = { localPart: string; domain: string; token: string }
 /** `sender`: undefined once the project has no such verified domain. */
 export function returnPathOf(
   { config, returnKey }: Pick<Base, 'config'> & { returnKey: KeyObject },
-  emailId: string,
+  { id, digest }: { id: string; digest: Buffer },
   sender: Pick<SenderDomain, 'domain' | 'isReturnPathFound'> | undefined,
 ): ReturnPath {
-  const localPart = createReturnPathLocalPart(returnKey, emailId)
+  const localPart = createReturnPathLocalPart(returnKey, id, digest)
   const domain = sender?.isReturnPathFound
     ? `bounce.${sender.domain}`
     : config.delivery.returnPathDomain

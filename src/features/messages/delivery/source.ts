@@ -10,10 +10,10 @@ import { matchLanguage } from '../../../mail/languages.ts'
 import {
   createPageToken,
   createUnsubscribeLocalPart,
-  NIL_UUID,
+  type PageToken,
 } from '../../../mail/signed-tokens.ts'
 import type { RowOf } from '../../../store/database.ts'
-import { listOf } from '../../../store/dialect.ts'
+import { addressDigest, listOf } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Project, projects } from '../../../store/schema/accounts.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
@@ -56,6 +56,7 @@ const selectEmails = statement((db) =>
   db
     .select({
       ...sourceColumns,
+      digest: sql<Buffer>`${addressDigest(emails.projectId, emails.recipient)}`,
       isSubscribed: contacts.subscribed,
       language: projects.language,
       projectName: projects.name,
@@ -83,7 +84,11 @@ const selectText = statement((db) =>
 export type LoadedEmail = RowOf<typeof selectEmails>
 
 /** `isSubscribed`: the current value, not the value at acceptance. */
-type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
+type SourceRow = Pick<Email, keyof typeof sourceColumns> & {
+  isSubscribed: boolean
+  /** Of the recipient's address. */
+  digest: Buffer
+}
 
 /** Loads emails for a preview; deleted ones are left out. */
 export function loadEmails({ store }: Pick<Base, 'store'>, ids: readonly string[]) {
@@ -111,7 +116,15 @@ export async function loadTexts(
 /** The columns that subject and body are rendered from. */
 type RenderedRow = Pick<
   SourceRow,
-  'id' | 'contactId' | 'recipient' | 'isSubscribed' | 'contentClass' | 'variables' | 'createdAt'
+  | 'id'
+  | 'digest'
+  | 'contactId'
+  | 'recipient'
+  | 'isSubscribed'
+  | 'contentClass'
+  | 'variables'
+  | 'workflowExecutionId'
+  | 'createdAt'
 >
 
 type RenderParts = {
@@ -122,13 +135,15 @@ type RenderParts = {
 
 type SourceParts = RenderParts & { email: SourceRow }
 
-/** Without the id, which only the page links need. */
-type Rendered = Omit<RenderParts, 'email'> & { email: Omit<RenderedRow, 'id'> }
+/** Without what only the page links need. */
+type Rendered = Omit<RenderParts, 'email'> & {
+  email: Omit<RenderedRow, 'id' | 'digest' | 'workflowExecutionId'>
+}
 
 type Pages = ReturnType<typeof pageUrls> | undefined
 
-/** The owner of page links that act for nobody: their pages find no contact. */
-const NOBODY = { id: NIL_UUID, contactId: NIL_UUID }
+/** Page links that act for nobody. */
+const NOBODY = { contactId: undefined, emailId: undefined, digest: undefined }
 
 /** Makes the source of the preview of an email. */
 export function toRenderSource(
@@ -187,10 +202,12 @@ function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
 /** The variables that Pillarbox sets in a text for a contact that is no email. */
 export function contactVariables(
   deps: Pick<Base, 'config' | 'keyring'>,
-  { id, address, subscribed, data }: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>,
+  contact: Pick<Contact, 'id' | 'projectId' | 'address' | 'subscribed' | 'data'>,
 ): Record<string, unknown> {
+  const { id, projectId, address, subscribed, data } = contact
   const locale = localeOf(data ?? {})
-  const pages = pageUrls(deps, { id: NIL_UUID, contactId: id })
+  const digest = deps.keyring.addressDigest(projectId, address)
+  const pages = pageUrls(deps, { contactId: id, emailId: undefined, digest })
   return { ...systemValues({ id, email: address, subscribed }, locale), ...pages }
 }
 
@@ -218,7 +235,22 @@ function renderSource({ email, project, content }: Rendered, pages: Pages): Rend
 }
 
 function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: RenderParts): Pages {
-  return mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
+  if (!mayLinkPages(email, content)) return undefined
+  const { id: emailId, contactId, digest } = email
+  return pageUrls(deps, {
+    contactId: isToOther(email) ? undefined : contactId,
+    ...{ emailId, digest },
+  })
+}
+
+/** Whether a workflow sends the email to another address than its contact's. */
+export function isToOther({
+  variables,
+  workflowExecutionId,
+  recipient,
+}: Pick<SourceRow, 'variables' | 'workflowExecutionId' | 'recipient'>): boolean {
+  const reader = variables?.reader
+  return workflowExecutionId !== null && reader !== undefined && reader.email !== recipient
 }
 
 type Reader = NonNullable<Snapshot['reader']>
@@ -256,11 +288,8 @@ function mayLinkPages(
 
 const PAGE_HINTS = ['Url', '[', '{%', '|', '&']
 
-function pageUrls(
-  { config, keyring }: Pick<Base, 'config' | 'keyring'>,
-  { id, contactId }: Pick<SourceRow, 'id' | 'contactId'>,
-) {
-  const token = createPageToken(keyring.keys('page')[0], { contactId, emailId: id })
+function pageUrls({ config, keyring }: Pick<Base, 'config' | 'keyring'>, page: PageToken) {
+  const token = createPageToken(keyring.keys('page')[0], page)
   return {
     unsubscribeUrl: `${config.baseUrl}/unsubscribe/${token}`,
     subscribeUrl: `${config.baseUrl}/subscribe/${token}`,
@@ -268,8 +297,13 @@ function pageUrls(
   }
 }
 
-function unsubscribeMailbox({ keyring }: Pick<Base, 'keyring'>, { id }: SourceRow, domain: string) {
-  return `${createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], id)}@${domain}`
+function unsubscribeMailbox(
+  { keyring }: Pick<Base, 'keyring'>,
+  { id: emailId, digest }: SourceRow,
+  domain: string,
+) {
+  const key = keyring.keys('mail-in-unsubscribe')[0]
+  return `${createUnsubscribeLocalPart(key, emailId, digest)}@${domain}`
 }
 
 /** Mailbox providers call the URL from outside, and over HTTPS only (RFC 8058). */

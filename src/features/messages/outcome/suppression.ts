@@ -8,6 +8,7 @@ import { heldSuppressions, suppressions } from '../../../store/schema/suppressio
 import type { SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { recordWish } from '../../wishes/wishes.ts'
 
 type NewSuppression = {
   projectId: string
@@ -67,12 +68,13 @@ const findSuppression = statement<{ reason: SuppressionReason }>(
  * Puts an address on the list and drops its held suppression. Returns false if the address was on
  * the list: its first reason stays. If a bounce put the address on the list and a person suppresses
  * it now, the row stores the second reason as well, so that undoing the bounce does not undo the
- * person's decision.
+ * person's decision. A complaint is a wish too, which stays when the suppression is removed.
  */
 export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
   const { at, ...row } = suppression
   const { projectId, address, emailId, reason } = suppression
   await tx.execute(dropHeld, { projectId, address })
+  if (reason === 'COMPLAINT') await recordWish(tx, { projectId, address, kind: 'complaint', at })
   if ((await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })) === 1) {
     return true
   }

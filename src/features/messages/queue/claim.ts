@@ -4,17 +4,21 @@
  */
 
 import type { RowOf } from '../../../store/database.ts'
-import { rowNumber, unseen } from '../../../store/dialect.ts'
+import { addressDigest, rowNumber, unseen } from '../../../store/dialect.ts'
 import { min, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { isOwnWish } from '../../wishes/wishes.ts'
 import { sourceColumns } from '../delivery/source.ts'
 import { retryDelay } from './retry-delay.sqlite.ts'
 
 /** A claimed email, with the facts that decide whether it may still be sent. */
 export type ClaimedEmail = RowOf<typeof claimLane>
 
-/** Whether the recipient of an email may get mail. */
+/** Of the recipient's address; links and the return path carry it. */
+const digest = addressDigest(sql`emails.project_id`, sql`emails.recipient`)
+
+/** Whether the recipient of an email may get mail. Nobody asks for a wish before transactional mail. */
 export const recipientColumns = {
   isSubscribed: sql<boolean>`(select subscribed from contacts
     where contacts.id = emails.contact_id)`.mapWith(Boolean),
@@ -22,6 +26,8 @@ export const recipientColumns = {
     where suppressions.project_id = emails.project_id
     and suppressions.email = emails.recipient
     and not (emails.ignores_complaint and suppressions.reason = 'COMPLAINT'))`.mapWith(Boolean),
+  hasLeft: sql<boolean>`(emails.content_class <> 'TRANSACTIONAL' and exists (select 1 from wishes
+    where wishes.digest = ${digest} and ${isOwnWish}))`.mapWith(Boolean),
 }
 
 /** Leases at most `limit` due emails of a lane, the earliest first. */
@@ -50,6 +56,7 @@ export const claimLane = statement((db) =>
       giveUpAt: emails.giveUpAt,
       failureCount: emails.failureCount,
       attemptCount: emails.attemptCount,
+      digest: sql<Buffer>`${digest}`,
       ...recipientColumns,
     }),
 )

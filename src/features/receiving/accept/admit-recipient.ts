@@ -15,7 +15,11 @@
  * needs no MX. Mail to a project that is being reset has to come again later.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
-import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
+import {
+  type EmailToken,
+  readReturnPathLocalPart,
+  readUnsubscribeLocalPart,
+} from '../../../mail/signed-tokens.ts'
 import type { InboundRecipient } from '../../../store/schema/inbound.ts'
 import type { Base } from '../../base.ts'
 
@@ -55,9 +59,13 @@ function readLocalPart(
   { address, localPart }: Mailbox,
 ): InboundRecipient | undefined {
   const returned = readReturnPathLocalPart(keyring.keys('return-path'), localPart)
-  if (returned !== undefined) return { for: 'return-path', address, emailId: returned }
+  if (returned !== undefined) return { for: 'return-path', address, ...storable(returned) }
   const left = readUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe'), localPart)
-  return left === undefined ? undefined : { for: 'unsubscribe', address, emailId: left }
+  return left === undefined ? undefined : { for: 'unsubscribe', address, ...storable(left) }
+}
+
+function storable({ emailId, digest }: EmailToken) {
+  return digest === undefined ? { emailId } : { emailId, digest: digest.toString('hex') }
 }
 
 /** `user%elsewhere@here` and `elsewhere!user@here` ask this server to relay. */

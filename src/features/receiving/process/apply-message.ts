@@ -4,6 +4,7 @@
  * therefore counts once, even if it is parsed several times.
  */
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../mail/limits.ts'
+import type { EmailToken } from '../../../mail/signed-tokens.ts'
 import type { InboundKind } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
@@ -83,7 +84,7 @@ async function applyReturnedReports(
   message: ReceivedMessage,
 ): Promise<Effect[]> {
   const effects: Effect[] = []
-  for (const emailId of emailIdsFor(message, 'return-path')) {
+  for (const { emailId } of emailsFor(message, 'return-path')) {
     effects.push(await applyReturnedReport(deps, tx, { ...message, emailId }))
   }
   return effects
@@ -95,8 +96,8 @@ async function applyUnsubscriptions(
   message: ReceivedMessage,
 ): Promise<Effect[]> {
   const effects: Effect[] = []
-  for (const emailId of emailIdsFor(message, 'unsubscribe')) {
-    effects.push(await applyUnsubscribe(deps, tx, { ...message, emailId }))
+  for (const email of emailsFor(message, 'unsubscribe')) {
+    effects.push(await applyUnsubscribe(deps, tx, { ...message, email }))
   }
   return effects
 }
@@ -123,11 +124,16 @@ async function applyToMailboxes(
   return effects
 }
 
-function emailIdsFor(
-  { row }: ReceivedMessage,
-  purpose: 'return-path' | 'unsubscribe',
-): Set<string> {
-  return new Set(row.recipients.flatMap((each) => (each.for === purpose ? [each.emailId] : [])))
+/** Each email once. */
+function emailsFor({ row }: ReceivedMessage, purpose: 'return-path' | 'unsubscribe'): EmailToken[] {
+  const emails = new Map<string, EmailToken>()
+  for (const recipient of row.recipients) {
+    if (recipient.for !== purpose) continue
+    const { emailId, digest } = recipient
+    const octets = digest === undefined ? undefined : Buffer.from(digest, 'hex')
+    emails.set(emailId, { emailId, digest: octets })
+  }
+  return [...emails.values()]
 }
 
 /** Addresses by project: a project gets one email, even when several mailboxes are recipients. */
@@ -154,5 +160,5 @@ function kindOf(message: ReceivedMessage, effects: readonly Effect[]): InboundKi
   const { kind } = message.parsed.report
   if (kind !== 'other') return kind
   if (isForMailboxOrServer(message)) return 'mail'
-  return emailIdsFor(message, 'unsubscribe').size > 0 ? 'unsubscribe' : 'other'
+  return emailsFor(message, 'unsubscribe').length > 0 ? 'unsubscribe' : 'other'
 }

@@ -6,6 +6,8 @@
  * the returned message. A complaint needs such a token. A report is ignored when its return path or
  * token is more than 30 days old, or when the token and the return path belong to different emails.
  *
+ * A complaint about an email that was deleted is still a wish of its recipient.
+ *
  * A bounce for an address that is not the email's recipient comes from a forward or an alias. The
  * recipient may be fine and the address behind it wrong, so a hard bounce counts as a strike there.
  */
@@ -18,7 +20,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type EmailReport, recordReports } from '../../messages/outcome/record-reports.ts'
-import { unsubscribeContactOf } from './apply-unsubscribe.ts'
+import { leaveByMail } from './apply-unsubscribe.ts'
 import { type ApplyDeps, type Effect, ignore, ignoreKnown, type ReceivedMessage } from './effect.ts'
 import { isExpired, readOwnTokens } from './own-tokens.ts'
 
@@ -39,8 +41,8 @@ export async function applyReturnedReport(
   if (report.kind === 'auto-reply') return ignore('an automatic reply', emailId)
   if (report.kind === 'other') return ignore('not a report', emailId)
   if (isExpired(emailId, row.receivedAt)) return ignore('the return path has expired', emailId)
-  const emailIds = readOwnTokens(deps, report.tokens)
-  if (emailIds.length > 0 && !emailIds.includes(emailId)) {
+  const emails = readOwnTokens(deps, report.tokens)
+  if (emails.length > 0 && !emails.some((email) => email.emailId === emailId)) {
     return ignore('about another email', emailId)
   }
   if (report.kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
@@ -58,8 +60,9 @@ export async function applyStrayReport(
 ): Promise<Effect | undefined> {
   const { kind, tokens } = parsed.report
   if (kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
-  const [emailId, ...others] = kind === 'bounce' ? readOwnTokens(deps, tokens) : []
-  if (emailId === undefined || others.length > 0) return undefined
+  const [email, ...others] = kind === 'bounce' ? readOwnTokens(deps, tokens) : []
+  if (email === undefined || others.length > 0) return undefined
+  const { emailId } = email
   if (isExpired(emailId, row.receivedAt)) return ignore('the token has expired', emailId)
   return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: false })
 }
@@ -73,16 +76,19 @@ async function applyComplaint(
   { row, parsed }: ReceivedMessage,
 ): Promise<Effect> {
   const { tokens, feedbackType } = parsed.report
-  const emailIds = readOwnTokens(deps, tokens)
-  const emailId = emailIds.find((id) => !isExpired(id, row.receivedAt))
-  if (emailId === undefined) {
+  const emails = readOwnTokens(deps, tokens)
+  const email = emails.find(({ emailId }) => !isExpired(emailId, row.receivedAt))
+  if (email === undefined) {
     const why =
-      emailIds.length > 0 ? 'the token has expired' : 'a complaint without a token of this server'
-    return ignore(why, emailIds[0])
+      emails.length > 0 ? 'the token has expired' : 'a complaint without a token of this server'
+    return ignore(why, emails[0]?.emailId)
   }
+  const { emailId } = email
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
   if (feedbackType !== null && UNSUBSCRIBE_TYPES.has(feedbackType))
-    return unsubscribeContactOf(deps, tx, emailId)
+    return leaveByMail(deps, tx, { email, reason: 'mail' })
+  if ((await tx.find(findRecipient, { id: emailId })) === undefined)
+    return leaveByMail(deps, tx, { email, reason: 'complaint' })
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })
 }
 

@@ -8,43 +8,30 @@
  * complaint of type `opt-out`. An automatic message therefore counts when it answers no message and
  * its subject says "unsubscribe".
  */
-import { eq } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema/messages.ts'
-import { parameter, statement } from '../../../store/statement.ts'
+import type { EmailToken } from '../../../mail/signed-tokens.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { applySubscriptionRequest } from '../../contacts/write/subscription-request.ts'
 import { type ApplyDeps, type Effect, ignore, ignoreKnown, type ReceivedMessage } from './effect.ts'
 
-const findContact = statement((db) =>
-  db
-    .select({ contactId: emails.contactId })
-    .from(emails)
-    .where(eq(emails.id, parameter('id'))),
-)
-
 export async function applyUnsubscribe(
   deps: ApplyDeps,
   tx: Tx,
-  { row, parsed, emailId }: ReceivedMessage & { emailId: string },
+  { row, parsed, email }: ReceivedMessage & { email: EmailToken },
 ): Promise<Effect> {
-  if (!asksToUnsubscribe({ row, parsed })) return ignore('an automatic message', emailId)
-  return unsubscribeContactOf(deps, tx, emailId)
+  if (!asksToUnsubscribe({ row, parsed })) return ignore('an automatic message', email.emailId)
+  return leaveByMail(deps, tx, { email, reason: 'mail' })
 }
 
-/** Unsubscribes the contact of this email. */
-export async function unsubscribeContactOf(
+/** Unsubscribes the address that this email went to, and its contact. */
+export async function leaveByMail(
   deps: ApplyDeps,
   tx: Tx,
-  emailId: string,
+  { email, reason }: { email: EmailToken; reason: 'mail' | 'complaint' },
 ): Promise<Effect> {
-  const email = await tx.find(findContact, { id: emailId })
-  if (email === undefined) return ignore('the email has been deleted', emailId)
-  const page = { contactId: email.contactId, emailId }
-  const isChanged = await applySubscriptionRequest(deps, tx, {
-    page,
-    subscribed: false,
-    reason: 'mail',
-  })
+  const { emailId, digest } = email
+  const link = { contactId: undefined, emailId, digest }
+  const isChanged = await applySubscriptionRequest(deps, tx, { link, subscribed: false, reason })
+  if (isChanged === undefined) return ignore('the email has been deleted', emailId)
   return isChanged ? { did: 'unsubscribed', emailId } : ignoreKnown(emailId)
 }
 

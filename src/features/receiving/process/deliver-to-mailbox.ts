@@ -13,7 +13,7 @@ import { TRANSACTIONAL_CLASS } from '../../../queue-class.ts'
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { projects } from '../../../store/schema/accounts.ts'
-import { type Contact, contacts } from '../../../store/schema/contacts.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -34,18 +34,6 @@ const findProject = statement((db) =>
     .select({ id: projects.id, resetSince: projects.resetSince })
     .from(projects)
     .where(and(eq(projects.id, parameter('id')), isNull(projects.deletedAt))),
-)
-
-const findContact = statement((db) =>
-  db
-    .select()
-    .from(contacts)
-    .where(
-      and(
-        eq(contacts.projectId, parameter('projectId')),
-        eq(contacts.address, parameter('address')),
-      ),
-    ),
 )
 
 const findOwner = statement((db) =>
@@ -135,9 +123,9 @@ async function isOwn(
   tx: Tx,
   { token, projectId }: { token: string | null; projectId: string },
 ): Promise<boolean> {
-  const [id] = token === null ? [] : readOwnTokens(deps, [token])
-  if (id === undefined) return false
-  const email = await tx.find(findOwner, { id })
+  const [own] = token === null ? [] : readOwnTokens(deps, [token])
+  if (own === undefined) return false
+  const email = await tx.find(findOwner, { id: own.emailId })
   return email === undefined || email.projectId === projectId
 }
 
@@ -154,10 +142,8 @@ async function upsertSender(
   tx: Tx,
   { projectId, address, at }: { projectId: string; address: ParsedAddress; at: number },
 ): Promise<Contact> {
-  const known = await tx.find(findContact, { projectId, address: address.address })
-  const byAddress = new Map(known === undefined ? [] : [[known.address, known]])
   const rule = { subscribed: undefined, subscribedByDefault: false, reason: 'mail' } as const
-  const change = { projectId, ...rule, at, known: { contacts: byAddress } }
+  const change = { projectId, ...rule, at }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
   if (upserted === undefined) throw new TypeError('upsertContacts returned no contact')
   return upserted.contact

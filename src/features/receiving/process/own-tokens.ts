@@ -1,6 +1,10 @@
 /** Reads the signed tokens of this server's mail in returned messages, and detects expired ones. */
 import { DAY_MS } from '../../../clock.ts'
-import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
+import {
+  type EmailToken,
+  readReturnPathLocalPart,
+  readUnsubscribeLocalPart,
+} from '../../../mail/signed-tokens.ts'
 import { idTime } from '../../../store/ids.ts'
 import type { Base } from '../../base.ts'
 
@@ -8,21 +12,22 @@ import type { Base } from '../../base.ts'
 const VALID_MS = 30 * DAY_MS
 
 /**
- * Returns the ids of the emails whose tokens this server has signed, each once. A token is `b.…`
- * (return path), `u.…` (unsubscribe address) or the value of X-Pillarbox-Id.
+ * Returns the emails whose tokens this server has signed, each once. A token is `b.…` (return path), `u.…`
+ * (unsubscribe address) or the value of X-Pillarbox-Id.
  */
 export function readOwnTokens(
   { keyring }: Pick<Base, 'keyring'>,
   tokens: readonly string[],
-): string[] {
+): EmailToken[] {
   const returnKeys = keyring.keys('return-path')
   const unsubscribeKeys = keyring.keys('mail-in-unsubscribe')
-  const ids = tokens.map((token) =>
+  const emails = tokens.map((token) =>
     token.startsWith('u.')
       ? readUnsubscribeLocalPart(unsubscribeKeys, token)
       : readReturnPathLocalPart(returnKeys, token.startsWith('b.') ? token : `b.${token}`),
   )
-  return [...new Set(ids.filter((id) => id !== undefined))]
+  const known = emails.filter((email) => email !== undefined)
+  return [...new Map(known.map((email) => [email.emailId, email])).values()]
 }
 
 /** Whether a report about this email comes too late to be applied. */

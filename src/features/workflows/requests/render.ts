@@ -41,12 +41,12 @@ export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<
   return error === undefined ? { message } : { error, message }
 }
 
-function variablesOf(deps: Deps, { contact, execution }: LoadedRequest): Variables {
+function variablesOf(deps: Deps, { contact, execution, projectId }: LoadedRequest): Variables {
   const context = execution.context ?? {}
   return {
     stored: contact.data ?? {},
     request: { ...context, event: context },
-    system: contactVariables(deps, contact),
+    system: contactVariables(deps, { ...contact, projectId }),
   }
 }
 

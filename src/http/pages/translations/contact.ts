@@ -14,6 +14,8 @@ export type ContactTexts = {
   /** Shown when the address is on the suppression list, whether subscribed or not. */
   suppressed: string
   notFound: { title: string; text: string }
+  /** Under the title of `notFound`: the link was right, and what it stood for was deleted. */
+  gone: string
   failed: { title: string; text: string }
 }
 
@@ -52,6 +54,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'This link does not work',
       text: 'It may be incomplete or out of date. Please try the link in the latest email you received.',
     },
+    gone: 'The data that it belonged to was deleted, so it can no longer change anything. Please reply to the email that it was in and ask its sender to stop writing to you.',
     failed: {
       title: 'Something went wrong',
       text: 'The fault is on our side. Please try again in a moment.',
@@ -91,6 +94,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Deze link werkt niet',
       text: 'De link is misschien onvolledig of verouderd. Probeer de link in de laatste e-mail die je hebt ontvangen.',
     },
+    gone: 'De gegevens waar de link bij hoorde zijn verwijderd, dus hij kan niets meer veranderen. Beantwoord de e-mail waarin hij stond en vraag de afzender om je niet meer te schrijven.',
     failed: {
       title: 'Er ging iets mis',
       text: 'De fout ligt bij ons. Probeer het over een ogenblik opnieuw.',
@@ -130,6 +134,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Ce lien ne fonctionne pas',
       text: 'Il est peut-être incomplet ou périmé. Essayez le lien du dernier e-mail que vous avez reçu.',
     },
+    gone: 'Les données auxquelles il se rapportait ont été supprimées : il ne peut plus rien changer. Répondez à l’e-mail qui le contenait et demandez à l’expéditeur de ne plus vous écrire.',
     failed: {
       title: 'Une erreur s’est produite',
       text: 'Le problème vient de chez nous. Veuillez réessayer dans un instant.',
@@ -169,6 +174,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'यह लिंक काम नहीं करता',
       text: 'हो सकता है कि यह अधूरा या पुराना हो। कृपया अपने सबसे नए ईमेल में दिया गया लिंक आज़माएँ।',
     },
+    gone: 'जिन आँकड़ों से यह जुड़ा था, वे हटा दिए गए हैं, इसलिए इससे अब कुछ नहीं बदल सकता। कृपया उस ईमेल का उत्तर दें जिसमें यह था, और भेजने वाले से कहें कि वह आपको लिखना बंद करे।',
     failed: {
       title: 'कुछ गड़बड़ हो गई',
       text: 'गलती हमारी ओर से है। कृपया थोड़ी देर में फिर कोशिश करें।',
@@ -208,6 +214,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Dieser Link funktioniert nicht',
       text: 'Er ist vielleicht unvollständig oder veraltet. Bitte versuchen Sie es mit dem Link in der letzten E-Mail, die Sie erhalten haben.',
     },
+    gone: 'Die Daten, zu denen er gehörte, wurden gelöscht; er kann deshalb nichts mehr ändern. Bitte antworten Sie auf die E-Mail, in der er stand, und bitten Sie den Absender, Ihnen nicht mehr zu schreiben.',
     failed: {
       title: 'Etwas ist schiefgelaufen',
       text: 'Der Fehler liegt bei uns. Bitte versuchen Sie es gleich noch einmal.',
@@ -247,6 +254,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Este link não funciona',
       text: 'Pode estar incompleto ou desatualizado. Tente usar o link do último e-mail recebido.',
     },
+    gone: 'Os dados a que pertencia foram apagados e, por isso, já não pode alterar nada. Responda ao e-mail em que estava e peça ao remetente que deixe de lhe escrever.',
     failed: {
       title: 'Algo deu errado',
       text: 'O erro é nosso. Tente novamente dentro de instantes.',
@@ -286,6 +294,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Тази връзка не работи',
       text: 'Възможно е да е непълна или остаряла. Опитайте с връзката от последния имейл, който сте получили.',
     },
+    gone: 'Данните, към които принадлежеше, са изтрити, затова тя вече не може да промени нищо. Отговорете на имейла, в който беше, и помолете подателя да не ви пише повече.',
     failed: {
       title: 'Нещо се обърка',
       text: 'Грешката е при нас. Опитайте отново след малко.',
@@ -325,6 +334,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Tento odkaz nefunguje',
       text: 'Možná je neúplný nebo zastaralý. Zkuste prosím odkaz v posledním e-mailu, který jste dostali.',
     },
+    gone: 'Údaje, ke kterým patřil, byly smazány, takže už nemůže nic změnit. Odpovězte prosím na e-mail, ve kterém byl, a požádejte odesílatele, aby vám už nepsal.',
     failed: {
       title: 'Něco se nepovedlo',
       text: 'Chyba je na naší straně. Zkuste to prosím za chvíli znovu.',
@@ -364,6 +374,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Ten link nie działa',
       text: 'Może być niekompletny lub nieaktualny. Prosimy użyć linku z ostatniej otrzymanej wiadomości.',
     },
+    gone: 'Dane, do których należał, zostały usunięte, więc nie może już niczego zmienić. Prosimy odpowiedzieć na wiadomość, w której się znajdował, i poprosić nadawcę, aby więcej nie pisał.',
     failed: {
       title: 'Coś poszło nie tak',
       text: 'Błąd leży po naszej stronie. Prosimy spróbować ponownie za chwilę.',
@@ -403,6 +414,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Este enlace no funciona',
       text: 'Puede que esté incompleto o haya caducado. Pruebe con el enlace del último correo que haya recibido.',
     },
+    gone: 'Los datos a los que pertenecía se han borrado, así que ya no puede cambiar nada. Responda al correo en el que estaba y pida al remitente que deje de escribirle.',
     failed: {
       title: 'Algo ha salido mal',
       text: 'El fallo es nuestro. Vuelva a intentarlo dentro de un momento.',
@@ -442,6 +454,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Questo link non funziona',
       text: 'Potrebbe essere incompleto o non più valido. Prova con il link nell’ultima e-mail che hai ricevuto.',
     },
+    gone: 'I dati a cui apparteneva sono stati cancellati, quindi non può più cambiare nulla. Rispondi all’e-mail in cui si trovava e chiedi al mittente di non scriverti più.',
     failed: {
       title: 'Qualcosa è andato storto',
       text: 'L’errore è nostro. Riprova tra qualche istante.',
@@ -481,6 +494,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: '這個連結無效',
       text: '連結可能不完整或已過期。請改用您最近收到的郵件中的連結。',
     },
+    gone: '與它相關的資料已被刪除，因此它無法再變更任何設定。請直接回覆含有此連結的郵件，要求寄件者不再寄信給您。',
     failed: {
       title: '發生錯誤',
       text: '問題出在我們這邊，請稍後再試。',
@@ -520,6 +534,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: '此連結無效',
       text: '連結可能不完整或已過期。請改用您最近收到的電郵中的連結。',
     },
+    gone: '與它相關的資料已被刪除，因此它無法再更改任何設定。請直接回覆載有此連結的電郵，要求寄件人不再發送電郵給您。',
     failed: {
       title: '發生錯誤',
       text: '問題出在我們這邊，請稍後再試。',
@@ -559,6 +574,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: '此链接无效',
       text: '链接可能不完整或已过期。请尝试使用您最近收到的邮件中的链接。',
     },
+    gone: '与它相关的数据已被删除，因此它无法再更改任何设置。请直接回复包含此链接的邮件，要求发件人不再给您发邮件。',
     failed: {
       title: '出了点问题',
       text: '问题出在我们这边，请稍后再试。',
@@ -598,6 +614,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'このリンクは使用できません',
       text: 'リンクが不完全か、無効になっている可能性があります。最近届いたメールのリンクをお試しください。',
     },
+    gone: 'このリンクに関するデータは削除されたため、何も変更できません。リンクが記載されていたメールに返信し、配信の停止を送信者に依頼してください。',
     failed: {
       title: '問題が発生しました',
       text: 'こちら側で問題が発生しました。しばらくしてからもう一度お試しください。',
@@ -637,6 +654,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Länken fungerar inte',
       text: 'Den kan vara ofullständig eller för gammal. Prova länken i det senaste mejlet du har fått.',
     },
+    gone: 'De uppgifter som den hörde till har raderats, så den kan inte längre ändra något. Svara på mejlet som den stod i och be avsändaren att sluta skriva till dig.',
     failed: {
       title: 'Något gick fel',
       text: 'Felet ligger hos oss. Försök igen om en stund.',
@@ -676,6 +694,7 @@ export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
       title: 'Nid yw’r ddolen hon yn gweithio',
       text: 'Gall fod yn anghyflawn neu wedi dyddio. Rhowch gynnig ar y ddolen yn yr e-bost diweddaraf a gawsoch.',
     },
+    gone: 'Mae’r data yr oedd yn perthyn iddo wedi’i ddileu, felly ni all newid dim mwyach. Atebwch yr e-bost yr oedd ynddo a gofynnwch i’r anfonwr beidio ag ysgrifennu atoch.',
     failed: {
       title: 'Aeth rhywbeth o’i le',
       text: 'Ni sydd ar fai. Rhowch gynnig arall arni ymhen ychydig.',

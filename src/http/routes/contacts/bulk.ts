@@ -30,50 +30,79 @@ const filter = z.strictObject({
   condition: conditionField.optional(),
 })
 
-const requestBody = z
+const selectionFields = {
+  mode: z.enum(['ids', 'query']).default('ids'),
+  contactIds: z
+    .array(id)
+    .min(1)
+    .max(MAX_IDS_PER_REQUEST)
+    .optional()
+    .meta({ description: 'For mode ids' }),
+  filter: filter.optional().meta({ description: 'For mode query; {} selects all contacts' }),
+  excludeIds: z
+    .array(id)
+    .max(MAX_EXCLUDED_IDS)
+    .optional()
+    .meta({ description: 'For mode query: contacts to leave out' }),
+}
+
+const requestBody = z.strictObject(selectionFields).transform(toSelection)
+
+const subscribeBody = z
   .strictObject({
-    mode: z.enum(['ids', 'query']).default('ids'),
-    contactIds: z
-      .array(id)
-      .min(1)
-      .max(MAX_IDS_PER_REQUEST)
-      .optional()
-      .meta({ description: 'For mode ids' }),
-    filter: filter.optional().meta({ description: 'For mode query; {} selects all contacts' }),
-    excludeIds: z
-      .array(id)
-      .max(MAX_EXCLUDED_IDS)
-      .optional()
-      .meta({ description: 'For mode query: contacts to leave out' }),
+    ...selectionFields,
+    resubscribe: z.boolean().optional().meta({
+      description:
+        'Whether people who left by themselves or complained are subscribed too; false by default: they stay unsubscribed and are counted in `keptUnsubscribedCount`',
+    }),
   })
-  .transform(({ mode, contactIds, filter, excludeIds }, context): BulkSelection<unknown> => {
-    const refuse = (field: string, message: string) =>
-      context.addIssue({ code: 'custom', path: [field], message })
-    const params = { code: 'invalid_type' }
-    const addMissing = (field: string) =>
-      context.addIssue({ code: 'custom', path: [field], message: 'Required', params })
-    if (mode === 'ids') {
-      if (filter !== undefined) refuse('filter', 'Allowed with mode "query" only')
-      if (excludeIds !== undefined) refuse('excludeIds', 'Allowed with mode "query" only')
-      if (contactIds === undefined) addMissing('contactIds')
-      return { mode, contactIds: contactIds ?? [] }
-    }
-    if (contactIds !== undefined) refuse('contactIds', 'Allowed with mode "ids" only')
-    if (filter === undefined) addMissing('filter')
-    return { mode, filter: filter ?? {}, excludeIds: excludeIds ?? [] }
-  })
+  .transform(({ resubscribe = false, ...selection }, context) => ({
+    resubscribe,
+    selection: toSelection(selection, context),
+  }))
+
+type SelectionFields = z.infer<z.ZodObject<typeof selectionFields>>
+
+function toSelection(
+  { mode, contactIds, filter, excludeIds }: SelectionFields,
+  context: z.RefinementCtx,
+): BulkSelection<unknown> {
+  const refuse = (field: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [field], message })
+  const params = { code: 'invalid_type' }
+  const addMissing = (field: string) =>
+    context.addIssue({ code: 'custom', path: [field], message: 'Required', params })
+  if (mode === 'ids') {
+    if (filter !== undefined) refuse('filter', 'Allowed with mode "query" only')
+    if (excludeIds !== undefined) refuse('excludeIds', 'Allowed with mode "query" only')
+    if (contactIds === undefined) addMissing('contactIds')
+    return { mode, contactIds: contactIds ?? [] }
+  }
+  if (contactIds !== undefined) refuse('contactIds', 'Allowed with mode "ids" only')
+  if (filter === undefined) addMissing('filter')
+  return { mode, filter: filter ?? {}, excludeIds: excludeIds ?? [] }
+}
 
 const status = jobStatus(
   z.unknown().meta({
     description:
-      'When completed: operation, totalRequested, successCount, unchangedCount, failureCount, errors (contactId, email, error)',
+      'When completed: operation, totalRequested, successCount, unchangedCount, keptUnsubscribedCount (those among the unchanged who left), failureCount, errors (contactId, email, error)',
   }),
 )
 
 const shared = { tag: 'Contacts' } as const
 
-export const subscribe = (deps: RouteDeps) =>
-  bulkOperation(deps, 'subscribe', { summary: 'Subscribe contacts' })
+export const subscribe = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    ...jobShape,
+    summary: 'Subscribe contacts',
+    body: subscribeBody,
+    handle: async ({ project, body }) => {
+      const job = { projectId: project.id, operation: 'subscribe' as const, ...body }
+      return queued('subscribe', await startBulk(core, job))
+    },
+  })
 
 export const unsubscribe = (deps: RouteDeps) =>
   bulkOperation(deps, 'unsubscribe', {
@@ -100,20 +129,28 @@ export const showStatus = ({ core }: RouteDeps) =>
     },
   })
 
+const jobShape = {
+  description:
+    "Applies to the given contacts, or to all contacts that match the filter when the job starts. Ids that are not the project's count as failures in the result.",
+  responses: { 202: { description: 'Queued', schema: queuedJob } },
+  refusals: [400, 409],
+} as const
+
+function queued(operation: BulkOperation, jobId: string) {
+  return json(202, { message: `The bulk ${operation} is queued.`, jobId })
+}
+
 type BulkShape = { summary: string; growsDisk?: boolean; protects?(given: unknown): boolean }
 
 function bulkOperation({ core }: RouteDeps, operation: BulkOperation, shape: BulkShape) {
   return projectOperation({
     ...shared,
+    ...jobShape,
     ...shape,
-    description:
-      "Applies to the given contacts, or to all contacts that match the filter when the job starts. Ids that are not the project's count as failures in the result.",
     body: requestBody,
-    responses: { 202: { description: 'Queued', schema: queuedJob } },
-    refusals: [400, 409],
     handle: async ({ project, body }) => {
-      const jobId = await startBulk(core, { projectId: project.id, operation, selection: body })
-      return json(202, { message: `The bulk ${operation} is queued.`, jobId })
+      const job = { projectId: project.id, operation, selection: body }
+      return queued(operation, await startBulk(core, job))
     },
   })
 }

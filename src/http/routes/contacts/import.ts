@@ -21,6 +21,10 @@ const result = z.object({
   updatedCount: z
     .int()
     .meta({ description: 'Contacts that existed, including those that did not change' }),
+  keptUnsubscribedCount: z.int().meta({
+    description:
+      'Rows that would have subscribed a person who left: the contact stays unsubscribed. They count above too',
+  }),
   failureCount: z.int(),
   errors: z.array(rowError).meta({ description: 'The first 1,000' }),
   warnings: z
@@ -65,6 +69,7 @@ const given = z.object({
   mapping: z.record(z.string(), z.string().nullable()),
   types: z.enum(['values', 'strings']),
   subscribed: z.boolean(),
+  resubscribe: z.boolean(),
 })
 
 function statusOf(schema: z.ZodType) {
@@ -80,13 +85,13 @@ export const importContacts = ({ core }: RouteDeps) =>
     ...contacts,
     summary: 'Import contacts from a CSV file',
     description:
-      'The header row needs a column `email`. All other columns are optional: in `subscribed`, true, 1 and yes mean subscribed, and any other word means unsubscribed; `data.<key>` sets that key, and any other header sets the key of its name in lower case. Empty cells change nothing.',
+      'The header row needs a column `email`. All other columns are optional: in `subscribed`, true, 1 and yes mean subscribed, and any other word means unsubscribed; `data.<key>` sets that key, and any other header sets the key of its name in lower case. Empty cells change nothing. People who left by themselves stay unsubscribed, unless `resubscribe` is true.',
     takesStream: contactsForm,
     maxBodyBytes: MAX_CSV_FORM_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [409],
     handle: async (call) => {
-      const fields = ['mapping', 'types', 'subscribed'] as const
+      const fields = ['mapping', 'types', 'subscribed', 'resubscribe'] as const
       const jobId = await takeCsv(core, call, { kind: 'import', fields })
       return json(202, { message: 'The import is queued.', jobId })
     },

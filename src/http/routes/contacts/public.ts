@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { notFound } from '../../../errors.ts'
-import { findPublicContact } from '../../../features/contacts/read/public-contact.ts'
+import { findPageContact } from '../../../features/contacts/read/public-contact.ts'
 import { changeSubscription } from '../../../features/contacts/write/subscription-request.ts'
 import type { Core } from '../../../features/core.ts'
 import { LANGUAGES } from '../../../mail/languages.ts'
@@ -15,8 +15,11 @@ import { attribution, readPageLink } from '../../shapes/page-link.ts'
 
 const contact = z
   .object({
-    id: z.string(),
-    email: z.string().meta({ format: 'email' }),
+    id: z.string().nullable().meta({ description: 'Null once the contact was deleted' }),
+    email: z
+      .string()
+      .nullable()
+      .meta({ format: 'email', description: 'Null when the address is no longer stored' }),
     subscribed: z.boolean(),
     language: z
       .enum(LANGUAGES)
@@ -31,7 +34,7 @@ const shared = {
   refusals: [404],
 } as const
 
-type Deps = { core: Pick<Core, 'store' | 'keyring' | 'now'> }
+type Deps = { core: Pick<Core, 'store' | 'config' | 'keyring' | 'now'> }
 
 export const get = ({ core }: Deps) =>
   openOperation({
@@ -39,8 +42,7 @@ export const get = ({ core }: Deps) =>
     summary: 'Show the contact of a token',
     responses: { 200: { description: 'The contact', schema: contact } },
     handle: async ({ params }) => {
-      const { contactId } = getPage(core, params.id)
-      const found = (await findPublicContact(core, contactId)) ?? refuse(params.id)
+      const found = (await findPageContact(core, getPage(core, params.id))) ?? refuse(params.id)
       const { id, address, subscribed, language } = found
       return json(200, { id, email: address, subscribed, language })
     },

@@ -109,6 +109,7 @@ test('changed and unchanged contacts are counted separately, and only changes em
     totalRequested: 3,
     successCount: 2,
     unchangedCount: 1,
+    keptUnsubscribedCount: 0,
     failureCount: 0,
     errors: [],
   })
@@ -146,6 +147,7 @@ test('ids of another project fail like unknown ones, and its contacts do not cha
       totalRequested: 3,
       successCount: 1,
       unchangedCount: 0,
+      keptUnsubscribedCount: 0,
       failureCount: 2,
       errors,
     })
@@ -197,6 +199,7 @@ test('a query covers all matching contacts even if the change affects the match'
     totalRequested: off - 1,
     successCount: off - 1,
     unchangedCount: 0,
+    keptUnsubscribedCount: 0,
     failureCount: 0,
     errors: [],
   })
@@ -302,6 +305,7 @@ test('a resumed run continues after the last batch of the interrupted run', asyn
       totalRequested: 120,
       successCount: 100,
       unchangedCount: 20,
+      keptUnsubscribedCount: 0,
       failureCount: 0,
       errors: [],
     })
@@ -384,6 +388,7 @@ test('the job loop runs the job, and the status shows its result', async (t) => 
     totalRequested: 3,
     successCount: 3,
     unchangedCount: 0,
+    keptUnsubscribedCount: 0,
     failureCount: 0,
     errors: [],
   })

@@ -173,11 +173,7 @@ async function take(
   }
   if (each.kind === 'delete') {
     const rows = await tx.select({ id: contacts.id }).from(contacts).where(isMeant)
-    await deleteContacts(
-      tx,
-      projectId,
-      rows.map(({ id }) => id),
-    )
+    await deleteContacts(tx, projectId, { ids: rows.map(({ id }) => id), at: core.now() })
   }
 }
 

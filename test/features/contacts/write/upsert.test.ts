@@ -273,7 +273,9 @@ test('ids of another project are not deleted', async (t) => {
   await assert.rejects(updateContact(core, target, { subscribed: false }), {
     code: 'CONTACT_NOT_FOUND',
   })
-  const deleted = await core.store.write((tx) => deleteContacts(tx, mine.id, [foreign, own, 'x']))
+  const deleted = await core.store.write((tx) =>
+    deleteContacts(tx, mine.id, { ids: [foreign, own, 'x'], at: core.now() }),
+  )
   assert.equal(deleted, 1)
   assert.deepEqual(
     (await listRows(core)).map(({ id, subscribed }) => [id, subscribed]),

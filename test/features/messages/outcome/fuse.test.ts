@@ -7,7 +7,7 @@ import { updateContact } from '../../../../src/features/contacts/write/update.ts
 import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { createFuse, startFuse } from '../../../../src/features/messages/outcome/fuse.ts'
 import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
-import { unsubscribeContactOf } from '../../../../src/features/receiving/process/apply-unsubscribe.ts'
+import { leaveByMail } from '../../../../src/features/receiving/process/apply-unsubscribe.ts'
 import { addSuppressions } from '../../../../src/features/suppressions/add.ts'
 import { confirmHeld } from '../../../../src/features/suppressions/confirm-held.ts'
 import { listHeld } from '../../../../src/features/suppressions/list-held.ts'
@@ -301,7 +301,8 @@ test('an unsubscribe is a wish of the person on every path, even if it changes n
   assert.ok(patched && saved && mailed && sent)
   await updateContact(core, { projectId, id: patched.id }, { subscribed: false })
   await upsertContact(core, { projectId, address: address(saved.address), subscribed: false })
-  await core.store.write((tx) => unsubscribeContactOf(core, tx, ids[2] ?? ''))
+  const email = { emailId: ids[2] ?? '' }
+  await core.store.write((tx) => leaveByMail(core, tx, { email, reason: 'mail' }))
   await sender.send({ to: [{ address: address(sent.address), name: null }], subscribed: false })
   const { removed, resubscribed } = await undoSuppressions(core, { since: START })
   assert.deepEqual([removed, resubscribed], [5, 1])

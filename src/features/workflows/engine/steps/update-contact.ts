@@ -1,10 +1,13 @@
-/** UPDATE_CONTACT (contract 5.4): merges keys into the data of the contact, and may set `subscribed`. */
+/**
+ * UPDATE_CONTACT (contract 5.4): merges keys into the data of the contact, and may set `subscribed`. It never
+ * subscribes a person who left.
+ */
 import { AppError } from '../../../../errors.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { mergeAsGiven } from '../../../contacts/write/data.ts'
 import { writeContact } from '../../../contacts/write/set-subscribed.ts'
-import { recordUnsubscribeWish } from '../../../contacts/write/unsubscribe-wish.ts'
+import { hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
 import type { StepOf, UpdateContactConfig } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome } from '../walk.ts'
 
@@ -16,15 +19,20 @@ export async function updateContact(
   const { updates = {}, subscriptionAction = 'none' } = config
   const input = { updates, subscriptionAction }
   const before = execution.contact
-  const contact = changed(before, input, at)
+  const isKept =
+    subscriptionAction === 'subscribe' && !before.subscribed && (await hasLeft(tx, before))
+  const applied = isKept ? ({ updates, subscriptionAction: 'none' } as const) : input
+  const contact = changed(before, applied, at)
   if (typeof contact === 'string') return { kind: 'failed', input, error: contact }
   if (subscriptionAction === 'unsubscribe' && !before.subscribed) {
-    await recordUnsubscribeWish(tx, { contactId: before.id, at })
+    await recordWishOfProject(tx, { contactId: before.id, at })
   }
   if (contact !== before) await writeContact(tx, { before, contact, reason: 'workflow' })
   execution.contact = contact
   const { data: newData, subscribed } = contact
-  return { kind: 'done', input, output: { updated: true, ...input, newData, subscribed } }
+  const remark = isKept ? { remark: 'the person left, so the contact stays unsubscribed' } : {}
+  const output = { updated: true, ...input, newData, subscribed, ...remark }
+  return { kind: 'done', input, output }
 }
 
 /** Returns the contact after the change, the same one if nothing differs, or why it is refused. */

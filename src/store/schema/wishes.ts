@@ -1,0 +1,42 @@
+/** What people decided about mail, by the digests of their addresses. */
+import { blob, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
+import type { WishKind } from './words.ts'
+
+/** Random keys of this instance. */
+export const instanceKeys = sqliteTable('instance_keys', {
+  name: text('name').primaryKey(),
+  sealed: text('sealed').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** People who left. Rows outlive contacts, emails and a reset, and go with their project. */
+export const wishes = sqliteTable('wishes', {
+  digest: blob('digest', { mode: 'buffer' }).primaryKey(),
+  /** Null when a link was all that was left of the contact and the email. */
+  projectId: text('project_id'),
+  kind: text('kind').$type<WishKind>().notNull(),
+  at: integer('at').notNull(),
+})
+
+/** Deleted contacts and emails that links in older mail name. */
+export const erasedRecipients = sqliteTable('erased_recipients', {
+  number: integer('number').primaryKey(),
+  id: text('id').notNull(),
+  digest: blob('digest', { mode: 'buffer' }).notNull(),
+  projectId: text('project_id').notNull(),
+  /** The contact that has the address now, if it came back. */
+  contactId: text('contact_id'),
+  at: integer('at').notNull(),
+})
+
+/** Wishes of before, which the start of the program moves to `wishes`. */
+export const unkeyedWishes = sqliteTable(
+  'unkeyed_wishes',
+  {
+    projectId: text('project_id').notNull(),
+    address: text('email').notNull(),
+    kind: text('kind').$type<WishKind>().notNull(),
+    at: integer('at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.address] })],
+)
