@@ -195,6 +195,7 @@ export const COMMANDS: CommandSpec[] = [
       ['--name <name>', 'new name'],
       ['--tracking <mode>', 'tracking of opens and clicks: ENABLED, DISABLED or MARKETING_ONLY'],
       ['--language <language>', 'language of pages and footers, such as "en" or "pt-BR"'],
+      ['--submission-templates <yes|no>', 'render {{ … }} in mail that programs submit by SMTP'],
       [
         '--disable <reason>',
         'refuse its mail, for a reason: MANUAL, EMAIL_REPUTATION, PHISHING_DETECTED ...',

@@ -56,6 +56,7 @@ export async function updateProjectCommand(context: CommandContext, input: Input
     name: input.text('name'),
     tracking: input.text('tracking')?.toUpperCase(),
     language: input.text('language'),
+    submissionTemplates: isYes(input.choice('submissionTemplates', ['yes', 'no'])),
     disable: input.text('disable')?.toUpperCase(),
     enable: input.has('enable') || undefined,
   }
@@ -64,6 +65,10 @@ export async function updateProjectCommand(context: CommandContext, input: Input
   }
   const project = await withCore(context, (core) => updateProject(core, id, change))
   return { json: project, text: describeProject(project) }
+}
+
+function isYes(word: 'yes' | 'no' | undefined): boolean | undefined {
+  return word === undefined ? undefined : word === 'yes'
 }
 
 function describeNewKeys(verb: string, keys: ProjectKeysView): string {
@@ -80,6 +85,7 @@ function describeProject(project: ProjectView): string {
     id: project.id,
     tracking: project.tracking,
     language: project.language,
+    'submission templates': project.submissionTemplates ? 'yes' : 'no',
     state: describeStanding(project) || 'enabled',
   }
   return [`Project ${escapeControls(project.name)}`, '', formatFields(fields)].join('\n')

@@ -5,10 +5,9 @@ import path from 'node:path'
 import { AppError, describeError } from '../errors.ts'
 import type { Project } from '../features/accounts/rows.ts'
 import { projectNotFound } from '../features/directory.ts'
-import { acceptMessage } from '../features/messages/accept/accept-message.ts'
+import { type AcceptedMessage, acceptOnce } from '../features/messages/accept/accept-message.ts'
 import type { OpenCore } from '../features/open-core.ts'
-import { parseAddress } from '../mail/address/address.ts'
-import type { NamedMailbox } from '../mail/address/named-mailbox.ts'
+import { type NamedMailbox, parseNamedMailbox } from '../mail/address/named-mailbox.ts'
 import { MAX_SUBJECT_LENGTH } from '../mail/limits.ts'
 import {
   type CommandContext,
@@ -29,18 +28,25 @@ export async function sendCommand(context: CommandContext, input: Input): Promis
   }
   return withCore(context, async (core) => {
     const project = await getProject(core, input.required('project'))
-    const [accepted] = await acceptMessage(core, { project, request })
+    const once = { idempotency: undefined, toResponseData: (accepted: AcceptedMessage) => accepted }
+    const { emails, warnings } = await acceptOnce(core, { project, request }, once)
+    const [accepted] = emails
     if (accepted === undefined) throw new TypeError('an accepted request has no email')
     const { id, contactId, recipient } = accepted
-    const text = `Accepted for ${escapeControls(recipient)}: pillarbox queue show ${id}`
-    return { json: { id, contact: { id: contactId, email: recipient } }, text }
+    const lines = [
+      `Accepted for ${escapeControls(recipient)}: pillarbox queue show ${id}`,
+      ...warnings.map((warning) => `Warning: ${escapeControls(warning)}`),
+    ]
+    const facts = { id, contact: { id: contactId, email: recipient } }
+    const json = warnings.length === 0 ? facts : { ...facts, warnings }
+    return { json, text: lines.join('\n') }
   })
 }
 
 function readAddress(input: Input, option: 'to' | 'from'): NamedMailbox {
-  const address = parseAddress(input.required(option))
-  if (address === undefined) throw new UsageError(`--${option}: expected one email address`)
-  return { address, name: null }
+  const mailbox = parseNamedMailbox(input.required(option))
+  if (mailbox === undefined) throw new UsageError(`--${option}: expected one email address`)
+  return mailbox
 }
 
 function readSubject(input: Input): string {

@@ -9,7 +9,8 @@ import { type HeldView, listHeld } from '../features/suppressions/list-held.ts'
 import { removeAddresses } from '../features/suppressions/remove.ts'
 import { undoSuppressions } from '../features/suppressions/undo-suppressions.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../features/suppressions/view.ts'
-import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
+import type { ParsedAddress } from '../mail/address/address.ts'
+import { parseShownAddress } from '../mail/address/named-mailbox.ts'
 import {
   type CommandContext,
   type Input,
@@ -162,7 +163,7 @@ function readReason(input: Input): SuppressionReason | undefined {
 
 function readAddresses(texts: readonly string[]): ParsedAddress[] {
   return texts.map((text) => {
-    const address = parseAddress(text)
+    const address = parseShownAddress(text)
     if (address === undefined) throw new UsageError(`not an address: ${escapeControls(text)}`)
     return address
   })

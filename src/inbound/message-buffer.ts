@@ -8,6 +8,7 @@
  */
 import { countHops } from '../mail/incoming/received-field.ts'
 import { MAX_HEADER_BYTES } from '../mail/limits.ts'
+import { createLineCheck, createLineMender } from './line-ends.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 /** The memory of all messages being received. `isSmall`: may use the reserve for small messages. */
@@ -16,7 +17,12 @@ export type Allowance = {
   release(bytes: number): void
 }
 
-type MessageBufferOptions = { maxBytes: number; allowance: Allowance }
+type MessageBufferOptions = {
+  maxBytes: number
+  allowance: Allowance
+  /** Takes a lone LF for a line end, as some programs write it, and makes it a CRLF. */
+  mendsLineEnds?: boolean
+}
 
 type MessageBuffer = {
   write(chunk: Buffer): void
@@ -32,8 +38,6 @@ const MAX_BLOCK_BYTES = 1024 * 1024
 const SMALL_MESSAGE_BYTES = 256 * 1024
 /** The default of Postfix's hopcount_limit. */
 const MAX_HOPS = 50
-const CR = 0x0d
-const LF = 0x0a
 const HEADER_END = '\r\n\r\n'
 
 /** `reserve`: the part of `bytes` that is for small messages only. */
@@ -51,8 +55,13 @@ export function createAllowance(bytes: number, reserve = 0): Allowance {
   }
 }
 
-export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOptions): MessageBuffer {
+export function createMessageBuffer({
+  maxBytes,
+  allowance,
+  mendsLineEnds = false,
+}: MessageBufferOptions): MessageBuffer {
   const isBroken = createLineCheck()
+  const mend = mendsLineEnds ? createLineMender() : (chunk: Buffer) => chunk
   let blocks: Buffer[] = []
   let capacity = 0
   let size = 0
@@ -93,8 +102,9 @@ export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOption
   }
 
   return {
-    write(chunk) {
+    write(received) {
       if (reason !== undefined) return
+      const chunk = mend(received)
       if (size + chunk.length > maxBytes) return refuse('552 5.3.4', `More than ${maxBytes} bytes`)
       if (isBroken(chunk)) return refuse('554 5.6.0', 'Lines must end in CRLF (RFC 5321 2.3.8)')
       if (!put(chunk)) refuse('452 4.3.1', 'Too much mail at the moment, try again later')
@@ -109,22 +119,6 @@ export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOption
       return parts
     },
     release,
-  }
-}
-
-/**
- * Returns a function that finds a lone CR or LF, also across chunks. Servers differ on whether such
- * a character ends a line, and SMTP smuggling exploits this.
- */
-function createLineCheck(): (chunk: Buffer) => boolean {
-  let wasCr = false
-  return (chunk) => {
-    for (let index = 0; index < chunk.length; index += 1) {
-      const octet = chunk[index]
-      if ((octet === LF) !== wasCr) return true
-      wasCr = octet === CR
-    }
-    return false
   }
 }
 

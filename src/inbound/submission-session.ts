@@ -196,14 +196,17 @@ async function receive(
   session: SMTPServerSession,
 ): Promise<string[]> {
   const maxBytes = context.config.limits.messageMaxBytes
-  const buffer = createMessageBuffer({ maxBytes, allowance: context.allowance })
+  const buffer = createMessageBuffer({
+    ...{ maxBytes, allowance: context.allowance },
+    mendsLineEnds: true,
+  })
   const recipients = session.envelope.rcptTo.map(({ address }) => address)
   try {
     for await (const chunk of stream) buffer.write(chunk as Buffer)
     const from = performance.now()
     const submitted = await context.reader.read(buffer.finish())
     const project = await confirm(context, session)
-    const request = toRequest(submitted, recipients)
+    const request = toRequest(submitted, recipients, project)
     const emails = await acceptMessage(context, { project, request })
     const tookMs = performance.now() - from
     context.counters.observe('pillarbox_accept_duration_seconds', tookMs, 'submission')
@@ -215,7 +218,11 @@ async function receive(
   }
 }
 
-function toRequest(submitted: SubmittedMessage, recipients: readonly string[]): SendRequest {
+function toRequest(
+  submitted: SubmittedMessage,
+  recipients: readonly string[],
+  { submissionTemplates }: Pick<Project, 'submissionTemplates'>,
+): SendRequest {
   const { from, names, reply, subject, body, isText, text, headers, attachments } = submitted
   const to = new Map<string, ParsedAddress>()
   for (const recipient of recipients) {
@@ -232,6 +239,9 @@ function toRequest(submitted: SubmittedMessage, recipients: readonly string[]): 
     text,
     headers: Object.keys(headers).length === 0 ? undefined : headers,
     attachments,
+    isLiteral: !(submitted.isTemplate ?? submissionTemplates),
+    isSealed: submitted.seal !== null,
+    warnings: submitted.warnings,
   }
 }
 

@@ -275,6 +275,9 @@ describe('pillarbox project', () => {
       [changed.language, changed.tracking, changed.disabled],
       ['pt-BR', 'ENABLED', false],
     )
+    assert.equal(changed.submissionTemplates, false)
+    const rendering = await json('project', 'update', id, '--submission-templates', 'yes')
+    assert.equal(rendering.submissionTemplates, true)
     const off = await json('project', 'update', id, '--tracking', 'DISABLED', '--disable', 'MANUAL')
     assert.deepEqual([off.tracking, off.disabled, off.disabledReason], ['DISABLED', true, 'MANUAL'])
     assert.match(

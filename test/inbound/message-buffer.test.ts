@@ -111,3 +111,26 @@ test('large messages that use all their memory leave memory for small ones', () 
   const [one, other] = [fill(800 * KIB), fill(700 * KIB)]
   assert.deepEqual([finishCode(one.finish), finishCode(other.finish)], [250, 250])
 })
+
+test('S3: a lone LF becomes CRLF where that is asked for, across portions; a lone CR is refused', () => {
+  for (const text of ['a\nb', '\n.\n', 'a\r\n\nb', 'a\r\n.\r\n', '\n']) {
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      const allowance = createAllowance(64 * KIB)
+      const buffer = createMessageBuffer({ maxBytes: KIB, allowance, mendsLineEnds: true })
+      buffer.write(Buffer.from(text.slice(0, cut)))
+      buffer.write(Buffer.from(text.slice(cut)))
+      const whole = Buffer.concat(buffer.finish()).toString()
+      assert.equal(whole, text.replace(/\r?\n/g, '\r\n'), JSON.stringify([text, cut]))
+    }
+  }
+  for (const text of ['a\rb', 'a\r\r\n']) {
+    const buffer = createMessageBuffer({
+      ...{ maxBytes: KIB, allowance: createAllowance(64 * KIB), mendsLineEnds: true },
+    })
+    buffer.write(Buffer.from(text))
+    assert.equal(
+      finishCode(() => buffer.finish()),
+      554,
+    )
+  }
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { updateProject } from '../../src/features/accounts/projects/projects.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import { contacts } from '../../src/store/schema/contacts.ts'
 import { addProject } from '../core.ts'
@@ -88,9 +89,36 @@ describe('submission', { concurrency: 8 }, () => {
     assert.equal(row?.content.body, 'a < b\n\nzwei: ä\n')
   })
 
+  it('braces follow the setting of the project, which a message overrides', async (t) => {
+    const { core, project, send, rows } = await openSubmission(t)
+    const isLiteral = async (headers: Record<string, string> = {}) => {
+      await send({ text: 'Dear {{ name }}', headers })
+      return (await rows()).at(-1)?.content.isLiteral
+    }
+    assert.equal(await isLiteral(), true)
+    assert.equal(await isLiteral({ 'X-Pillarbox-Template': 'Yes' }), false)
+    await updateProject(core, project.id, { submissionTemplates: true })
+    assert.equal(await isLiteral(), false)
+    assert.equal(await isLiteral({ 'X-Pillarbox-Template': 'no' }), true)
+    assert.equal((await rows()).at(-1)?.headers?.['X-Pillarbox-Template'], undefined)
+  })
+
+  it('what a message goes without is in the record', async (t) => {
+    const { dialogue, rows } = await openSubmission(t)
+    const client = await dialogue()
+    await client.open('shop@example.test', 'ada@dest.test')
+    const head = 'From: shop@example.test\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
+    const reply = await client.data(Buffer.from(`${head}caf\xe9`, 'latin1'))
+    assert.equal(reply.code, 250)
+    assert.deepEqual((await rows())[0]?.content.warnings, [
+      'Text: 1 place was not valid utf-8 and became U+FFFD.',
+    ])
+  })
+
   it('a template of too many tags is refused with the reason', async (t) => {
     const { send, rows } = await openSubmission(t)
-    await assert.rejects(send({ text: '{{ a }}\n'.repeat(20_001) }), {
+    const headers = { 'X-Pillarbox-Template': 'yes' }
+    await assert.rejects(send({ headers, text: '{{ a }}\n'.repeat(20_001) }), {
       responseCode: 550,
       response: /^550 5\.6\.0 body: More than 20000 placeholders and tags/,
     })

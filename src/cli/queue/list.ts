@@ -12,7 +12,8 @@ import {
   queueStates,
 } from '../../features/messages/queue/queue-list.ts'
 import { findSuppressed, type SuppressedAddress } from '../../features/suppressions/find.ts'
-import { displayDomain, parseAddress } from '../../mail/address/address.ts'
+import { displayDomain } from '../../mail/address/address.ts'
+import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
 import {
   type CommandContext,
   type Input,
@@ -175,7 +176,7 @@ function readState(input: Input): QueueSelection['state'] {
 function readRecipient(input: Input): string | undefined {
   const given = input.text('to')
   if (given === undefined) return undefined
-  const parsed = parseAddress(given)
+  const parsed = parseShownAddress(given)
   if (parsed === undefined) throw new UsageError('--to: expected an email address')
   return parsed.address
 }

@@ -122,7 +122,8 @@ function planTest(
     data: { changes: {}, variables: {} },
     content: {
       ...{ id: newId(), projectId: project.id, shareKey: null, subject, body, at },
-      ...{ isText: false, text: null, attachments: null, chunkBytes: 0 },
+      ...{ isText: false, text: null, isLiteral: false, warnings: null },
+      ...{ attachments: null, chunkBytes: 0 },
     },
   }
 }

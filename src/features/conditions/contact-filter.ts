@@ -1,6 +1,6 @@
 /** Filters on columns of contacts. The columns are never null. */
 import { DAY_MS, parseInstant } from '../../clock.ts'
-import { parseAddress } from '../../mail/address/address.ts'
+import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
 import { contains, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
@@ -71,7 +71,7 @@ function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: numb
  * and NFC.
  */
 export function normalizeAddress(text: string): string {
-  return parseAddress(text)?.address ?? normalizeAddressPart(text).trim()
+  return parseShownAddress(text)?.address ?? normalizeAddressPart(text).trim()
 }
 
 /** `values`: a list of texts. */

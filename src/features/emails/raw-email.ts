@@ -57,9 +57,9 @@ async function compose(deps: Deps, email: LoadedEmail): Promise<Uint8Array> {
 async function loadContent({ store }: Deps, { contentId }: LoadedEmail) {
   const row = await store.read.select().from(contents).where(eq(contents.id, contentId)).get()
   if (row === undefined || row.body === null) return undefined
-  const { id, subject, body, isText, text } = row
+  const { id, subject, body, isText, text, isLiteral } = row
   const attachments = await readAttachments({ store }, id, row.attachments ?? [])
-  return attachments && { id, subject, body, isText, text, attachments }
+  return attachments && { id, subject, body, isText, text, attachments, isLiteral }
 }
 
 /** The message came in at the time that its email has as the time of its delivery. */

@@ -5,7 +5,7 @@
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import { indexedBy } from '../../store/dialect.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
-import { contents, emails, type StoredAttachment } from '../../store/schema/messages.ts'
+import { type AttachmentFacts, contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
 import type { Base } from '../base.ts'
@@ -54,7 +54,7 @@ export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
     body: shown.body ?? null,
     text: shown.text ?? null,
     headers: email.headers,
-    attachments: await listAttachments(deps, email.contentId),
+    ...(await describeContent(deps, email.contentId)),
     reason: shown.reason,
     nextAttemptAt: formatOptionalInstant(shown.nextAttemptAt),
     giveUpAt: formatInstant(email.giveUpAt),
@@ -71,16 +71,22 @@ function toEvent({ id, name, data, createdAt }: EmailEvent) {
   return { id, name, data: JSON.parse(data ?? 'null'), createdAt: formatInstant(createdAt) }
 }
 
-/** Names and types; null without attachments, and once retention has cleared them. */
-async function listAttachments({ store }: Pick<Base, 'store'>, contentId: string) {
+/**
+ * `attachments`: names and types; null without attachments, and once retention has cleared them. Of a
+ * sealed message, the files in its body.
+ */
+async function describeContent({ store }: Pick<Base, 'store'>, contentId: string) {
   const row = await store.read
-    .select({ attachments: contents.attachments })
+    .select({ attachments: contents.attachments, warnings: contents.warnings })
     .from(contents)
     .where(eq(contents.id, contentId))
     .get()
-  return row?.attachments?.map(toAttachment) ?? null
+  const files = row?.attachments?.flatMap(
+    (file): readonly AttachmentFacts[] => file.sealed?.files ?? [file],
+  )
+  return { attachments: files?.map(toAttachment) ?? null, warnings: row?.warnings ?? [] }
 }
 
-function toAttachment({ filename, contentType, contentId, disposition }: StoredAttachment) {
+function toAttachment({ filename, contentType, contentId, disposition }: AttachmentFacts) {
   return { filename, contentType, contentId, disposition }
 }

@@ -1,7 +1,8 @@
 /** Imports rows as contacts: a row with a known address changes its contact, others create one. */
 import { invalidField } from '../../errors.ts'
 import type { RunningJob } from '../../jobs/run.ts'
-import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
+import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
 import type { Base } from '../base.ts'
 import { parseData } from '../contacts/write/data.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'
@@ -76,7 +77,7 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
 export function readAddress(record: CsvRecord, header: Header): ParsedAddress {
   const cell = pickCell(record, header.columns.get('email'), header)
   if (cell === undefined) throw invalidField('email', 'required', 'There is no email address')
-  const address = parseAddress(readCellText(cell, header))
+  const address = parseShownAddress(readCellText(cell, header))
   if (address === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
   return address
 }

@@ -4,7 +4,8 @@
  * only some of the members and may be repeated.
  */
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
-import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
+import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
 import { sql } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -130,7 +131,7 @@ function parseMembers(emails: readonly string[]): MemberAddress[] {
   const members = new Map<string, MemberAddress>()
   const wrong: FieldError[] = []
   for (const [index, text] of emails.entries()) {
-    const address = parseAddress(text)
+    const address = parseShownAddress(text)
     if (address === undefined) wrong.push(invalidAddress(index))
     else if (!members.has(address.address)) members.set(address.address, { address, text })
   }

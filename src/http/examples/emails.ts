@@ -46,6 +46,7 @@ const email = {
   text: null,
   headers: null,
   attachments: null,
+  warnings: [],
   reason: 'It is due now and will be sent as soon as the server gets to it.',
   nextAttemptAt: '2026-11-22T09:30:00.000Z',
   giveUpAt: '2026-11-23T09:30:00.000Z',

@@ -21,6 +21,7 @@ const shop = {
   ...billing,
   tracking: 'MARKETING_ONLY',
   language: 'pt-BR',
+  submissionTemplates: true,
   role: 'OWNER',
   createdAt: '2026-11-21T12:00:00.000Z',
   updatedAt: '2026-11-22T09:30:00.000Z',
@@ -32,6 +33,7 @@ const letters = {
   name: 'Letters',
   tracking: 'ENABLED',
   language: 'en',
+  submissionTemplates: false,
 }
 
 const summary = {

@@ -166,6 +166,11 @@ const record = z
         }),
       )
       .nullable(),
+    warnings: z.array(z.string()).meta({
+      description:
+        'What was lost, guessed or mended in the message: replaced octets, guessed charsets, cut ' +
+        'fields, parts left out; and what a signed message goes without',
+    }),
     reason: z.string().meta({ description: 'Where the email stands and why, in words' }),
     nextAttemptAt: optionalInstant,
     giveUpAt: instant,

@@ -12,6 +12,7 @@ import type { StoredAttachment } from '../../features/messages/accept/content.ts
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import { isHeaderName, isRefusedHeader, REFUSED_HEADERS } from '../../mail/compose/custom-header.ts'
 import { isBase64, MAX_QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/compose/decode-base64.ts'
+import { parseContentType } from '../../mail/compose/parameters.ts'
 import {
   MAX_ATTACHMENT_FIELD_LENGTH,
   MAX_HEADER_VALUE_LENGTH,
@@ -87,14 +88,28 @@ const attachment = z
       .meta({
         description: 'Required for inline attachments; the body refers to it as cid:<contentId>',
       }),
-    disposition: z.enum(['attachment', 'inline']).default('attachment'),
+    disposition: z
+      .enum(['attachment', 'inline', 'alternative'])
+      .optional()
+      .meta({
+        description:
+          '`alternative`: another form of the text, the default of a calendar (`text/calendar` with its ' +
+          '`method`). A file that the body refers to by `cid:` is inline in any case',
+      }),
   })
   .superRefine(({ disposition, contentId }, context) => {
     if (disposition !== 'inline' || contentId !== undefined) return
     const message = 'An inline attachment needs a contentId'
     context.addIssue({ code: 'custom', path: ['contentId'], message })
   })
-  .transform((item): StoredAttachment => ({ ...item, contentId: item.contentId ?? null }))
+  .transform(
+    (item): StoredAttachment => ({
+      ...item,
+      contentId: item.contentId ?? null,
+      disposition:
+        item.disposition ?? (isInvitation(item.contentType) ? 'alternative' : 'attachment'),
+    }),
+  )
 
 /** The body of a request becomes a `SendRequest`. `limits` are the configuration's. */
 export function sendBody(limits: Limits) {
@@ -214,21 +229,30 @@ export const send = ({ core }: RouteDeps) => {
         { idempotency, toResponseData },
       )
       core.log.debug({ emailIds: data.emails.map(({ email }) => email) }, 'emails were accepted')
-      const warnings = warnOfUnknownFields(schema, givenBody, FIELD_ALIASES)
-      return json(200, { success: true, data: { ...data, warnings }, ...data })
+      const { warnings: found = [], ...accepted } = data
+      const all = [...(warnOfUnknownFields(schema, givenBody, FIELD_ALIASES) ?? []), ...found]
+      const warnings = all.length === 0 ? undefined : all
+      return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
     },
   })
 }
 
 /** The row of an idempotency key stores this response: its bytes are part of the API. */
-function toResponseData({ emails, at }: AcceptedMessage) {
+function toResponseData({ emails, at, warnings }: AcceptedMessage) {
   return {
+    ...(warnings.length === 0 ? {} : { warnings }),
     emails: emails.map(({ id, contactId, recipient }) => ({
       contact: { id: contactId, email: recipient },
       email: id,
     })),
     timestamp: formatInstant(at),
   }
+}
+
+/** Programs only act on an invitation that is a form of the text (RFC 6047 section 2.4). */
+function isInvitation(contentType: string): boolean {
+  const parsed = parseContentType(contentType)
+  return parsed?.type === 'text/calendar' && parsed.parameters.has('method')
 }
 
 function attachmentList(limits: Limits) {

@@ -1,8 +1,12 @@
 /** Shapes of fields that several routes share. */
 import { z } from 'zod'
 import { NOT_ONE_LINE_TEXT, tooLongText } from '../../errors.ts'
-import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
-import { type NamedMailbox, parseNamedMailbox } from '../../mail/address/named-mailbox.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
+import {
+  type NamedMailbox,
+  parseNamedMailbox,
+  parseShownAddress,
+} from '../../mail/address/named-mailbox.ts'
 import { MAX_DISPLAY_NAME_LENGTH } from '../../mail/limits.ts'
 
 /** Excludes line breaks, NUL and all other control characters but the tab, as header fields do. */
@@ -13,11 +17,11 @@ export function lineOfText(maxLength: number) {
   return z.string().max(maxLength, tooLongText(maxLength)).regex(ONE_LINE, NOT_ONE_LINE_TEXT)
 }
 
-/** A parsed address; surrounding spaces are ignored. */
+/** A parsed address, also of `a@example.com <a@example.com>`; surrounding spaces are ignored. */
 export const emailAddress = z
   .string()
   .transform((text, context): ParsedAddress => {
-    const address = parseAddress(text)
+    const address = parseShownAddress(text)
     if (address !== undefined) return address
     const message = 'Not an email address'
     context.addIssue({ code: 'invalid_format', format: 'email', message, input: text })
@@ -59,10 +63,11 @@ export const id = z.guid('Not a UUID').toLowerCase().meta({ type: 'string', form
 /** An instant in a response. */
 export const instant = z.iso.datetime()
 
-/** In the response to an accepted request: the fields that had no effect. */
-export const warnings = z
-  .array(z.string())
-  .meta({ description: 'Unknown fields of the request; absent if it has none' })
+/** In the response to an accepted request: what had no effect, or was lost. */
+export const warnings = z.array(z.string()).meta({
+  description:
+    'Unknown fields of the request, and what a message goes without; absent if there is nothing',
+})
 
 /** Describes fields that older clients of this API family read at the top level. */
 export const againAtTopLevel = { description: 'The same as in `data`, for older clients' }

@@ -6,6 +6,12 @@ import { instant } from './fields.ts'
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 export const trackingMode = z.enum(TRACKING_MODES)
 
+export const submissionTemplates = z.boolean().meta({
+  description:
+    'Whether `{{ … }}` in the subject and the text of submitted mail is rendered; a message overrides ' +
+    'it with the header field `X-Pillarbox-Template: yes` or `no`. False in new projects',
+})
+
 const lastUsed = instant.nullable().meta({ description: 'To the minute; null if never used' })
 
 const billingLimit = z
@@ -44,6 +50,7 @@ export const projectRecord = z
     billingLimitInbound: billingLimit,
     tracking: trackingMode,
     language: z.string(),
+    submissionTemplates,
     role: role.meta({ description: 'The role of the user who asks' }),
     createdAt: instant,
     updatedAt: instant,

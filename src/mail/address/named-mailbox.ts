@@ -1,9 +1,11 @@
 /**
  * Parses one mailbox: `a@example.com`, `<a@example.com>`, `Ann <a@example.com>` or
  * `"Ann, Sales" <a@example.com>` (RFC 5322 section 3.4). An unquoted name must not contain characters
- * that separate mailboxes or end a group, so a list is never read as one mailbox.
+ * that separate mailboxes or end a group, so a list is never read as one mailbox. It may contain `@`:
+ * address books write `a@example.com <a@example.com>`. It may not be another address.
  */
 import { MAX_LINE_OCTETS } from '../limits.ts'
+import { ADDRESS_PATTERN } from '../parse/find-address.ts'
 import { type ParsedAddress, parseAddress } from './address.ts'
 
 export type NamedMailbox = { address: ParsedAddress; name: string | null }
@@ -11,7 +13,8 @@ export type NamedMailbox = { address: ParsedAddress; name: string | null }
 /** One header line for the name and one for the address. */
 const MAX_TEXT_LENGTH = 2 * MAX_LINE_OCTETS
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
-const SEPARATOR = /[<>@,;:"\\]/
+const SEPARATOR = /[<>,;:"\\]/
+const ANY_ADDRESS = new RegExp(ADDRESS_PATTERN, 'giu')
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/s
 
 /** Undefined if the text is not exactly one mailbox. A blank name is null. */
@@ -22,7 +25,31 @@ export function parseNamedMailbox(text: string): NamedMailbox | undefined {
   const opening = trimmed.lastIndexOf('<')
   const name = readName(trimmed.slice(0, Math.max(opening, 0)).trim())
   if (opening < 0 || name === undefined) return undefined
-  return withName(trimmed.slice(opening + 1, -1), name === '' ? null : name)
+  const mailbox = withName(trimmed.slice(opening + 1, -1), name === '' ? null : name)
+  return mailbox !== undefined && namesOther(trimmed.slice(0, opening), mailbox)
+    ? undefined
+    : mailbox
+}
+
+/** Whether a bare name contains another address, so that the text may be meant as a list. */
+function namesOther(text: string, { address }: NamedMailbox): boolean {
+  const bare = text.trim()
+  if (!bare.includes('@') || QUOTED.test(bare)) return false
+  const named = [...bare.matchAll(ANY_ADDRESS)].map(([found]) => parseAddress(found)?.address)
+  return named.some((each) => each !== address.address)
+}
+
+/**
+ * The address where a name has no place: also of `a@example.com <a@example.com>` and of
+ * `<a@example.com>`, which name nobody. Undefined if a name would be lost.
+ */
+export function parseShownAddress(text: string): ParsedAddress | undefined {
+  const plain = parseAddress(text)
+  if (plain !== undefined || !text.includes('<')) return plain
+  const mailbox = parseNamedMailbox(text)
+  if (mailbox === undefined || mailbox.name === null) return mailbox?.address
+  const shown = parseAddress(mailbox.name.replace(/^'(.*)'$/s, '$1'))
+  return shown?.address === mailbox.address.address ? mailbox.address : undefined
 }
 
 function withName(text: string, name: string | null): NamedMailbox | undefined {

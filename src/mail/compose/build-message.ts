@@ -21,6 +21,7 @@ import {
 } from '../template/template.ts'
 import type { Variables } from '../template/variables.ts'
 import { decodeAttachment } from './attachment.ts'
+import { placeInText } from './embedded-files.ts'
 import type { Mailbox } from './mailbox-field.ts'
 import type { MessageContent } from './message-content.ts'
 import { costOfText, MAX_QUICK_COST_US } from './message-cost.ts'
@@ -129,7 +130,7 @@ export function buildMessage(
     html,
     text,
     headers: headerFields(source, document),
-    attachments: source.content.attachments.map(decodeAttachment),
+    attachments: placeInText(source.content.attachments, document).map(decodeAttachment),
   })
   const all = subject.faults.length === 0 ? faults : [...subject.faults, ...faults]
   return { ...composed, subject: subject.text, faults: all }
@@ -186,7 +187,8 @@ function renderBody(source: RenderSource, deps: RenderDeps): Omit<RenderedMessag
 function ownText(source: RenderSource, deps: RenderDeps) {
   const { content, isPlain, variables, footer } = source
   if (content.isText || content.text === null) return null
-  const { template } = deps.cache.prepare(content.text, { format: 'text', isPlain })
+  const { isLiteral } = content
+  const { template } = deps.cache.prepare(content.text, { format: 'text', isPlain, isLiteral })
   const { text, fault } = renderTemplate(template, variables, optionsOf(source, deps))
   if (deps.limits.isQuick) checkGrowth(content.text, text)
   return { text: withFooter(text, footer), faults: faultsOf('text', fault) }
@@ -198,7 +200,8 @@ function withFooter(text: string, footer: Footer | null): string {
 
 function subjectOf(source: RenderSource, deps: RenderDeps) {
   const { content, isPlain, variables } = source
-  const { template } = deps.cache.prepare(content.subject, { format: 'text', isPlain })
+  const { isLiteral } = content
+  const { template } = deps.cache.prepare(content.subject, { format: 'text', isPlain, isLiteral })
   const { text, fault } = renderSubject(template, variables, optionsOf(source, deps))
   return { text, faults: faultsOf('subject', fault) }
 }
@@ -218,7 +221,8 @@ function checkGrowth(template: string, text: string): void {
 }
 
 function preparedBody({ content, isPlain }: RenderSource, cache: TemplateCache): PreparedTemplate {
-  return cache.prepare(content.body, { format: content.isText ? 'text' : 'html', isPlain })
+  const { isText, isLiteral } = content
+  return cache.prepare(content.body, { format: isText ? 'text' : 'html', isPlain, isLiteral })
 }
 
 function headerFields(source: MessageSource, html: () => string): [string, string][] {

@@ -10,4 +10,6 @@ export type MessageContent = {
   /** The template of the text part beside HTML; null = the text is made from the HTML. */
   text: string | null
   attachments: readonly SourceAttachment[]
+  /** Subject, body and text are sent as they are: they are no templates, and get no footer. */
+  isLiteral?: boolean
 }

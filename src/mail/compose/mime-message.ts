@@ -3,9 +3,10 @@
  * sent. The octets are one string with one character per octet, because nearly all of a message is
  * ASCII, and strings are joined and searched without copying.
  *
- *   mixed( alternative( text/plain, related( text/html, inline files… ) ), files… )
+ *   mixed( alternative( text/plain, related( text/html, inline files… ), alternatives… ), files… )
  *
- * Levels with a single part are left out. Bodies are always 7-bit, so 8BITMIME is not needed; so are
+ * Levels with a single part are left out. A sealed body takes the place of all this, octet by octet.
+ * Other bodies are always 7-bit, so 8BITMIME is not needed; so are
  * header fields, unless an address has a local part outside ASCII (RFC 6532). Every line ends in
  * CRLF, there is no other CR or LF, and no line is longer than 998 octets.
  */
@@ -19,6 +20,7 @@ import {
   multipart,
   type NextBoundary,
   type Part,
+  sealedPart,
   textPart,
 } from './mime-part.ts'
 import type { EncodedText } from './text-body.ts'
@@ -120,18 +122,40 @@ function formatDate(at: number): string {
 
 function composeBody({ html, text, attachments, messageId }: MessageInput): Part {
   if (html === null && text === null) throw new TypeError('a message needs html or text')
+  const [first] = attachments
+  if (first?.sealed !== undefined) return sealedPart(first, first.sealed)
   const nextBoundary = boundariesOf(messageId)
-  const isRelated = (file: Attachment) =>
-    html !== null && file.disposition === 'inline' && file.contentId !== null
-  const related = attachments.filter(isRelated).map(attachmentPart)
-  const files = attachments.filter((file) => !isRelated(file)).map(attachmentPart)
+  const { related, before, after, files } = placeAttachments(attachments, html !== null)
   const alternatives: Part[] = []
   if (text !== null) alternatives.push(textPart('plain', text))
+  alternatives.push(...before.map(attachmentPart))
   if (html !== null) {
-    alternatives.push(wrap('related', [textPart('html', html), ...related], nextBoundary))
+    const shown = [textPart('html', html), ...related.map(attachmentPart)]
+    alternatives.push(wrap('related', shown, nextBoundary))
   }
+  alternatives.push(...after.map(attachmentPart))
   const readable = wrap('alternative', alternatives, nextBoundary)
-  return wrap('mixed', [readable, ...files], nextBoundary)
+  return wrap('mixed', [readable, ...files.map(attachmentPart)], nextBoundary)
+}
+
+type Places = Record<'related' | 'before' | 'after' | 'files', Attachment[]>
+
+/**
+ * `before` and `after`: the HTML. The last alternative that a reader knows is the one that it shows, and
+ * AMP for Email must not be the last.
+ */
+function placeAttachments(attachments: readonly Attachment[], hasHtml: boolean): Places {
+  const places: Places = { related: [], before: [], after: [], files: [] }
+  for (const file of attachments) {
+    if (file.disposition === 'alternative') {
+      const isAmp = /^text\/x-amp-html\b/i.test(file.contentType)
+      places[isAmp ? 'before' : 'after'].push(file)
+    } else {
+      const isRelated = hasHtml && file.disposition === 'inline' && file.contentId !== null
+      places[isRelated ? 'related' : 'files'].push(file)
+    }
+  }
+  return places
 }
 
 function wrap(

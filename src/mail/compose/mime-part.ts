@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
+import { MAX_LINE_OCTETS, MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
 import { encodeBase64Lines } from './base64-lines.ts'
 import { assertOneLine } from './header-field.ts'
 import {
@@ -14,16 +14,32 @@ import { type EncodedText, encodeText } from './text-body.ts'
 /** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its encoded body. */
 export type Part = { fields: string; body: string }
 
-export type Attachment = {
+/** `alternative`: another form of the text (RFC 2046 section 5.1.4), such as a calendar. */
+export type Disposition = 'attachment' | 'inline' | 'alternative'
+
+type AttachmentFacts = {
   filename: string
   contentType: string
-  content: Uint8Array
   contentId: string | null
-  disposition: 'attachment' | 'inline'
+  disposition: Disposition
+}
+
+/**
+ * `sealed`: the content is the whole body of a signed or encrypted message, and `fields` are its
+ * Content-* fields; both are sent as they are.
+ */
+export type Attachment = AttachmentFacts & {
+  content: Uint8Array
+  sealed?: { fields: string; files: readonly AttachmentFacts[] }
 }
 
 /** Returns a new boundary each time; no boundary of a message is a prefix of another. */
 export type NextBoundary = () => string
+
+/** The body of a sealed message, as it is. */
+export function sealedPart({ content }: Attachment, { fields }: { fields: string }): Part {
+  return { fields, body: Buffer.from(content).toString('latin1') }
+}
 
 export function boundariesOf(messageId: string): NextBoundary {
   const seed = hash('sha256', messageId, 'hex').slice(0, 32)
@@ -56,8 +72,9 @@ export function multipart(
 }
 
 /**
- * A file in base64. An invalid type, or one for which RFC 2046 section 5 forbids base64 (message/*,
- * multipart/*), is sent as application/octet-stream.
+ * A file in base64; an alternative has no Content-Disposition. RFC 2046 section 5 forbids base64 for
+ * message/* and multipart/*: a message in 7-bit lines is sent as it is, and others, and what has an
+ * invalid type, as application/octet-stream.
  * @throws TypeError if a text contains CR, LF or NUL, or the content id is invalid
  */
 export function attachmentPart(attachment: Attachment): Part {
@@ -65,17 +82,30 @@ export function attachmentPart(attachment: Attachment): Part {
   assertOneLine('attachment filename', filename)
   assertOneLine('attachment content type', attachment.contentType)
   const name = filename === '' ? [] : [formatLegacyName(filename)]
-  const { type, parameters } = carriedType(attachment.contentType)
+  const message = plainMessage(attachment)
+  const { type, parameters } =
+    message === undefined
+      ? carriedType(attachment.contentType)
+      : { type: 'message/rfc822', parameters: [] }
+  const named = filename === '' ? [] : formatFilename(filename)
   const fields =
     formatParameterField('Content-Type', type, [...parameters, ...name]) +
-    'Content-Transfer-Encoding: base64\r\n' +
+    `Content-Transfer-Encoding: ${message === undefined ? 'base64' : '7bit'}\r\n` +
     (contentId === null ? '' : contentIdField(contentId)) +
-    formatParameterField(
-      'Content-Disposition',
-      disposition,
-      filename === '' ? [] : formatFilename(filename),
-    )
-  return { fields, body: encodeBase64Lines(attachment.content) }
+    (disposition === 'alternative'
+      ? ''
+      : formatParameterField('Content-Disposition', disposition, named))
+  return { fields, body: message ?? encodeBase64Lines(attachment.content) }
+}
+
+/** The octets of an attached message that needs no encoding; undefined for all other files. */
+function plainMessage({ content, contentType }: Attachment): string | undefined {
+  if (parseContentType(contentType)?.type !== 'message/rfc822') return undefined
+  const octets = Buffer.from(content).toString('latin1')
+  const isPlain = !/[^\t\r\n -~]|\r(?!\n)|(?<!\r)\n|--=_/.test(octets)
+  if (!isPlain || octets.split('\r\n').some(({ length }) => length > MAX_LINE_OCTETS))
+    return undefined
+  return octets
 }
 
 function carriedType(contentType: string): { type: string; parameters: string[] } {

@@ -4,6 +4,7 @@
 
 import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../limits.ts'
 import { oneLine } from '../one-line.ts'
+import { listCharsets } from '../parse/declared-charsets.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 import { findField, listFields, readFields } from '../parse/fields.ts'
 
@@ -27,7 +28,9 @@ const MAX_ANSWERED_IDS = 20
 
 export function readIncomingHeader(raw: Buffer): IncomingHeader {
   const fields = readFields(headerSection(raw))
-  const line = (name: string) => boundedLine(decodeHeader(findField(fields, name) ?? ''))
+  const guesses = listCharsets(raw)
+  const line = (name: string) =>
+    boundedLine(decodeHeader(findField(fields, name) ?? '', { guesses }))
   const autoSubmitted = findField(fields, 'auto-submitted') ?? 'no'
   const references = listIds(listFields(fields, 'references').join(' ')).reverse()
   const inReplyTo = listIds(listFields(fields, 'in-reply-to').join(' '))

@@ -3,11 +3,12 @@
  * exceeds the limits on header sections and parts is left out. Contents of attachments are not
  * returned, because the message itself is stored.
  */
-import { type AttachmentStream, type Headers, MailParser, type MessageText } from 'mailparser'
 import type { ParsedAddress } from '../address/address.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
-import { MAX_HEADER_BYTES } from '../limits.ts'
+import { MAX_LINE_OCTETS } from '../limits.ts'
+import type { Damage } from '../parse/damage.ts'
 import { readEntities, readText } from '../parse/entity.ts'
+import { type ReadFile, type ReadMessage, readMessage } from '../reading/read-message.ts'
 import { boundedLine } from './header.ts'
 import { makeSafeHtml } from './safe-html.ts'
 
@@ -30,6 +31,8 @@ export type IncomingMail = {
   attachments: IncomingAttachment[]
   /** A limit was exceeded, and content was left out. */
   isPartial: boolean
+  /** What was lost, guessed or mended. */
+  warnings: string[]
 }
 
 const MAX_PARTS = 300
@@ -37,73 +40,55 @@ const MAX_TEXT_LENGTH = 1_000_000
 const MAX_ATTACHMENTS = 100
 const MAX_NAME_LENGTH = 255
 
-const PARSER_OPTIONS = {
-  maxChildNodes: MAX_PARTS,
-  maxHeadSize: MAX_HEADER_BYTES,
-  skipHtmlToText: true,
-  skipTextToHtml: true,
-  skipTextLinks: true,
-  skipImageLinks: true,
+/** Never rejects, for any octets. */
+export async function readIncoming(raw: Buffer): Promise<IncomingMail> {
+  const read = await readMessage(raw, { keepsFiles: false, maxParts: MAX_PARTS })
+  const { html, damage } = read
+  const text = textOf(read)
+  const isLong = Math.max(html.length, text?.length ?? 0) > MAX_TEXT_LENGTH
+  if (isLong) damage.addCut('Text', MAX_TEXT_LENGTH)
+  if (read.subject.length > MAX_LINE_OCTETS) damage.addCut('Subject', MAX_LINE_OCTETS)
+  if (read.files.length > MAX_ATTACHMENTS) {
+    damage.add(`Attachments: only the first ${MAX_ATTACHMENTS} are listed.`)
+  }
+  if (read.error !== undefined) damage.add('Parts: too many, or too long; the rest was not read.')
+  const from = readMailboxes(read.from, damage)[0] ?? null
+  const replyTo = readMailboxes(read.replyTo, damage)[0]?.address ?? null
+  const attachments = read.files.slice(0, MAX_ATTACHMENTS).map((file) => toAttachment(file, damage))
+  const mail: IncomingMail = {
+    from,
+    replyTo,
+    html: html === '' ? null : makeSafeHtml(html),
+    text,
+    attachments,
+    isPartial: read.error !== undefined || isLong || read.files.length > MAX_ATTACHMENTS,
+    warnings: damage.list(),
+  }
+  return read.error === undefined ? mail : withFirstText(mail, raw)
 }
 
-/** Never rejects, for any octets. */
-export function readIncoming(raw: Buffer): Promise<IncomingMail> {
-  const mail: IncomingMail = {
-    from: null,
-    replyTo: null,
-    html: null,
-    text: null,
-    attachments: [],
-    isPartial: false,
-  }
-  return new Promise((resolve) => {
-    const parser = new MailParser(PARSER_OPTIONS)
-    parser.on('headers', (headers: Headers) => setHeaders(mail, headers))
-    parser.on('data', (data: AttachmentStream | MessageText) => {
-      if (data.type === 'attachment') addAttachment(mail, data)
-      else setText(mail, data)
-    })
-    parser.on('error', () => resolve(withFirstText(mail, raw)))
-    parser.on('end', () => resolve(mail))
-    parser.end(raw)
-  })
+/** Null beside HTML that has no plain text of its own, or none for all of its parts. */
+function textOf({ html, text, isTextWhole }: ReadMessage): string | null {
+  if (html !== '' && (!isTextWhole || text.trim() === '')) return null
+  return text.slice(0, MAX_TEXT_LENGTH).trimEnd().toWellFormed()
 }
 
 /** Adds at least the first text of a message that has too many parts. */
 function withFirstText(mail: IncomingMail, raw: Buffer): IncomingMail {
   const first = readEntities(raw).find(({ type }) => /^text\/(?:plain|html)$/.test(type))
-  const text = mail.text ?? (first === undefined ? null : readText(first).toWellFormed())
-  return { ...mail, text, isPartial: true }
+  const text = mail.text || (first === undefined ? null : readText(first).toWellFormed())
+  return { ...mail, text }
 }
 
-function setHeaders(mail: IncomingMail, headers: Headers): void {
-  const from = headers.get('from') as Parameters<typeof readMailboxes>[0]
-  const replyTo = headers.get('reply-to') as Parameters<typeof readMailboxes>[0]
-  mail.from = readMailboxes(from)[0] ?? null
-  mail.replyTo = readMailboxes(replyTo)[0]?.address ?? null
-}
-
-function setText(mail: IncomingMail, { html, text }: MessageText): void {
-  const isLong = [html, text].some(
-    (part) => typeof part === 'string' && part.length > MAX_TEXT_LENGTH,
-  )
-  if (typeof html === 'string' && html !== '') mail.html = makeSafeHtml(html)
-  if (typeof text === 'string') mail.text = text.slice(0, MAX_TEXT_LENGTH).trimEnd().toWellFormed()
-  mail.isPartial ||= isLong
-}
-
-function addAttachment(mail: IncomingMail, part: AttachmentStream): void {
-  const attachment: IncomingAttachment = {
-    filename: part.filename ? boundedLine(part.filename).slice(0, MAX_NAME_LENGTH) : null,
-    contentType: boundedLine(part.contentType).slice(0, MAX_NAME_LENGTH).toLowerCase(),
-    sizeBytes: 0,
-    contentId: part.cid ? boundedLine(part.cid).slice(0, MAX_NAME_LENGTH) : null,
-    isInline: part.contentDisposition === 'inline' || part.related === true,
+function toAttachment(file: ReadFile, damage: Damage): IncomingAttachment {
+  const { filename = '' } = file
+  if (filename.length > MAX_NAME_LENGTH) damage.addCut('Filename', MAX_NAME_LENGTH)
+  const isInline = file.contentDisposition === 'inline' || file.related || file.isAlternative
+  return {
+    filename: filename ? boundedLine(filename).slice(0, MAX_NAME_LENGTH) : null,
+    contentType: boundedLine(file.contentType).slice(0, MAX_NAME_LENGTH).toLowerCase(),
+    sizeBytes: file.size,
+    contentId: file.cid ? boundedLine(file.cid).slice(0, MAX_NAME_LENGTH) : null,
+    isInline,
   }
-  if (mail.attachments.length < MAX_ATTACHMENTS) mail.attachments.push(attachment)
-  else mail.isPartial = true
-  part.content.on('data', (chunk: Buffer) => {
-    attachment.sizeBytes += chunk.length
-  })
-  part.content.on('end', () => part.release())
 }

@@ -3,20 +3,22 @@
  * (RFC 2047), tolerating common errors. Until its charset is known, a message is a string with one
  * character per octet ("raw text"). Nothing here throws.
  */
-import { isUtf8 } from 'node:buffer'
+import { decodeOctets } from './charset.ts'
+import type { Damage } from './damage.ts'
 
 /** Longer bodies are cut: reports are short, only the messages that they return may be long. */
 const MAX_ENCODED_LENGTH = 1_000_000
 
-const CHARSET_ALIASES: Readonly<Record<string, string>> = {
-  'cp-850': 'latin1',
-  cp932: 'shift_jis',
-  cp936: 'gbk',
-  cp949: 'euc-kr',
-  cp950: 'big5',
-  'iso-2022-jp-2': 'iso-2022-jp',
-  'iso-2022-jp-ms': 'iso-2022-jp',
-  'x-user-defined': 'latin1',
+/** Labels whose text has no octets above 127, but is not ASCII. */
+const SEVEN_BIT = /^["'\s]*(?:iso-2022|utf-?(?:7|16|32)|unicode|ucs-2|iso-10646|cp5022|hz)/i
+
+/** How to read text that says nothing or the wrong about its charset. */
+export type CharsetContext = {
+  /** Charsets that the message declares elsewhere. */
+  guesses?: readonly string[]
+  damage?: Damage
+  /** The name of the text in `damage`. */
+  part?: string
 }
 
 /** Decodes the Content-Transfer-Encoding of a body; with an unknown encoding it is unchanged. */
@@ -28,47 +30,97 @@ export function decodeTransfer(raw: string, encoding: string): string {
   return encoded
 }
 
-/** Decodes raw text. With a missing or unknown charset, UTF-8 is tried, else it is unchanged. */
-export function decodeCharset(raw: string, charset: string | undefined): string {
-  const label = (charset ?? '')
-    .trim()
-    .toLowerCase()
-    .replace(/^["']|["']$/g, '')
-  const isIso2022 = label.startsWith('iso-2022') || raw.includes('\x1b$')
-  if (!/[\x80-\xff]/.test(raw) && !isIso2022 && !label.startsWith('utf-16')) return raw
-  const octets = Buffer.from(raw, 'latin1')
-  const decoder = findDecoder(isIso2022 && label === '' ? 'iso-2022-jp' : label)
-  if (decoder !== undefined) return decoder.decode(octets)
-  return isUtf8(octets) ? octets.toString('utf8') : raw
+/** Decodes raw text. Text with characters above U+00FF is decoded already. */
+export function decodeCharset(
+  raw: string,
+  charset: string | undefined,
+  { guesses, damage, part = 'Text' }: CharsetContext = {},
+): string {
+  const isPlain =
+    !/[\x80-\xff]/.test(raw) && !raw.includes('\x1b') && !SEVEN_BIT.test(charset ?? '')
+  if (isPlain || /[^\0-\xff]/.test(raw)) return raw
+  const decoded = decodeOctets(Buffer.from(raw, 'latin1'), charset, guesses)
+  damage?.addReplaced(part, decoded)
+  // UTF-8 without a label is the rule in header fields (RFC 6532).
+  if (decoded.isGuessed && decoded.charset !== 'utf-8') damage?.addGuessed(part, decoded.charset)
+  return decoded.text
 }
 
 /** Decodes raw UTF-8 (RFC 6532) and encoded words in the value of a header field. */
-export function decodeHeader(value: string): string {
-  const text = decodeCharset(value, undefined)
-  if (!text.includes('=?')) return text
-  return text.replace(/\?=[ \t]{1,80}=\?/g, '?==?').replace(ENCODED_WORDS, decodeWords)
+export function decodeHeader(value: string, context: CharsetContext = {}): string {
+  if (!value.includes('=?')) return decodeCharset(value, undefined, context)
+  return mapEncodedWords(value, {
+    words: (run) => decodeWords(run, context),
+    between: (text) => decodeCharset(text, undefined, context),
+  })
 }
 
-const ENCODED_WORD = /=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,1000})\?=/gi
-const ENCODED_WORDS = new RegExp(`(?:${ENCODED_WORD.source})+`, 'gi')
+type EncodedWordMap = {
+  /** A run of adjacent words, with the white space between them (RFC 2047 section 6.2). */
+  words(run: string): string
+  /** The text between two runs. */
+  between?(text: string): string
+}
 
-/** Decodes adjacent words together, because some writers split a character between two words. */
-function decodeWords(words: string): string {
-  let decoded = ''
-  let charset = ''
-  let raw = ''
+/** Replaces encoded words. Spaces in a word are not allowed, and common. */
+export function mapEncodedWords(value: string, map: EncodedWordMap): string {
+  const between = map.between ?? ((text) => text)
+  let mapped = ''
+  let at = 0
+  for (const { 0: run, index } of value.matchAll(ENCODED_WORDS)) {
+    mapped += between(value.slice(at, index)) + map.words(run)
+    at = index + run.length
+  }
+  return mapped + between(value.slice(at))
+}
+
+const ENCODED_WORD = /=\?([\w.:-]{1,40})(?:\*[\w-]{0,20})?\?([bq])\?([^?\r\n]*)\?=/gi
+const ENCODED_WORDS = new RegExp(`${ENCODED_WORD.source}(?:\\s*${ENCODED_WORD.source})*`, 'gi')
+
+type Word = { charset: string; octets: string }
+
+/**
+ * Decodes adjacent words together, because some writers split a character between two words. If that
+ * damages text, each word is decoded by itself.
+ */
+export function decodeWords(words: string, { guesses, damage, part }: CharsetContext = {}): string {
+  const runs: Word[][] = []
   for (const [, label = '', form = '', word = ''] of words.matchAll(ENCODED_WORD)) {
-    if (label.toLowerCase() !== charset) {
-      decoded += decodeCharset(raw, charset)
-      charset = label.toLowerCase()
-      raw = ''
-    }
-    raw +=
+    const charset = label.toLowerCase()
+    const octets =
       form.toLowerCase() === 'b'
         ? decodeBase64(word)
         : decodeQuotedPrintable(word.replaceAll('_', ' '))
+    const last = runs.at(-1)
+    if (last?.[0]?.charset === charset) last.push({ charset, octets })
+    else runs.push([{ charset, octets }])
   }
-  return decoded + decodeCharset(raw, charset)
+  return runs.map((run) => decodeRun(run, { guesses, damage, part })).join('')
+}
+
+function decodeRun(
+  run: readonly Word[],
+  {
+    guesses,
+    damage,
+    part = 'Text',
+  }: { [Key in keyof CharsetContext]: CharsetContext[Key] | undefined },
+): string {
+  const charset = run[0]?.charset
+  const decode = (octets: string) => decodeOctets(Buffer.from(octets, 'latin1'), charset, guesses)
+  const whole = decode(run.map(({ octets }) => octets).join(''))
+  let { text, replaced } = whole
+  if (replaced > 0 && run.length > 1) {
+    const each = run.map(({ octets }) => decode(octets))
+    const replacedInEach = each.reduce((sum, word) => sum + word.replaced, 0)
+    if (replacedInEach < replaced) {
+      text = each.map((word) => word.text).join('')
+      replaced = replacedInEach
+    }
+  }
+  damage?.addReplaced(part, { replaced, charset: whole.charset })
+  if (whole.isGuessed) damage?.addGuessed(part, whole.charset)
+  return text
 }
 
 function decodeBase64(encoded: string): string {
@@ -81,15 +133,4 @@ function decodeQuotedPrintable(encoded: string): string {
     .replace(/=([0-9a-f]{2})/gi, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     )
-}
-
-/** Undefined for a label that is not in the Encoding Standard. */
-function findDecoder(label: string): InstanceType<typeof TextDecoder> | undefined {
-  if (label === '') return undefined
-  try {
-    return new TextDecoder(CHARSET_ALIASES[label] ?? label)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return undefined
-  }
 }

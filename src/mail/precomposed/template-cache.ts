@@ -63,12 +63,12 @@ export function createTemplateCache(tracker: Tracker): TemplateCache {
 
   return {
     tracker,
-    prepare(source, { format, isPlain = false }) {
-      const kind = isPlain ? `${format} plain` : format
+    prepare(source, { format, isPlain = false, isLiteral = false }) {
+      const kind = isLiteral ? `${format} literal` : isPlain ? `${format} plain` : format
       const { kinds, bodies } = templates.get(source) ?? { kinds: new Map(), bodies: 0 }
       const known = kinds.get(kind)
       if (known !== undefined) return known
-      const template = compileTemplate(source, format, { isPlain })
+      const template = compileTemplate(source, format, { isPlain, isLiteral })
       const prepared = prepare(template, { tracker, reserve: () => reserve(source) })
       kinds.set(kind, prepared)
       if (kinds.size === 1) templates.set(source, { kinds, bodies })

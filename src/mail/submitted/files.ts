@@ -1,8 +1,13 @@
 /** Converts the files of a submitted message to the attachments of a send request. */
-import type { Attachment, StructuredHeader } from 'mailparser'
+import type { StructuredHeader } from 'mailparser'
 import type { FileAttachment } from '../compose/attachment.ts'
+import { refersTo } from '../compose/embedded-files.ts'
 import { MAX_ATTACHMENT_FIELD_LENGTH } from '../limits.ts'
 import { oneLine } from '../one-line.ts'
+import type { Damage } from '../parse/damage.ts'
+import type { ReadFile } from '../reading/read-message.ts'
+
+type FileLimits = { attachmentsMaxCount: number; attachmentsMaxBytes: number }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
@@ -15,28 +20,31 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** The files in order, or the reason for which they are refused. */
 export function collectFiles(
-  files: readonly Attachment[],
-  html: string,
-  limits: { attachmentsMaxCount: number; attachmentsMaxBytes: number },
+  { files, html, damage }: { files: readonly ReadFile[]; html: string; damage: Damage },
+  { attachmentsMaxCount, attachmentsMaxBytes }: FileLimits,
 ): FileAttachment[] | string {
-  const { attachmentsMaxCount, attachmentsMaxBytes } = limits
   if (files.length > attachmentsMaxCount) return `More than ${attachmentsMaxCount} attachments`
-  const bytes = files.reduce((sum, { content }) => sum + content.length, 0)
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
   if (bytes > attachmentsMaxBytes) {
     return `The attachments are larger than ${attachmentsMaxBytes} bytes in total`
   }
-  return files.map((file, index) => toAttachment(file, index + 1, html))
+  return files.map((file, index) => toAttachment(file, { number: index + 1, html, damage }))
 }
 
-function toAttachment(file: Attachment, number: number, html: string): FileAttachment {
+type FileContext = { number: number; html: string; damage: Damage }
+
+function toAttachment(file: ReadFile, { number, html, damage }: FileContext): FileAttachment {
   const contentType = typeOf(file)
+  const name = cleanName(file.filename ?? '', damage)
   const contentId = idOf(file)
   return {
-    filename: cleanName(file.filename ?? '') || `attachment-${number}.${extensionOf(contentType)}`,
+    filename: file.isAlternative
+      ? name
+      : name || `attachment-${number}.${extensionOf(contentType)}`,
     contentType,
     content: file.content.toString('base64'),
     contentId,
-    disposition: isInline(file, contentId, html) ? 'inline' : 'attachment',
+    disposition: dispositionOf(file, contentId, html),
   }
 }
 
@@ -44,24 +52,33 @@ function toAttachment(file: Attachment, number: number, html: string): FileAttac
  * A file is inline if the HTML refers to its id, regardless of its disposition. A related part is also
  * inline unless it is declared an attachment, because the HTML probably shows it.
  */
-function isInline(file: Attachment, contentId: string | null, html: string): boolean {
-  if (contentId === null || html === '') return false
-  if (file.related && file.contentDisposition !== 'attachment') return true
-  return html.includes(`cid:${contentId}`) || html.includes(`cid:${encodeURIComponent(contentId)}`)
+function dispositionOf(
+  file: ReadFile,
+  contentId: string | null,
+  html: string,
+): FileAttachment['disposition'] {
+  const isReferred = contentId !== null && html !== '' && refersTo(html, contentId)
+  if (file.isAlternative && !isReferred) return 'alternative'
+  const isRelated = file.related && file.contentDisposition !== 'attachment'
+  const isShown = isReferred || (isRelated && contentId !== null && html !== '')
+  return isShown ? 'inline' : 'attachment'
 }
 
-function idOf({ cid }: Attachment): string | null {
+function idOf({ cid }: ReadFile): string | null {
   const id = (cid ?? '').replace(/[<>\p{Cc}]/gu, '').trim()
   return id === '' || id.length > MAX_ATTACHMENT_FIELD_LENGTH ? null : id
 }
 
-function cleanName(name: string): string {
+function cleanName(name: string, damage: Damage): string {
   const clean = oneLine(name.replaceAll('"', "'")).toWellFormed()
-  return clean.slice(0, MAX_ATTACHMENT_FIELD_LENGTH)
+  if (clean.length > MAX_ATTACHMENT_FIELD_LENGTH) {
+    damage.addCut('Filename', MAX_ATTACHMENT_FIELD_LENGTH)
+  }
+  return clean.slice(0, MAX_ATTACHMENT_FIELD_LENGTH).toWellFormed()
 }
 
 /** The declared type with its parameters, such as the charset, but without the filename. */
-function typeOf({ headers, contentType }: Attachment): string {
+function typeOf({ headers, contentType }: ReadFile): string {
   const declared = headers.get('content-type')
   if (!isStructured(declared)) return contentType
   const type = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(declared.value)

@@ -4,6 +4,7 @@ import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { isHeaderName, isRefusedHeader } from '../compose/custom-header.ts'
 import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS, MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
 import { oneFieldLine } from '../one-line.ts'
+import type { Damage } from '../parse/damage.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 
 /** `key`: the name in lower case; `line`: the undecoded field, one character per octet. */
@@ -24,17 +25,23 @@ const MESSAGE_ID = new RegExp(`^<[!-;=?-~]{1,${MAX_WRITTEN_ID_LENGTH}}>$`)
  */
 export function collectHeaders(
   lines: readonly HeaderLine[],
-  replyTo: readonly NamedMailbox[],
+  { replyTo, damage }: { replyTo: readonly NamedMailbox[]; damage: Damage },
 ): Record<string, string> | string {
   const headers = new Map<string, [name: string, value: string]>()
   const answers = formatReplyTo(replyTo)
   if (answers !== undefined) headers.set('reply-to', ['Reply-To', answers])
   for (const { key, line } of lines) {
     if (READ_ELSEWHERE.has(key) || !isHeaderName(key) || isRefusedHeader(key)) continue
-    if (headers.has(key)) continue
-    const value = readValue(key, line)
-    if (key === 'message-id' && !MESSAGE_ID.test(value)) continue
     const name = line.slice(0, key.length)
+    if (headers.has(key)) {
+      damage.add(`${name}: a repeated field; the first one counts.`)
+      continue
+    }
+    const value = readValue(key, line, damage)
+    if (key === 'message-id' && !MESSAGE_ID.test(value)) {
+      damage.add('Message-ID: no valid id; it was replaced.')
+      continue
+    }
     if (value.length > MAX_HEADER_VALUE_LENGTH) {
       return `The header field ${name} is longer than ${MAX_HEADER_VALUE_LENGTH} characters`
     }
@@ -44,18 +51,19 @@ export function collectHeaders(
   return Object.fromEntries(headers.values())
 }
 
-function readValue(key: string, line: string): string {
+function readValue(key: string, line: string, damage: Damage): string {
   const unfolded = line.slice(line.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '')
   const text = ADDRESS_FIELD.test(key)
     ? Buffer.from(unfolded, 'latin1').toString('utf8')
-    : decodeHeader(unfolded)
+    : decodeHeader(unfolded, { damage, part: line.slice(0, key.length) })
   const value = oneFieldLine(text).toWellFormed()
-  return key === 'references' ? shortenReferences(value) : value
+  return key === 'references' ? shortenReferences(value, damage) : value
 }
 
 /** Keeps the first and the newest ids of a long thread (RFC 5537 section 3.4.4). */
-function shortenReferences(value: string): string {
+function shortenReferences(value: string, damage: Damage): string {
   if (value.length <= MAX_HEADER_VALUE_LENGTH) return value
+  damage.addCut('References', MAX_HEADER_VALUE_LENGTH)
   const [first = '', ...ids] = value.split(/\s+/)
   let kept = ''
   for (const id of ids.reverse()) {

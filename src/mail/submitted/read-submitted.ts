@@ -13,11 +13,14 @@ import type { ParsedAddress } from '../address/address.ts'
 import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
 import type { FileAttachment } from '../compose/attachment.ts'
-import { MAX_HEADER_BYTES, MAX_SUBJECT_LENGTH } from '../limits.ts'
+import { MAX_SUBJECT_LENGTH } from '../limits.ts'
 import { oneFieldLine } from '../one-line.ts'
+import { type ReadMessage, readMessage } from '../reading/read-message.ts'
+import type { Seal } from '../reading/seal.ts'
 import { collectFiles } from './files.ts'
 import { collectHeaders, type HeaderLine } from './headers.ts'
-import { type ParsedSubmission, parseMessage } from './parse.ts'
+import { takeSealedBody } from './sealed-body.ts'
+import { readTemplateChoice } from './template-choice.ts'
 
 export type SubmittedMessage = {
   from: NamedMailbox
@@ -31,7 +34,14 @@ export type SubmittedMessage = {
   /** The plain-text alternative of an HTML body; undefined without one. */
   text: string | undefined
   headers: Readonly<Record<string, string>>
+  /** The whole body alone, if the message is sealed. */
   attachments: FileAttachment[]
+  /** How it is signed or encrypted; null if it is not. */
+  seal: Seal | null
+  /** Whether the message says that it is a template, or none; undefined if it does not say. */
+  isTemplate: boolean | undefined
+  /** What was lost, guessed or mended. */
+  warnings: string[]
 }
 
 /** `code`: reply code and enhanced code, such as `550 5.6.0`. */
@@ -44,24 +54,14 @@ export type SubmissionLimits = { attachmentsMaxCount: number; attachmentsMaxByte
 /** Far more than mail programs write. */
 const MAX_PARTS = 250
 
-const PARSER_OPTIONS = {
-  maxChildNodes: MAX_PARTS,
-  maxHeadSize: MAX_HEADER_BYTES,
-  // A forwarded message is one file; its own attachments are not extracted.
-  ignoreEmbedded: true,
-  keepDeliveryStatus: true,
-  skipHtmlToText: true,
-  skipTextLinks: true,
-}
-
 /** Any octets give a message or a refusal; rejects only because of a programming error. */
 export async function readSubmitted(
   raw: Uint8Array,
   limits: SubmissionLimits,
 ): Promise<SubmissionResult> {
-  const mail = await parse(raw)
+  const mail = await read(raw)
   if (mail === undefined) return refuse('554 5.6.0', 'The message has too many parts or fields')
-  const { lines, html } = mail
+  const { lines, html, damage, seal } = mail
   const from = readSender(mail)
   if (from === undefined) {
     return refuse('550 5.7.1', 'The header field From must name exactly one mailbox')
@@ -70,55 +70,62 @@ export async function readSubmitted(
   if (subject.length > MAX_SUBJECT_LENGTH) {
     return refuse('550 5.6.0', `The subject is longer than ${MAX_SUBJECT_LENGTH} characters`)
   }
-  const replyTo = readMailboxes(mail.replyTo)
+  const replyTo = readMailboxes(mail.replyTo, damage)
   if (replyTo.length === 0 && lines.some(asksForReplies)) {
     return refuse('550 5.6.0', 'The header field Reply-To contains no email address')
   }
-  const headers = collectHeaders(lines, replyTo)
+  const isTemplate = readTemplateChoice(lines)
+  if (typeof isTemplate === 'string') return refuse('550 5.6.0', isTemplate)
+  const headers = collectHeaders(lines, { replyTo, damage })
   if (typeof headers === 'string') return refuse('550 5.6.0', headers)
-  const attachments = collectFiles(mail.files, html, limits)
-  if (typeof attachments === 'string') return refuse('552 5.3.4', attachments)
+  const files = collectFiles(mail, limits)
+  if (typeof files === 'string') return refuse('552 5.3.4', files)
+  const sealed = seal === null ? undefined : takeSealedBody(octetsOf(raw), files)
+  if (typeof sealed === 'string') return refuse('554 5.6.0', sealed)
+  const names = namesOf(mail)
   const isText = html.trim() === ''
   return {
     submitted: {
       from,
-      names: namesOf(mail),
+      names,
       reply: replyTo[0]?.address,
       subject,
       body: isText ? mail.text : html,
       isText,
       text: isText || !hasOwnText(mail) ? undefined : mail.text,
       headers,
-      attachments,
+      attachments: sealed === undefined ? files : [sealed],
+      seal,
+      isTemplate,
+      warnings: damage.list(),
     },
   }
 }
 
-function hasOwnText({ text, isTextWhole }: ParsedSubmission): boolean {
+function hasOwnText({ text, isTextWhole }: ReadMessage): boolean {
   return isTextWhole && text.trim() !== ''
 }
 
 /** Undefined if a bound was exceeded. */
-async function parse(raw: Uint8Array): Promise<ParsedSubmission | undefined> {
-  try {
-    return await parseMessage(
-      Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength),
-      PARSER_OPTIONS,
-    )
-  } catch (error) {
-    if (hasCode(error, 'EMAXLEN')) return undefined
-    throw error
-  }
+async function read(raw: Uint8Array): Promise<ReadMessage | undefined> {
+  const mail = await readMessage(octetsOf(raw), { keepsFiles: true, maxParts: MAX_PARTS })
+  if (mail.error === undefined) return mail
+  if (hasCode(mail.error, 'EMAXLEN')) return undefined
+  throw mail.error
+}
+
+function octetsOf(raw: Uint8Array): Buffer {
+  return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
 }
 
 function refuse(code: string, text: string): { refusal: SubmissionRefusal } {
   return { refusal: { code, text } }
 }
 
-function readSender({ from, lines }: ParsedSubmission): NamedMailbox | undefined {
+function readSender({ from, lines, damage }: ReadMessage): NamedMailbox | undefined {
   const [entry, ...others] = from?.value ?? []
   if (countFields(lines, 'from') !== 1 || others.length > 0) return undefined
-  return entry?.group === undefined ? readMailboxes(from)[0] : undefined
+  return entry?.group === undefined ? readMailboxes(from, damage)[0] : undefined
 }
 
 function countFields(lines: readonly HeaderLine[], name: string): number {
@@ -130,9 +137,9 @@ function asksForReplies({ key, line }: HeaderLine): boolean {
   return key === 'reply-to' && !/^[^:]*:[\s<>]*$/.test(line)
 }
 
-function namesOf({ to, cc }: ParsedSubmission): Map<string, string> {
+function namesOf({ to, cc, damage }: ReadMessage): Map<string, string> {
   const names = new Map<string, string>()
-  for (const { address, name } of [...readMailboxes(to), ...readMailboxes(cc)]) {
+  for (const { address, name } of [...readMailboxes(to, damage), ...readMailboxes(cc, damage)]) {
     if (name !== null && !names.has(address.address)) names.set(address.address, name)
   }
   return names

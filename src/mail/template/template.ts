@@ -38,8 +38,11 @@ export type CompiledTemplate = {
   readonly fault: TemplateFault | undefined
 }
 
-/** `isPlain`: only fill in placeholders, because an earlier full rendering was stopped. */
-export type CompileOptions = { isPlain?: boolean }
+/**
+ * `isPlain`: only fill in placeholders, because an earlier full rendering was stopped. `isLiteral`: the
+ * source is no template.
+ */
+export type CompileOptions = { isPlain?: boolean | undefined; isLiteral?: boolean | undefined }
 
 /** A fault and its place in the source; line and column count from 1, null if unknown. */
 export type TemplateFault = { message: string; line: number | null; column: number | null }
@@ -61,6 +64,9 @@ export function compileTemplate(
   format: TextFormat,
   options: CompileOptions = {},
 ): CompiledTemplate {
+  if (options.isLiteral === true) {
+    return { source, format, program: undefined, pieces: [source], fault: undefined }
+  }
   const plain = splitPlainPieces(source)
   if (plain !== undefined) {
     const fault = hasOpenMarker(plain) ? checkTemplate(source) : undefined

@@ -93,6 +93,8 @@ export const projects = sqliteTable('projects', {
   countedAfter: integer('counted_after').notNull().default(0),
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
+  /** Whether subject and text of submitted mail are templates, where a message does not say. */
+  submissionTemplates: bool('submission_templates').notNull().default(true),
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate: bool('public_key_may_update').notNull().default(false),
   contactCount: integer('contact_count').notNull().default(0),

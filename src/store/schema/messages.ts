@@ -38,6 +38,10 @@ export const contents = sqliteTable('contents', {
   chunkBytes: integer('chunk_bytes').notNull().default(0),
   /** The links of a body that retention has cleared; null while the body exists. */
   links: jsonColumn('links').$type<string[]>(),
+  /** Subject, body and text are no templates. */
+  isLiteral: bool('is_literal').notNull().default(false),
+  /** What was lost, guessed or mended when the message was read, in sentences; null = nothing. */
+  warnings: jsonColumn('warnings').$type<string[]>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
 })
@@ -168,6 +172,11 @@ export type StoredFault = {
   message: string
 }
 
+export type AttachmentFacts = Pick<
+  StoredAttachment,
+  'filename' | 'contentType' | 'contentId' | 'disposition'
+>
+
 export type StoredAttachment = {
   filename: string
   contentType: string
@@ -176,7 +185,13 @@ export type StoredAttachment = {
   /** The number of its chunks, which follow those of the attachments before it. */
   chunks?: number
   contentId: string | null
-  disposition: 'attachment' | 'inline'
+  /** `alternative`: another form of the text. */
+  disposition: 'attachment' | 'inline' | 'alternative'
+  /**
+   * The content is the whole body of a signed or encrypted message; `fields` are its Content-* fields,
+   * with their line ends, and `files` what a reader finds in it.
+   */
+  sealed?: { fields: string; files: readonly AttachmentFacts[] }
 }
 
 export type Template = InferSelectModel<typeof templates>

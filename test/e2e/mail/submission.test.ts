@@ -24,7 +24,7 @@ test('a submitted message arrives with its files, names and header fields', asyn
     html: '<p>Hallo {{ name }} <img src="cid:logo@shop"></p>',
     messageId: '<thread.1@example.test>',
     references: '<thread.0@example.test>',
-    headers: { 'X-Tag': 'Größe' },
+    headers: { 'X-Tag': 'Größe', 'X-Pillarbox-Template': 'yes' },
     attachments: [
       { filename: 'Übersicht.bin', content: file },
       { filename: 'logo.png', content: image, cid: 'logo@shop' },
@@ -34,7 +34,7 @@ test('a submitted message arrives with its files, names and header fields', asyn
   const ids = response.split(' ').slice(-2)
   for (const id of ids) await program.untilState(id, 'delivered')
   const arrived = sink.messages.find(({ to }) => to.includes('ada@dest.test'))
-  assert.doesNotMatch(String(arrived?.bytes), /secret@dest\.test|^bcc:/im)
+  assert.doesNotMatch(String(arrived?.bytes), /secret@dest\.test|^bcc:|x-pillarbox-template/im)
   const mail = await simpleParser(arrived?.bytes ?? '', { keepCidLinks: true })
   assert.deepEqual(mail.from?.value, [{ name: 'Jürgen', address: 'shop@example.test' }])
   assert.deepEqual([mail.to].flat()[0]?.value, [{ name: 'Ådå', address: 'ada@dest.test' }])

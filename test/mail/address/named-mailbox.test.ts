@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseNamedMailbox } from '../../../src/mail/address/named-mailbox.ts'
+import { parseNamedMailbox, parseShownAddress } from '../../../src/mail/address/named-mailbox.ts'
 
 const mailboxes: [text: string, address: string, name: string | null][] = [
   ['ada@example.com', 'ada@example.com', null],
@@ -12,6 +12,9 @@ const mailboxes: [text: string, address: string, name: string | null][] = [
   ['"The \\"Countess\\"" <ada@example.com>', 'ada@example.com', 'The "Countess"'],
   ['"" <ada@example.com>', 'ada@example.com', null],
   ['" " <ada@example.com>', 'ada@example.com', null],
+  ['ada@example.com <ADA@example.com>', 'ada@example.com', 'ada@example.com'],
+  ['"ada@example.com" <ada@example.com>', 'ada@example.com', 'ada@example.com'],
+  ['Ada @ Example <ada@example.com>', 'ada@example.com', 'Ada @ Example'],
   ['Zoë (Sales) <zoë@bücher.example>', 'zoë@bücher.example', 'Zoë (Sales)'],
 ]
 
@@ -34,6 +37,7 @@ const NOT_ONE_MAILBOX = [
   'a@example.com, Bob <b@example.com>',
   'Ann <a@example.com>, Bob <b@example.com>',
   'a@evil.example <b@example.com>',
+  'see a@evil.example <b@example.com>',
   'team: Ann <a@example.com>',
   'Smith, John <j@example.com>',
   '"open <a@example.com>',
@@ -47,3 +51,16 @@ for (const text of NOT_ONE_MAILBOX) {
     assert.equal(parseNamedMailbox(text), undefined)
   })
 }
+
+test('an address without a name may show itself, where a name has no place', () => {
+  const shown = [
+    'a@b.test <a@b.test>',
+    '"a@b.test" <A@b.test>',
+    "'a@b.test' <a@b.test>",
+    '<a@b.test>',
+  ]
+  for (const text of shown) assert.equal(parseShownAddress(text)?.address, 'a@b.test', text)
+  for (const text of ['Ann <a@b.test>', '"x@b.test" <a@b.test>', 'x@b.test <a@b.test>', '']) {
+    assert.equal(parseShownAddress(text), undefined, text)
+  }
+})

@@ -259,7 +259,7 @@ test('an attachment keeps its type and parameters; without a valid type it is an
     ['text/csv; name="evil.exe"; header=present', 'text/csv; header=present'],
     ['nonsense', octets],
     ['', octets],
-    ['message/rfc822', octets],
+    ['message/delivery-status', octets],
     ['message/external-body; access-type=URL; URL="https://evil.example"', octets],
     ['multipart/mixed; boundary=x', octets],
   ]

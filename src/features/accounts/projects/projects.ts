@@ -24,6 +24,7 @@ export type ProjectView = ProjectKeysView & {
   disabledReason: DisabledReason | null
   tracking: TrackingMode
   language: string
+  submissionTemplates: boolean
   createdAt: string
   updatedAt: string
 }
@@ -36,6 +37,8 @@ export type ProjectSettings = {
   tracking?: string | undefined
   /** `xx` or `xx-XX` */
   language?: string | undefined
+  /** Whether subject and text of submitted mail are templates. */
+  submissionTemplates?: boolean | undefined
 }
 
 type ProjectChange = ProjectSettings & {
@@ -172,7 +175,8 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
   const { name, ownerId, keys, areKeysSandbox, at } = project
   const id = newId()
   const times = { createdAt: at, updatedAt: at }
-  await tx.insert(projects).values({ id, name, areKeysSandbox, ...toStoredKeys(keys), ...times })
+  const settings = { areKeysSandbox, submissionTemplates: false }
+  await tx.insert(projects).values({ id, name, ...settings, ...toStoredKeys(keys), ...times })
   await tx
     .insert(memberships)
     .values({ userId: ownerId, projectId: id, role: 'OWNER' as const, ...times })
@@ -180,7 +184,12 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
 }
 
 /** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
-export function readSettings({ name, tracking, language }: ProjectSettings): Partial<Project> {
+export function readSettings({
+  name,
+  tracking,
+  language,
+  submissionTemplates,
+}: ProjectSettings): Partial<Project> {
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
@@ -188,6 +197,7 @@ export function readSettings({ name, tracking, language }: ProjectSettings): Par
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
+    ...(submissionTemplates === undefined ? {} : { submissionTemplates }),
   }
 }
 
@@ -221,6 +231,7 @@ function toProjectView(project: Project): ProjectView {
     disabledReason: project.disabledReason,
     tracking: project.tracking,
     language: project.language,
+    submissionTemplates: project.submissionTemplates,
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),
   }

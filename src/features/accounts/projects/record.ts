@@ -27,6 +27,7 @@ export type ProjectRecord = BillingFields & {
   disabledReason: DisabledReason | null
   tracking: TrackingMode
   language: string
+  submissionTemplates: boolean
   /** Of the user who asks. */
   role: Role
   createdAt: string
@@ -51,6 +52,7 @@ export function toProjectRecord(project: Project, role: Role): ProjectRecord {
     billingLimitInbound: project.limitInbound,
     tracking: project.tracking,
     language: project.language,
+    submissionTemplates: project.submissionTemplates,
     role,
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),

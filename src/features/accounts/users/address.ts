@@ -1,10 +1,10 @@
 /** The addresses of users, as commands are given them. */
 import { type AppError, invalidField, notFound } from '../../../errors.ts'
-import { parseAddress } from '../../../mail/address/address.ts'
+import { parseShownAddress } from '../../../mail/address/named-mailbox.ts'
 
 /** @throws AppError VALIDATION_ERROR (email) */
 export function parseUserAddress(text: string): string {
-  const parsed = parseAddress(text)
+  const parsed = parseShownAddress(text)
   if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
   return parsed.address
 }

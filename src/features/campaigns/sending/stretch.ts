@@ -217,7 +217,8 @@ async function sharedColumns(
     id: newId(),
     ...{ projectId, subject, body, at },
     shareKey: `campaign ${campaign.id}`,
-    ...{ isText: false, text: null, attachments: null, chunkBytes: 0 },
+    ...{ isText: false, text: null, isLiteral: false, warnings: null },
+    ...{ attachments: null, chunkBytes: 0 },
   })
   return {
     ...{ projectId, contentId, subject, senderDomain, isTracked, isForAll, sourceType, at },

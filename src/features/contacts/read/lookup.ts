@@ -1,5 +1,5 @@
 /** Finds which of the given addresses are contacts of a project. */
-import { parseAddress } from '../../../mail/address/address.ts'
+import { parseShownAddress } from '../../../mail/address/named-mailbox.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -18,7 +18,7 @@ export async function lookUpAddresses(
   { store }: Pick<Base, 'store'>,
   { projectId, emails }: { projectId: string; emails: readonly string[] },
 ): Promise<LookupResult> {
-  const asked = emails.map((text) => ({ text, address: parseAddress(text)?.address }))
+  const asked = emails.map((text) => ({ text, address: parseShownAddress(text)?.address }))
   const addresses = asked.flatMap(({ address }) => (address === undefined ? [] : [address]))
   const rows = await store.read.list(selectAddresses, {
     projectId,

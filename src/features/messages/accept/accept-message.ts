@@ -20,8 +20,8 @@ import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './p
 /** `planEmails` also takes the origin, which is the same for all requests of clients. */
 type MessageRequest = { project: Project; request: SendRequest }
 
-/** The emails, and when they were accepted (epoch ms). */
-export type AcceptedMessage = { emails: AcceptedEmail[]; at: number }
+/** The emails, when they were accepted (epoch ms), and what the message goes without. */
+export type AcceptedMessage = { emails: AcceptedEmail[]; at: number; warnings: readonly string[] }
 
 /** The key of an idempotent request, and the data of its response, which is stored with the key. */
 type IdempotentResponse<Data> = {
@@ -80,7 +80,9 @@ async function writePlanned<Result>(
 ): Promise<Result> {
   const plan = await planEmails(deps, { ...input, origin: ORIGIN }, at)
   const heavyFor = isHeavy(plan) ? input.project.id : undefined
-  const write = async (tx: Tx) => finish(tx, { emails: await acceptEmails(deps, tx, plan), at })
+  const warnings = plan.content.warnings ?? []
+  const write = async (tx: Tx) =>
+    finish(tx, { emails: await acceptEmails(deps, tx, plan), at, warnings })
   try {
     return await deps.store.write(write, { heavyFor })
   } catch (error) {

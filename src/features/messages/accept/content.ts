@@ -31,6 +31,10 @@ export type ContentDraft = AttachmentColumns & {
   isText: boolean
   /** The text part beside HTML. */
   text: string | null
+  /** Subject, body and text are no templates. */
+  isLiteral: boolean
+  /** What was lost, guessed or mended; null = nothing. */
+  warnings: readonly string[] | null
   at: number
 }
 
@@ -46,6 +50,8 @@ const insertContent = statement((db) =>
     body: parameter('body'),
     isText: parameter('isText'),
     text: parameter('text'),
+    isLiteral: parameter('isLiteral'),
+    warnings: parameter('warnings'),
     attachments: parameter('attachments'),
     chunkBytes: parameter('chunkBytes'),
     lastUsedAt: parameter('at'),

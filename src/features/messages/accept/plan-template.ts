@@ -24,7 +24,7 @@ const ORIGIN: EmailOrigin = { source: 'WORKFLOW', class: WORKFLOW_CLASS }
 
 /** @throws AppError TEMPLATE_NOT_FOUND, FORBIDDEN (sender domain) */
 export async function planTemplate(
-  deps: Pick<Base, 'directory' | 'store'>,
+  deps: Pick<Base, 'config' | 'directory' | 'store'>,
   { project, templateId }: { project: Project; templateId: string },
   at: number,
 ): Promise<TemplatePlan> {

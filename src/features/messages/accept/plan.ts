@@ -18,6 +18,7 @@ import { type SenderDomain, unverifiedSender } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/validate-size.ts'
 import { templateNotFound } from '../../templates/view.ts'
 import { type ContentDraft, storeAttachments } from './content.ts'
+import { inspectRequest } from './inspect-request.ts'
 
 /** A send request with a valid shape; `planEmails` checks it against the project. */
 export type SendRequest = {
@@ -39,9 +40,15 @@ export type SendRequest = {
   reply?: ParsedAddress | undefined
   attachments?: readonly StoredAttachment[] | undefined
   tracking?: boolean | undefined
+  /** Subject, body and text are sent as they are, not as templates. */
+  isLiteral?: boolean | undefined
+  /** Signed or encrypted; if absent, the texts are searched for OpenPGP armour. */
+  isSealed?: boolean | undefined
+  /** What reading the message lost, guessed or mended. */
+  warnings?: readonly string[] | undefined
 }
 
-type PlanDeps = Pick<Base, 'directory'>
+type PlanDeps = Pick<Base, 'config' | 'directory'>
 
 const MAX_DATA_BYTES_PER_REQUEST = 4 * 1024 * 1024
 const MAX_DATA_KEYS_PER_REQUEST = 50_000
@@ -91,7 +98,9 @@ export async function planEmails(
   { project, request, origin }: Pick<EmailPlan, 'project' | 'request' | 'origin'>,
   at: number,
 ): Promise<EmailPlan> {
-  checkSizes(request)
+  const { isSealed, warnings } = inspectRequest(deps, request)
+  const isLiteral = isSealed || request.isLiteral === true
+  if (!isLiteral) checkSizes(request)
   const template = await findTemplate(deps, project, request)
   const { sender, domain } = chooseSender(request, template)
   const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
@@ -100,9 +109,11 @@ export async function planEmails(
   checkTotalSize(data, request.to.length)
   const heldDomains = await deps.directory.heldDomains()
   const contentClass = template?.type ?? 'TRANSACTIONAL'
-  const content = await draftContent(deps, { project, request, template, at })
+  const draft = { project, request, template, isLiteral, warnings, at }
+  const content = await draftContent(deps, draft)
   const shared = { template, sender, senderDomain, contentClass, data, heldDomains, content }
-  return { project, request, origin, at, ...shared }
+  const sent = isSealed ? { ...request, tracking: false } : request
+  return { project, request: sent, origin, at, ...shared }
 }
 
 /** Deletes the attachments that `planEmails` stored for a plan that was not written. */
@@ -113,9 +124,14 @@ export async function discardPlan(
   if (content.chunkBytes > 0) await discardChunks(store, content.id)
 }
 
+type ContentParts = Pick<EmailPlan, 'project' | 'request' | 'template' | 'at'> & {
+  isLiteral: boolean
+  warnings: readonly string[]
+}
+
 async function draftContent(
   deps: Pick<Base, 'store'>,
-  { project, request, template, at }: Pick<EmailPlan, 'project' | 'request' | 'template' | 'at'>,
+  { project, request, template, isLiteral, warnings, at }: ContentParts,
 ): Promise<ContentDraft> {
   const attachments = request.attachments ?? []
   const id = newId()
@@ -133,6 +149,8 @@ async function draftContent(
     body: request.body ?? template?.body ?? '',
     isText: request.isText ?? false,
     text: request.text ?? null,
+    isLiteral,
+    warnings: warnings.length === 0 ? null : warnings,
     at,
     ...(await storeAttachments(deps, { projectId: project.id, contentId: id }, attachments)),
   }

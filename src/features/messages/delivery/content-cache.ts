@@ -49,6 +49,7 @@ const listContents = statement((db) =>
       id: contents.id,
       subject: contents.subject,
       isText: contents.isText,
+      isLiteral: contents.isLiteral,
       isShared: sql<boolean>`share_key is not null`.mapWith(Boolean),
       isCleared: sql<boolean>`body is null`.mapWith(Boolean),
       bytes,
@@ -142,12 +143,12 @@ async function readLarge(
 
 function add(
   { read }: Load,
-  { id, subject, isText, isShared }: ContentRow,
+  { id, subject, isText, isLiteral, isShared }: ContentRow,
   { body, text, attachments }: Texts,
 ): void {
   if (body === null) return
   const content = { id, subject, body, isText, text, attachments: attachments ?? [] }
-  read.push({ content, isShared })
+  read.push({ content: isLiteral ? { ...content, isLiteral } : content, isShared })
 }
 
 function sizeOf({ subject, body, text, attachments }: MessageContent): number {

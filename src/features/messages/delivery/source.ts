@@ -75,6 +75,7 @@ const selectText = statement((db) =>
       body: contents.body,
       isText: contents.isText,
       text: contents.text,
+      isLiteral: contents.isLiteral,
     })
     .from(contents)
     .where(eq(contents.id, parameter('id'))),
@@ -223,7 +224,7 @@ function renderSource({ email, project, content }: Rendered, pages: Pages): Rend
     },
     language: locale ?? project.language,
     footer:
-      email.contentClass === 'MARKETING' && pages
+      email.contentClass === 'MARKETING' && pages && content.isLiteral !== true
         ? {
             language: matchLanguage(locale) ?? matchLanguage(project.language) ?? 'en',
             projectName: project.name,
@@ -280,7 +281,8 @@ function mayLinkPages(
   content: MessageContent,
 ): boolean {
   if (contentClass !== 'TRANSACTIONAL') return true
-  const { subject, body, text } = content
+  const { subject, body, text, isLiteral } = content
+  if (isLiteral === true) return false
   return [body, text ?? '', subject].some((part) => PAGE_HINTS.some((hint) => part.includes(hint)))
 }
 

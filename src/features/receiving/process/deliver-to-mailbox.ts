@@ -51,6 +51,7 @@ const insertContent = statement((db) =>
     body: parameter('body'),
     isText: parameter('isText'),
     text: parameter('text'),
+    warnings: parameter('warnings'),
     lastUsedAt: parameter('at'),
     createdAt: parameter('at'),
   }),
@@ -163,7 +164,8 @@ async function insertReceived(tx: Tx, received: ReceivedEmail): Promise<void> {
   const { subject, messageId } = parsed.header
   const contentId = newId()
   const body = bodyOf(mail)
-  await tx.execute(insertContent, { id: contentId, projectId, subject, ...body, at })
+  const warnings = mail.warnings.length === 0 ? null : mail.warnings
+  await tx.execute(insertContent, { id: contentId, projectId, subject, ...body, warnings, at })
   await tx.execute(insertEmail, {
     id,
     projectId,
@@ -222,6 +224,7 @@ async function appendReceivedEvent(
       autoReply: automatic !== null,
       inReplyTo: received.answeredEmailId,
       ...(mail.isPartial ? { isPartial: true } : {}),
+      ...(mail.warnings.length === 0 ? {} : { warnings: mail.warnings }),
       ...(received.isCapped ? { isCapped: true } : {}),
     },
     at,

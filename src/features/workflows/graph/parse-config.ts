@@ -5,7 +5,7 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../clock.ts'
 import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
-import { parseAddress } from '../../../mail/address/address.ts'
+import { parseShownAddress } from '../../../mail/address/named-mailbox.ts'
 import type { StepType } from '../../../store/schema/words.ts'
 import {
   MAX_CONFIG_BYTES,
@@ -120,7 +120,7 @@ function readSendEmail(fields: ConfigFields): SendEmailConfig {
   if (recipient === undefined || type === undefined) return {}
   if (type === 'CONTACT') return { recipient: { type } }
   const text = recipient.text('customEmail', { max: MAX_ADDRESS_LENGTH, isRequired: true })
-  const address = text === undefined ? undefined : parseAddress(text)
+  const address = text === undefined ? undefined : parseShownAddress(text)
   if (text !== undefined && address === undefined) {
     recipient.fail('customEmail', 'invalid_string', 'Not an email address')
   }

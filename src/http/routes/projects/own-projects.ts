@@ -10,7 +10,7 @@ import { changeSettings, regenerateOwnKeys } from '../../../features/accounts/pr
 import { MAX_NAME_LENGTH } from '../../../features/limits.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
-import { projectRecord, trackingMode } from '../../shapes/project.ts'
+import { projectRecord, submissionTemplates, trackingMode } from '../../shapes/project.ts'
 
 const name = z.string().min(1).max(MAX_NAME_LENGTH).meta({
   description: 'Without invisible characters, and without letters that imitate those of others',
@@ -26,6 +26,7 @@ const settings = z
       .string()
       .regex(LANGUAGE_PATTERN, 'Expected a language such as en or pt-BR')
       .meta({ description: 'Of pages and footers, such as `en` or `pt-BR`' }),
+    submissionTemplates,
   })
   .partial()
 

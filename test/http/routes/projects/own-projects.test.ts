@@ -15,7 +15,7 @@ const FIELDS = [
   ...['id', 'name', 'public', 'secret', 'publicLastUsedAt', 'secretLastUsedAt', 'disabled'],
   ...['disabledReason', 'customer', 'subscription', 'billingLimitWorkflows'],
   ...['billingLimitCampaigns', 'billingLimitTransactional', 'billingLimitInbound', 'tracking'],
-  ...['language', 'role', 'createdAt', 'updatedAt'],
+  ...['language', 'submissionTemplates', 'role', 'createdAt', 'updatedAt'],
 ]
 const UNKNOWN = '0199a7c0-0000-7000-8000-0000000000ff'
 
@@ -202,21 +202,26 @@ describe('POST /users/@me/projects', () => {
 describe('PATCH /users/@me/projects/:id', () => {
   const path = () => `/users/@me/projects/${project.id}`
 
-  it('changes name, tracking and language, and nothing else', async () => {
-    const change = { name: 'Renamed', tracking: 'DISABLED', language: 'pt-BR' }
+  it('changes the settings that it is given, and nothing else', async () => {
+    const settings = { tracking: 'DISABLED', language: 'pt-BR', submissionTemplates: true }
+    const change = { name: 'Renamed', ...settings }
     const { status, body } = await mine('patch', path()).send({
       ...change,
       ...{ disabled: true, secret: 'sk_x', id: UNKNOWN },
     })
     assert.equal(status, 200)
-    assert.deepEqual([body.name, body.tracking, body.language], Object.values(change))
+    const { name, tracking, language, submissionTemplates } = body
+    assert.deepEqual({ name, tracking, language, submissionTemplates }, change)
     const row = await rowOf(project.id)
     assert.deepEqual([row?.name, row?.isDisabled], ['Renamed', false])
     assert.equal((await call('get', '/projects', project)).body.data.name, 'Renamed')
   })
 
   it('refuses what breaks the shape, with the field', async () => {
-    const wrong = { name: 'Pаypal', tracking: 'ON', language: 'english' }
+    const wrong = {
+      ...{ name: 'Pаypal', tracking: 'ON', language: 'english' },
+      submissionTemplates: 'yes',
+    }
     for (const [field, value] of Object.entries(wrong)) {
       const { status, body } = await mine('patch', path()).send({ [field]: value })
       assert.deepEqual([status, body.error.errors[0].field], [422, field])

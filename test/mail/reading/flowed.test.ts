@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { unflow } from '../../../src/mail/submitted/flowed.ts'
+import { unflow } from '../../../src/mail/reading/flowed.ts'
 
 const table: [title: string, text: string, expected: string][] = [
   ['lines that end in a space go on', 'one \nline\ntwo', 'one line\ntwo'],

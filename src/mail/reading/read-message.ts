@@ -1,0 +1,235 @@
+/**
+ * The reader of messages, whatever the way in: reads words, names and files with mailparser 3.9.31.
+ * `mend-message.ts` first rewrites what the parser would read wrongly. Some results are corrected:
+ * texts are decoded by the charset that they have, paragraphs of flowed text stay separate, a text part
+ * with a filename is a file, and so is an attached message, whose own parts are not read.
+ */
+import {
+  type AddressObject,
+  type Attachment,
+  type AttachmentStream,
+  type HeaderLines,
+  MailParser,
+  type MessageText,
+} from 'mailparser'
+import { MAX_HEADER_BYTES } from '../limits.ts'
+import { Damage } from '../parse/damage.ts'
+import { decodeHeader } from '../parse/decode-text.ts'
+import { unflow } from './flowed.ts'
+import { mendMessage } from './mend-message.ts'
+import { readPartText } from './part-text.ts'
+import { type Seal, sealOfText, sealOfType } from './seal.ts'
+
+/** `isAlternative`: another form of the text, such as a calendar (RFC 2046 section 5.1.4). */
+export type ReadFile = Attachment & { isAlternative: boolean }
+
+export type ReadMessage = {
+  /** Of the mended header section, undecoded. */
+  lines: HeaderLines
+  from: AddressObject | undefined
+  to: AddressObject | AddressObject[] | undefined
+  cc: AddressObject | AddressObject[] | undefined
+  replyTo: AddressObject | undefined
+  subject: string
+  /** '' without an HTML part. */
+  html: string
+  text: string
+  /** Each HTML part has a plain-text alternative, so that `text` is complete. */
+  isTextWhole: boolean
+  files: ReadFile[]
+  /** How the message is signed or encrypted; null if it is not. */
+  seal: Seal | null
+  damage: Damage
+  /** The reason for which only the beginning was read; code EMAXLEN if a limit was exceeded. */
+  error: Error | undefined
+}
+
+/** `keepsFiles`: whether files have their contents, beside their size. */
+export type ReadOptions = { keepsFiles: boolean; maxParts: number }
+
+/** A part, as described by its header section. */
+type ParserPart = {
+  parentNode: ParserPart | false
+  contentType: string | false
+  charset: string | false
+  disposition: string | false
+  filename: string | false
+  flowed: boolean
+  delSp: boolean
+}
+
+type ParserEntity = { textContent?: string; children: ParserEntity[]; isAttachment?: boolean }
+
+declare module 'mailparser' {
+  interface MailParser {
+    /** False until the header section has been read. */
+    tree: ParserEntity | false
+    headerLines: HeaderLines | false
+    createNode(part: ParserPart): ParserEntity
+    getTextContent(): MessageText
+  }
+}
+
+const PARSER_OPTIONS = {
+  maxHeadSize: MAX_HEADER_BYTES,
+  // An attached message is one file; its own parts are not read.
+  ignoreEmbedded: true,
+  keepDeliveryStatus: true,
+  skipHtmlToText: true,
+  skipTextLinks: true,
+  skipImageLinks: true,
+}
+
+/** One character per octet, for text that is decoded later. */
+const OCTETS = 'binary'
+
+/** Resolves for any octets. */
+export async function readMessage(
+  given: Buffer,
+  { keepsFiles, maxParts }: ReadOptions,
+): Promise<ReadMessage> {
+  const damage = new Damage()
+  const { raw, guesses } = mendMessage(given, damage)
+  const message = emptyMessage(damage)
+  const parser = new TolerantParser({ maxParts, guesses, damage })
+  const error = await new Promise<Error | undefined>((resolve) => {
+    parser.on('headers', (headers: ReadonlyMap<string, unknown>) => {
+      message.lines = parser.headerLines || []
+      message.from = headers.get('from') as ReadMessage['from']
+      message.to = headers.get('to') as ReadMessage['to']
+      message.cc = headers.get('cc') as ReadMessage['cc']
+      message.replyTo = headers.get('reply-to') as ReadMessage['replyTo']
+      message.subject = readSubject(message, guesses)
+    })
+    parser.on('data', (data: AttachmentStream | MessageText) => {
+      if (data.type === 'attachment') {
+        addFile(message, { part: data, isAlternative: parser.nextIsAlternative(), keepsFiles })
+        return
+      }
+      message.html = data.html ? String(data.html) : ''
+      message.text = data.text ?? ''
+    })
+    parser.on('error', resolve)
+    parser.on('end', () => resolve(undefined))
+    parser.end(raw)
+  })
+  const isTextWhole = parser.isTextWhole()
+  const seal = parser.seal ?? sealOfText(message.text)
+  return { ...message, isTextWhole, seal, error }
+}
+
+type ParserContext = { maxParts: number; guesses: readonly string[]; damage: Damage }
+
+class TolerantParser extends MailParser {
+  seal: Seal | null = null
+  readonly #context: ParserContext
+  readonly #parents = new Set<ParserPart>()
+  readonly #texts = new Map<ParserEntity, (text: string) => string>()
+  /** Content types by their nearest multipart/alternative; undefined: outside of any. */
+  readonly #alternatives = new Map<ParserPart | undefined, Set<string>>()
+  /** Whether each file that is not handed over yet is an alternative. */
+  readonly #files: boolean[] = []
+
+  constructor(context: ParserContext) {
+    super({ ...PARSER_OPTIONS, ...{ maxChildNodes: context.maxParts } })
+    this.#context = context
+  }
+
+  override createNode(part: ParserPart): ParserEntity {
+    const { parentNode, flowed, delSp } = part
+    const label = part.charset || undefined
+    const isFirst = parentNode === false || !this.#parents.has(parentNode)
+    if (parentNode !== false) this.#parents.add(parentNode)
+    if (!isFirst && isNamedText(part)) part.disposition = 'attachment'
+    this.#addAlternative(part)
+    this.seal ??= sealOfType(part.contentType || '')
+    part.flowed = false
+    part.charset = OCTETS
+    const entity = super.createNode(part)
+    if (entity.isAttachment) this.#files.push(isAlternativeFile(part))
+    const isHtml = part.contentType === 'text/html'
+    this.#texts.set(entity, (octets) => {
+      const text = readPartText(Buffer.from(octets, OCTETS), { label, isHtml, ...this.#context })
+      return flowed ? unflow(text, delSp) : text
+    })
+    return entity
+  }
+
+  /** Of the files in their order. */
+  nextIsAlternative(): boolean {
+    return this.#files.shift() ?? false
+  }
+
+  isTextWhole(): boolean {
+    return [...this.#alternatives].every(([alternative, types]) => {
+      return !types.has('text/html') || (alternative !== undefined && types.has('text/plain'))
+    })
+  }
+
+  #addAlternative(part: ParserPart): void {
+    const { contentType, disposition } = part
+    if (contentType === false || disposition === 'attachment') return
+    const alternative = alternativeOf(part)
+    const types = this.#alternatives.get(alternative) ?? new Set()
+    this.#alternatives.set(alternative, types.add(contentType))
+  }
+
+  override getTextContent(): MessageText {
+    for (const [entity, read] of this.#texts) {
+      if (entity.textContent) entity.textContent = read(entity.textContent)
+    }
+    return super.getTextContent()
+  }
+}
+
+function emptyMessage(damage: Damage): ReadMessage {
+  const none = { from: undefined, to: undefined, cc: undefined, replyTo: undefined }
+  const texts = { subject: '', html: '', text: '', isTextWhole: true }
+  return { ...none, ...texts, lines: [], files: [], seal: null, damage, error: undefined }
+}
+
+function readSubject({ lines, damage }: ReadMessage, guesses: readonly string[]): string {
+  const line = lines.find(({ key }) => key === 'subject')?.line ?? ''
+  const value = line.slice(line.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '')
+  return decodeHeader(value, { guesses, damage, part: 'Subject' }).trim()
+}
+
+function alternativeOf({ parentNode }: ParserPart): ParserPart | undefined {
+  let part = parentNode
+  while (part !== false && part.contentType !== 'multipart/alternative') part = part.parentNode
+  return part === false ? undefined : part
+}
+
+/** A part of multipart/alternative that is no text to read, unless it is declared an attachment. */
+function isAlternativeFile({ parentNode, disposition }: ParserPart): boolean {
+  if (parentNode === false || parentNode.contentType !== 'multipart/alternative') return false
+  return disposition !== 'attachment'
+}
+
+type AddedFile = { part: AttachmentStream; isAlternative: boolean; keepsFiles: boolean }
+
+function addFile({ files }: ReadMessage, { part, isAlternative, keepsFiles }: AddedFile): void {
+  const chunks: Buffer[] = []
+  const file: ReadFile = {
+    ...part,
+    related: part.related ?? false,
+    content: Buffer.alloc(0),
+    size: 0,
+    isAlternative,
+  }
+  files.push(file)
+  part.content.on('data', (chunk: Buffer) => {
+    file.size += chunk.length
+    if (keepsFiles) chunks.push(chunk)
+  })
+  part.content.on('end', () => {
+    file.content = Buffer.concat(chunks)
+    part.release()
+  })
+}
+
+/** Whether a text part is a file, though its Content-Disposition is inline or missing. */
+function isNamedText({ parentNode, contentType, filename }: ParserPart): boolean {
+  if (parentNode === false || parentNode.contentType !== 'multipart/mixed') return false
+  return filename !== false && /^text\/(?:plain|html)$/.test(contentType || '')
+}
