@@ -39,6 +39,7 @@ const rows: Record<string, string> = {
   S28: 'hostile receivers of mail',
   S30: 'a secret in a record with many readers',
   S32: 'what cannot be checked, taken as checked',
+  S33: 'a key that everybody has, which changes people or tells who they are',
   F1: 'kill -9',
   F2: 'a peer that drops the connection',
   F3: 'disks and clocks that fail',

@@ -196,6 +196,10 @@ export const COMMANDS: CommandSpec[] = [
       ['--tracking <mode>', 'tracking of opens and clicks: ENABLED, DISABLED or MARKETING_ONLY'],
       ['--language <language>', 'language of pages and footers, such as "en" or "pt-BR"'],
       [
+        '--public-key-may-update <switch>',
+        'whether the public key may change contacts and learn their ids: on or off',
+      ],
+      [
         '--disable <reason>',
         'refuse its mail, for a reason: MANUAL, EMAIL_REPUTATION, PHISHING_DETECTED ...',
       ],

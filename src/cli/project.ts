@@ -56,6 +56,7 @@ export async function updateProjectCommand(context: CommandContext, input: Input
     name: input.text('name'),
     tracking: input.text('tracking')?.toUpperCase(),
     language: input.text('language'),
+    publicKeyMayUpdate: readSwitch(input.text('public-key-may-update')),
     disable: input.text('disable')?.toUpperCase(),
     enable: input.has('enable') || undefined,
   }
@@ -64,6 +65,15 @@ export async function updateProjectCommand(context: CommandContext, input: Input
   }
   const project = await withCore(context, (core) => updateProject(core, id, change))
   return { json: project, text: describeProject(project) }
+}
+
+/** @throws UsageError */
+function readSwitch(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined
+  if (text !== 'on' && text !== 'off') {
+    throw new UsageError('--public-key-may-update takes on or off')
+  }
+  return text === 'on'
 }
 
 function describeNewKeys(verb: string, keys: ProjectKeysView): string {
@@ -80,6 +90,7 @@ function describeProject(project: ProjectView): string {
     id: project.id,
     tracking: project.tracking,
     language: project.language,
+    'public key may update': project.publicKeyMayUpdate ? 'yes' : 'no',
     state: describeStanding(project) || 'enabled',
   }
   return [`Project ${escapeControls(project.name)}`, '', formatFields(fields)].join('\n')

@@ -34,10 +34,10 @@ export const contactJobExamples: Examples = {
         successCount: 1,
         createdCount: 1,
         updatedCount: 0,
-        keptUnsubscribedCount: 0,
         failureCount: 0,
         errors: [],
         warnings: [],
+        keptUnsubscribedCount: 0,
       },
       data: {
         filename: 'people.csv',

@@ -21,6 +21,7 @@ const shop = {
   ...billing,
   tracking: 'MARKETING_ONLY',
   language: 'pt-BR',
+  publicKeyMayUpdate: false,
   role: 'OWNER',
   createdAt: '2026-11-21T12:00:00.000Z',
   updatedAt: '2026-11-22T09:30:00.000Z',

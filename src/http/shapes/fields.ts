@@ -64,5 +64,9 @@ export const warnings = z
   .array(z.string())
   .meta({ description: 'Unknown fields of the request; absent if it has none' })
 
+export const fieldWarnings = z
+  .array(z.object({ field: z.string(), message: z.string(), suggestion: z.string() }))
+  .meta({ description: 'Fields of the request that had no effect, or not all; absent without any' })
+
 /** Describes fields that older clients of this API family read at the top level. */
 export const againAtTopLevel = { description: 'The same as in `data`, for older clients' }

@@ -44,6 +44,10 @@ export const projectRecord = z
     billingLimitInbound: billingLimit,
     tracking: trackingMode,
     language: z.string(),
+    publicKeyMayUpdate: z.boolean().meta({
+      description:
+        'Whether the public key may unsubscribe contacts, change their data and learn ids',
+    }),
     role: role.meta({ description: 'The role of the user who asks' }),
     createdAt: instant,
     updatedAt: instant,

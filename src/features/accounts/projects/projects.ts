@@ -24,6 +24,7 @@ export type ProjectView = ProjectKeysView & {
   disabledReason: DisabledReason | null
   tracking: TrackingMode
   language: string
+  publicKeyMayUpdate: boolean
   createdAt: string
   updatedAt: string
 }
@@ -36,6 +37,8 @@ export type ProjectSettings = {
   tracking?: string | undefined
   /** `xx` or `xx-XX` */
   language?: string | undefined
+  /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
+  publicKeyMayUpdate?: boolean | undefined
 }
 
 type ProjectChange = ProjectSettings & {
@@ -180,7 +183,8 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
 }
 
 /** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
-export function readSettings({ name, tracking, language }: ProjectSettings): Partial<Project> {
+export function readSettings(settings: ProjectSettings): Partial<Project> {
+  const { name, tracking, language, publicKeyMayUpdate } = settings
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
@@ -188,6 +192,7 @@ export function readSettings({ name, tracking, language }: ProjectSettings): Par
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
+    ...(publicKeyMayUpdate === undefined ? {} : { publicKeyMayUpdate }),
   }
 }
 
@@ -221,6 +226,7 @@ function toProjectView(project: Project): ProjectView {
     disabledReason: project.disabledReason,
     tracking: project.tracking,
     language: project.language,
+    publicKeyMayUpdate: project.publicKeyMayUpdate,
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),
   }

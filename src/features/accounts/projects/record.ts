@@ -27,6 +27,8 @@ export type ProjectRecord = BillingFields & {
   disabledReason: DisabledReason | null
   tracking: TrackingMode
   language: string
+  /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
+  publicKeyMayUpdate: boolean
   /** Of the user who asks. */
   role: Role
   createdAt: string
@@ -51,6 +53,7 @@ export function toProjectRecord(project: Project, role: Role): ProjectRecord {
     billingLimitInbound: project.limitInbound,
     tracking: project.tracking,
     language: project.language,
+    publicKeyMayUpdate: project.publicKeyMayUpdate,
     role,
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),

@@ -21,15 +21,18 @@ const result = z.object({
   updatedCount: z
     .int()
     .meta({ description: 'Contacts that existed, including those that did not change' }),
-  keptUnsubscribedCount: z.int().meta({
-    description:
-      'Rows that would have subscribed a person who left: the contact stays unsubscribed. They count above too',
-  }),
   failureCount: z.int(),
   errors: z.array(rowError).meta({ description: 'The first 1,000' }),
   warnings: z
     .array(z.string())
     .meta({ description: 'About the file as a whole, as text for people' }),
+})
+
+const contactResult = result.extend({
+  keptUnsubscribedCount: z.int().meta({
+    description:
+      'Rows that would have subscribed a person who left: the contact stays unsubscribed. They count above too',
+  }),
 })
 
 const suppressionResult = result.extend({
@@ -88,7 +91,7 @@ export const importSuppressions = ({ core }: RouteDeps) =>
   })
 
 export const showContactImport = (deps: RouteDeps) =>
-  statusOperation(deps, { ...contacts, kind: 'import', result })
+  statusOperation(deps, { ...contacts, kind: 'import', result: contactResult })
 
 export const showSuppressionImport = (deps: RouteDeps) =>
   statusOperation(deps, { ...suppressions, kind: 'suppressions-import', result: suppressionResult })

@@ -15,7 +15,7 @@ const FIELDS = [
   ...['id', 'name', 'public', 'secret', 'publicLastUsedAt', 'secretLastUsedAt', 'disabled'],
   ...['disabledReason', 'customer', 'subscription', 'billingLimitWorkflows'],
   ...['billingLimitCampaigns', 'billingLimitTransactional', 'billingLimitInbound', 'tracking'],
-  ...['language', 'role', 'createdAt', 'updatedAt'],
+  ...['language', 'publicKeyMayUpdate', 'role', 'createdAt', 'updatedAt'],
 ]
 const UNKNOWN = '0199a7c0-0000-7000-8000-0000000000ff'
 
@@ -161,13 +161,17 @@ describe('PATCH /users/@me/projects/:id', () => {
   const path = () => `/users/@me/projects/${project.id}`
 
   it('changes name, tracking and language, and nothing else', async () => {
-    const change = { name: 'Renamed', tracking: 'DISABLED', language: 'pt-BR' }
+    const change = {
+      ...{ name: 'Renamed', tracking: 'DISABLED', language: 'pt-BR' },
+      publicKeyMayUpdate: true,
+    }
     const { status, body } = await mine('patch', path()).send({
       ...change,
       ...{ disabled: true, secret: 'sk_x', id: UNKNOWN },
     })
     assert.equal(status, 200)
-    assert.deepEqual([body.name, body.tracking, body.language], Object.values(change))
+    const { name, tracking, language, publicKeyMayUpdate } = body
+    assert.deepEqual([name, tracking, language, publicKeyMayUpdate], Object.values(change))
     const row = await rowOf(project.id)
     assert.deepEqual([row?.name, row?.isDisabled], ['Renamed', false])
     assert.equal((await call('get', '/projects', project)).body.data.name, 'Renamed')
