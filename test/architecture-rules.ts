@@ -47,7 +47,7 @@ const table: Record<string, string[] | 'any'> = {
   features: ['store', 'jobs', 'outbound', 'mail', 'config'],
   http: ['features', 'mail', 'config'],
   inbound: ['features', 'threads', 'mail', 'config'],
-  cli: ['app', 'features', 'store', 'mail', 'config'],
+  cli: ['app', 'http', 'features', 'store', 'mail', 'config'],
 }
 
 /** What only some files may import at run time; a trailing `/` means the whole room. */

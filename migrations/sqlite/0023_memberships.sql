@@ -26,3 +26,12 @@ WHERE verified_at = created_at AND method = 'PASSWORD' AND is_sandbox = 0 AND is
         AND r.method = 'POST' AND r.path = '/auth/signup' AND r.status_code = 200)
     OR (language <> 'en' AND updated_at = created_at)
   );
+
+-- Emails of projects without a subscription that their owner has deleted in the month: they still count for
+-- the free emails of the owner.
+CREATE TABLE owner_months (
+  user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  starts_at INTEGER NOT NULL,
+  emails INTEGER NOT NULL,
+  PRIMARY KEY (user_id, starts_at)
+) STRICT, WITHOUT ROWID;

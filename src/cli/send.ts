@@ -1,4 +1,5 @@
 /** `send`: accepts one email as `POST /v1/send` does; a running server delivers it. */
+import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError, describeError } from '../errors.ts'
@@ -66,11 +67,11 @@ function readText(input: Input): string | undefined {
 }
 
 async function readTextFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
+  const bytes = await readFile(file).catch((error: unknown) => {
     throw new UsageError(`--html-file: ${describeError(error)}`, { cause: error })
-  }
+  })
+  if (!isUtf8(bytes)) throw new UsageError('--html-file: the file is not UTF-8')
+  return bytes.toString('utf8')
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED */

@@ -54,7 +54,10 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
     webhooks: { allowPrivateNetworks: values['webhooks.allow_private_networks'] },
     limits: buildLimits(values),
     security: buildSecurity(values),
-    uploads: { maxBytesPerProject: values['uploads.max_bytes_per_project'] },
+    uploads: {
+      maxBytesPerProject: values['uploads.max_bytes_per_project'],
+      maxBytesPerOwner: values['uploads.max_bytes_per_owner'],
+    },
     billing: buildBilling(values),
     backup: {
       everyMs: values['backup.every'],
@@ -157,6 +160,7 @@ function buildAccounts(values: SettingValues): Config['accounts'] {
     disableSignups: values['accounts.disable_signups'] ?? values['delivery.mode'] !== 'sandbox',
     verifyEmailOnSignup: values['accounts.verify_email_on_signup'],
     testsToMembersOnly: values['accounts.tests_to_members_only'],
+    maxProjectsPerUser: values['accounts.max_projects_per_user'],
     // Ids of projects are in lower case.
     mailProject: values['accounts.mail_project']?.trim().toLowerCase() ?? null,
     mailFrom: values['accounts.mail_from'],

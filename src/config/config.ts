@@ -39,7 +39,7 @@ export type RelayConfig = {
 }
 
 export type BillingConfig = {
-  /** Emails in a month of a project without a subscription. */
+  /** Emails in a month of all projects of an owner without a subscription together. */
   freeEmails: number
   stripeSecretKey: string
   stripeWebhookSecret: string
@@ -55,6 +55,8 @@ export type AccountsConfig = {
   disableSignups: boolean
   verifyEmailOnSignup: boolean
   testsToMembersOnly: boolean
+  /** 0: no limit. */
+  maxProjectsPerUser: number
   /** The id of the project that sends mail to users; null: the sandbox project, if any. */
   mailProject: string | null
   /** A mailbox, `Name <address>` or an address. */
@@ -164,7 +166,8 @@ export type Config = {
     idempotencyHours: number
   }
   security: SecurityConfig
-  uploads: { maxBytesPerProject: number }
+  /** 0: no limit. */
+  uploads: { maxBytesPerProject: number; maxBytesPerOwner: number }
   billing: BillingConfig | null
   backup: {
     /** Null: the server makes no backups by itself. */

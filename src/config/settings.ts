@@ -260,6 +260,11 @@ const settings = {
     false,
     'Whether sign-ups with disposable or plus-addressed addresses, and with domains that receive no mail, are refused.',
   ),
+  'accounts.max_projects_per_user': setting(
+    kind.integer(0, 1_000_000),
+    10,
+    'Projects that a user may own; operators are exempt, and who owns more keeps them. 0: no limit.',
+  ),
   'accounts.mail_project': optional(
     kind.text,
     'Id of the project that sends the mail of this server to its users. Without one, the addresses of new users stay unproven, and passwords are reset with "pillarbox user password".',
@@ -372,7 +377,7 @@ const settings = {
   'billing.free_emails': setting(
     kind.integer(0, 1_000_000_000),
     1_000,
-    'Emails that a project without a subscription may send and receive in a month (UTC). Used only with the keys for Stripe.',
+    'Emails that all projects of an owner without a subscription may send and receive together in a month (UTC). Used only with the keys for Stripe.',
   ),
   'billing.stripe_secret_key': optional(
     kind.secret,
@@ -427,7 +432,7 @@ const settings = {
   'webhooks.allow_private_networks': setting(
     kind.boolean,
     false,
-    'Whether webhooks may reach loopback and private addresses. In sandbox mode with http.listen on loopback they reach loopback all the same.',
+    'Whether webhooks may reach loopback and private addresses. In sandbox mode they reach loopback all the same, if http.listen and base_url are loopback and http.trusted_proxies is empty.',
   ),
 
   'security.auto_disable': setting(
@@ -446,6 +451,11 @@ const settings = {
     kind.integer(0, 2 ** 50),
     1024 * MIB,
     'Maximum size in bytes of the images that a project has uploaded; 0: no limit.',
+  ),
+  'uploads.max_bytes_per_owner': setting(
+    kind.integer(0, 2 ** 50),
+    5 * 1024 * MIB,
+    'Maximum size in bytes of the images of all projects of an owner together; 0: no limit.',
   ),
 
   'backup.every': optional(

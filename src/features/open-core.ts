@@ -102,7 +102,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const sessionTokens = createSessionTokens({ keyring, now })
   const identityProviders = createIdentityProviders({ config, now, resolver })
   const lastUsed = createLastUsed({ store, now, log })
-  const stripe = config.billing === null ? null : createStripe(config.billing, { now })
+  const stripe = config.billing === null ? null : createStripe(config.billing, { now, resolver })
   const close = async () => {
     await lastUsed.stop()
     stripe?.close()

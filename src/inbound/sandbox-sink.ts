@@ -2,24 +2,36 @@
  * The sandbox's SMTP server, on a free loopback port: accepts all mail and stores it for
  * `pillarbox sandbox list|show`. Its 250 means that the message is durable.
  */
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
 import { insertSandboxMessage } from '../features/messages/sandbox-messages.ts'
+import { GuardedServer } from './guarded-server.ts'
+import { createSessions, DEFAULT_LIMITS, type SessionLimits } from './sessions.ts'
 
 type SandboxSink = { port: number; stop(): Promise<void> }
 
 type SinkDeps = Pick<Core, 'store' | 'now' | 'log' | 'config'>
 
+/** The clients are the delivery threads: one address, whose sessions last as long as there is mail. */
+const LIMITS: SessionLimits = {
+  ...DEFAULT_LIMITS,
+  connectionsPerAddress: DEFAULT_LIMITS.connections,
+  messages: Number.POSITIVE_INFINITY,
+  sessionMs: Number.POSITIVE_INFINITY,
+}
+
 export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
-  const server = new SMTPServer({
+  const sessions = createSessions(LIMITS)
+  const options = {
+    name: deps.config.delivery.hostname,
     disabledCommands: ['AUTH', 'STARTTLS'],
-    disableReverseLookup: true,
-    logger: false,
     banner: 'Pillarbox sandbox',
     size: deps.config.limits.messageMaxBytes * 2,
-    onData: (stream, session, done) => {
+    onData: (
+      stream: SMTPServerDataStream,
+      session: SMTPServerSession,
+      done: (error?: Error | null, message?: string) => void,
+    ) => {
       store(deps, stream, session).then(
         () => done(null, 'stored in the sandbox'),
         (error: unknown) => {
@@ -28,14 +40,16 @@ export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
         },
       )
     },
-  })
-  server.on('error', (error) => deps.log.warn({ error }, 'a session of the sandbox failed'))
-  const listener = server.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  return {
-    port: (listener.address() as AddressInfo).port,
-    stop: () => new Promise((resolve) => server.close(() => resolve())),
   }
+  const server = new GuardedServer(options, sessions)
+  server.on('error', (error) => deps.log.warn({ error }, 'a session of the sandbox failed'))
+  const { port } = await server.bind({ host: '127.0.0.1', port: 0, isTls: false })
+  const stop = async () => {
+    const closed = new Promise<void>((resolve) => server.close(resolve))
+    await sessions.stop(0)
+    await closed
+  }
+  return { port, stop }
 }
 
 async function store(

@@ -401,10 +401,12 @@ describe('pillarbox send and queue', () => {
   it('send refuses invalid input', async () => {
     const right = ['send', '--project', project.id, '--from', 'a@example.test', '--to', 'b@c.test']
     const subject = ['--subject', 'Hi']
+    writeFileSync(path.join(cwd, 'latin.html'), Buffer.from('<p>Zo\xeb</p>', 'latin1'))
     const cases: [argv: string[], status: number, code: string][] = [
       [[...right, ...subject], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html', 'x', '--html-file', 'y'], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html-file', 'missing.html'], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html-file', 'latin.html'], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html', ''], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html', 'x', '--text', ''], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html-file', 'tags.html'], 2, 'VALIDATION_ERROR'],

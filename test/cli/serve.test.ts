@@ -47,7 +47,7 @@ function curl(line: string, key?: string): Promise<Response> {
 
 describe('pillarbox serve', () => {
   it('prints keys and a curl line at the first start only, and shows what arrived', {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const cwd = makeFolder()
     const first = await startServer(cwd)

@@ -208,6 +208,11 @@ const cases: Record<SettingKey, Case> = {
   'security.young_complaint_7d_warning': count,
   'security.young_complaint_7d_critical': count,
   'uploads.max_bytes_per_project': count,
+  'uploads.max_bytes_per_owner': count,
+  'accounts.max_projects_per_user': {
+    right: [0, 10, 1_000_000],
+    wrong: [-1, 1.5, '10', 1_000_001],
+  },
   'limits.session_requests_per_minute': count,
   'limits.new_project_daily': count,
   'accounts.disable_signups': flag!,

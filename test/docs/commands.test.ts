@@ -10,6 +10,7 @@ import path from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { install } from '../e2e/server.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
+import { PATIENCE_MS } from '../patience.ts'
 import { type DocsPage, ROOT, readPages } from './pages.ts'
 
 /** Blocks that are not run, by a part of their text, and the reason. */
@@ -78,7 +79,7 @@ describe('command blocks', { skip }, () => {
     const fail =
       'case "$1" in -f*) command curl "$@" ;; *) command curl --fail-with-body "$@" ;; esac'
     const prelude = `set -euo pipefail\ncurl() { ${fail}; }\n`
-    const options = { cwd: folder, env, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 }
+    const options = { cwd: folder, env, timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 }
     return new Promise((resolve, reject) => {
       execFile('bash', ['--norc', '-c', prelude + script], options, (error, stdout, stderr) => {
         if (error === null) resolve(stdout)
@@ -97,7 +98,7 @@ describe('command blocks', { skip }, () => {
   }
 
   async function untilDelivered(): Promise<void> {
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + PATIENCE_MS
     const headers = { authorization: `Bearer ${env.PILLARBOX_KEY}` }
     const address = new URL(`/emails/${env.EMAIL_ID}`, url)
     while (Date.now() < deadline) {

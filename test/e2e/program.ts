@@ -27,6 +27,7 @@ import { takeServeLock } from '../../src/store/files/serve-lock.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
+import { PATIENCE_MS } from '../patience.ts'
 
 type Answer = { status: number; body: unknown }
 type EmailState = EmailHistory['email']['state']
@@ -60,8 +61,6 @@ export type Program = {
   /** Stops, and removes everything. */
   close(): Promise<void>
 }
-
-const DEADLINE_MS = 15_000
 
 /** Started; `settings` as the environment has them, over those of tests. */
 export async function startProgram(settings: Record<string, string> = {}): Promise<Program> {
@@ -178,7 +177,7 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
 
 /** Asks until there is an answer. */
 export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const giveUpAt = performance.now() + DEADLINE_MS; ; ) {
+  for (const giveUpAt = performance.now() + PATIENCE_MS; ; ) {
     const answer = await ask()
     if (answer !== undefined) return answer
     if (performance.now() > giveUpAt) assert.fail('it never came')

@@ -17,7 +17,7 @@ import { eventually } from './program.ts'
 import { CONTACTS, CREDITS, CUSTOMER, makeDue, makeWorld } from './restored-world.ts'
 
 type World = Awaited<ReturnType<typeof makeWorld>>
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 
 /** How often each recipient got mail since the message with this number. */
 function arrivals({ sink, busy }: World, from: { sink: number; busy: number }) {

@@ -26,7 +26,7 @@ export async function openBilling({ core }: BillingStage): Promise<void> {
     stripeApiBase: double.url,
     freeEmails: 1_000,
   }
-  core.stripe = createStripe(billing, { now: core.now })
+  core.stripe = createStripe(billing, core)
 }
 
 /** The project has used 12,500 credits, and owes an invoice. */

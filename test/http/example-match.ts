@@ -30,6 +30,17 @@ export function bind<T>(value: T, bindings: Bindings): T {
   return JSON.parse(text.replace(own, (id) => bindings.get(id) ?? id))
 }
 
+/** Binds the ids of an example to those at the same places of a response that may differ otherwise. */
+export function bindIds(example: unknown, actual: unknown, bindings: Bindings): void {
+  if (typeof example === 'string' && typeof actual === 'string') {
+    const [named, made] = [example, actual].map((text) => text.match(own) ?? [])
+    if (named?.length !== made?.length) return
+    for (const [index, id] of (named ?? []).entries()) bindings.set(id, made?.[index] ?? '')
+  }
+  if (typeof example !== 'object' || example === null) return
+  for (const [key, value] of Object.entries(example)) bindIds(value, Object(actual)[key], bindings)
+}
+
 /** @throws AssertionError with the path of the first difference */
 export function match(example: unknown, actual: unknown, bindings: Bindings, at = ''): void {
   if (typeof example === 'string') {

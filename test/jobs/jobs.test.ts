@@ -8,6 +8,7 @@ import { eq } from '../../src/store/drizzle.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import type { Store } from '../../src/store/store.ts'
 import { START } from '../core.ts'
+import { pause } from '../pause.ts'
 import { openJobs, type TestJobs } from './job-loop.ts'
 
 const setUp = (t: TestContext) => openJobs(t, 'work')
@@ -256,7 +257,7 @@ test('a heartbeat keeps the lease of a long job', async (t) => {
   run({ handlers: { work: () => promise }, leaseMs: 30 })
   await reaches(id, 'active')
   clock.at += 20
-  while ((await find(id)).leaseUntil !== START + 50) await new Promise(setImmediate)
+  while ((await find(id)).leaseUntil !== START + 50) await pause()
   resolve()
   assert.equal((await reaches(id, 'completed')).attempts, 1)
 })
@@ -338,7 +339,7 @@ test('progress can be read while the job runs', async (t) => {
       },
     },
   })
-  while ((await find(id)).progress !== 42) await new Promise(setImmediate)
+  while ((await find(id)).progress !== 42) await pause()
   resolve()
   await reaches(id, 'completed')
 })
@@ -365,7 +366,7 @@ test('a cron tick enqueues one job, and the next tick none while that job runs',
   })
   await enough.promise
   const before = write.mock.callCount()
-  while (write.mock.callCount() === before) await new Promise(setImmediate)
+  while (write.mock.callCount() === before) await pause()
   assert.equal(await store.read.$count(jobs), 1)
   assert.equal(ticks.length, 1)
   resolve()

@@ -12,6 +12,7 @@ import { findJobStatus } from '../../src/jobs/status.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../src/store/schema/jobs.ts'
 import { START } from '../core.ts'
+import { pause } from '../pause.ts'
 import { openJobs } from './job-loop.ts'
 import { addProjectRows } from './project-rows.ts'
 import { claimJob } from './running.ts'
@@ -43,7 +44,7 @@ test('a kind with its own limit runs that many jobs at a time', async (t) => {
   const ids = [await add(), await add(), await add(), await add(), await add()]
   const { handler, open, most, active } = openHandler()
   const running = run({ handlers: { long: handler }, limits: { long: 2 } })
-  while (active.length < 2) await new Promise(setImmediate)
+  while (active.length < 2) await pause()
   running.wake()
   const states = await Promise.all(ids.map(async (id) => (await find(id)).state))
   assert.deepEqual(states, ['active', 'active', 'waiting', 'waiting', 'waiting'])
@@ -66,7 +67,7 @@ test('long work and other jobs take no slots from each other', async (t) => {
   })
   await Promise.all(long.map((id) => reaches(id, 'active')))
   await reaches(waiting, 'completed')
-  while (short.active.length < 1) await new Promise(setImmediate)
+  while (short.active.length < 1) await pause()
   short.open()
   await Promise.all(shorts.map((id) => reaches(id, 'completed')))
   assert.equal(short.most(), 1)
@@ -201,7 +202,7 @@ test('the status of a job is found by its project and kind only', async (t) => {
     return { rows: 3 }
   }
   const running = run({ handlers: { long }, limits: { long: 1 } })
-  while ((await find(id)).error === null) await new Promise(setImmediate)
+  while ((await find(id)).error === null) await pause()
   const failedReason = 'The server failed to do this work. Its log has the details.'
   assert.deepEqual(await ask(), { ...empty, state: 'delayed', failedReason })
   clock.at = (await find(id)).runAt

@@ -20,6 +20,7 @@ import { createLog, type Log, silentLog } from '../../src/log.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
+import { pause } from '../pause.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
 import { addProjectRows } from './project-rows.ts'
 import { findJob } from './running.ts'
@@ -61,7 +62,7 @@ async function setUp(t: TestContext) {
     },
     async ends(ids: readonly string[]) {
       for (const id of ids) {
-        while (!(await isOver(id))) await new Promise(setImmediate)
+        while (!(await isOver(id))) await pause()
       }
     },
   }

@@ -4,6 +4,7 @@ import { silentLog } from '../../src/log.ts'
 import { findInMessage } from '../../src/mail/compose/message-findings.ts'
 import { checkTemplate } from '../../src/mail/template/template.ts'
 import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
+import { pause } from '../pause.ts'
 import { type HarnessOptions, makeSource, makeTasks, useOutbound } from './harness.ts'
 
 const { sinksOf, start: startOutbound } = useOutbound()
@@ -196,7 +197,7 @@ test('stop puts back deliveries that have not begun and waits for the others', a
     { delivery: { maxConnectionsPerSite: 1 } },
   )
   outbound.deliver(makeTasks(4, { domain: 'a.test' }))
-  while (answer === undefined) await new Promise((resolve) => setImmediate(resolve))
+  while (answer === undefined) await pause()
   const stopped = outbound.stop(5_000)
   await reported(3)
   assert.ok(reports.every(({ kind }) => kind === 'put back'))
@@ -217,7 +218,7 @@ test('after the grace period connections are closed, and a sent message is marke
   const { outbound, reports, sink } = await start({ respond }, {})
   outbound.deliver(makeTasks(2, { domain: 'a.test' }))
   while (!sink.lines.includes('DATA') || sink.lines.filter((line) => /^RCPT/.test(line)).length < 2)
-    await new Promise((resolve) => setImmediate(resolve))
+    await pause()
   await outbound.stop(50)
   assert.equal(reports.length, 2)
   const kinds = reports.map((report) =>

@@ -36,7 +36,17 @@ async function list(core: OpenCore): Promise<Result> {
   return { json: sites.map(toJson), text: [rows, ...more].join('\n\n') }
 }
 
-const COLUMNS = ['SITE', 'CONNECTIONS', 'ON THE WAY', 'RATE', 'STATE', 'SINCE', 'UNTIL', 'REPLY']
+const COLUMNS = [
+  'SITE',
+  'CONNECTIONS',
+  'ON THE WAY',
+  'RATE',
+  'STATE',
+  'LIMITED',
+  'SINCE',
+  'UNTIL',
+  'REPLY',
+]
 
 function toRow(site: Site): string[] {
   const { connections, maxConnections, messagesPerMinute, inFlight, cause } = site
@@ -46,6 +56,7 @@ function toRow(site: Site): string[] {
     String(inFlight),
     messagesPerMinute === null ? 'unlimited' : `${messagesPerMinute} a minute`,
     stateOf(site),
+    site.limited ?? '-',
     formatTime(site.restrictedSince) ?? '-',
     formatTime(site.blockedUntil ?? site.rateUntil) ?? '-',
     cause === null ? '-' : shorten(cause.text, MAX_REPLY),

@@ -1,14 +1,23 @@
 /** `sandbox open ID`: serves a message to a browser on this machine until interrupted. */
 import { randomBytes } from 'node:crypto'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { SECOND_MS } from '../../clock.ts'
+import { createCounters } from '../../counters.ts'
 import { getSandboxMessage } from '../../features/messages/sandbox-messages.ts'
+import { createGuardedServer } from '../../http/server/guarded-server.ts'
 import { type DecodedMessage, decodeMessage } from '../../mail/decode-message.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { readMessageNumber } from './messages.ts'
 import { frameHtml, MESSAGE_POLICY, messagePage, PAGE_POLICY } from './page.ts'
 
 const LOOPBACK = '127.0.0.1'
+/** A browser opens a few connections. */
+const MAX_CONNECTIONS = 30
+const GUARDS = {
+  ...{ isTls: false, maxHeaderBytes: 16 * 1024, maxRequests: Number.POSITIVE_INFINITY },
+  ...{ headMs: 10 * SECOND_MS, requestMs: 10 * SECOND_MS, keepAliveMs: 60 * SECOND_MS },
+}
 
 type Shown = { raw: Buffer; message: DecodedMessage }
 type FileResponse = { type: string; body: string | Buffer; policy: string; filename?: string }
@@ -16,10 +25,20 @@ type FileResponse = { type: string; body: string | Buffer; policy: string; filen
 /** The URL contains a secret, so that other users of this machine cannot read the message. */
 export async function openSandboxCommand(context: CommandContext, input: Input): Promise<Result> {
   const id = readMessageNumber(input)
-  const raw = await withCore(context, (core) => getSandboxMessage(core, id))
+  const { raw, now } = await withCore(context, async (core) => ({
+    raw: await getSandboxMessage(core, id),
+    now: core.now,
+  }))
   const shown = { raw, message: await decodeMessage(raw) }
   const root = `/${randomBytes(16).toString('hex')}/`
-  const server = createServer((request, response) => {
+  const connections = {
+    max: MAX_CONNECTIONS,
+    maxPerAddress: MAX_CONNECTIONS,
+    isProxy: () => false,
+    refuse: (socket: Socket) => socket.destroy(),
+  }
+  const deps = { now, counters: createCounters() }
+  const { server } = createGuardedServer(deps, { ...GUARDS, connections }, (request, response) => {
     const path = request.url ?? ''
     const file = path.startsWith(root) ? findFile(shown, path.slice(root.length)) : undefined
     send(response, file)

@@ -63,6 +63,10 @@ const SERVICE = [
   `ReadWritePaths=-${BACKUP_FOLDER}`,
   'UMask=0077',
   'LimitNOFILE=65536',
+  // Of the machine's memory. The kernel takes the server's pages back first, and ends the server before
+  // a machine without memory ends something else; no acknowledged mail is lost then.
+  'MemoryHigh=70%',
+  'MemoryMax=85%',
 ]
 
 const SANDBOX = [

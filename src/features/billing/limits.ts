@@ -10,9 +10,9 @@ import type { Tx } from '../../store/write/transaction.ts'
 import { type Actor, noProject, requireAdmin } from '../accounts/members/require-admin.ts'
 import type { Base } from '../base.ts'
 import type { Limits } from '../usage/categories.ts'
-import { readUse, type Use } from '../usage/counters.ts'
+import { findUse } from '../usage/count.ts'
+import type { Use } from '../usage/counters.ts'
 import { type Limit, leftOf, limitsFor } from '../usage/limits.ts'
-import { monthOf } from '../usage/month.ts'
 import { announceReached, reaches } from '../usage/notices.ts'
 
 /** `limit`, `usage`: emails in this month. `percentage`: to a tenth, rounded down. */
@@ -46,7 +46,7 @@ export function setLimits(deps: SetDeps, actor: Actor, limits: Limits): Promise<
   const at = deps.now()
   return deps.store.write(async (tx) => {
     await requireAdmin(tx, actor)
-    const use = await readUse(tx, { projectId, startsAt: monthOf(at) })
+    const use = await findUse(deps, tx, { projectId, at })
     if (deps.config.billing !== null && use?.isSubscribed === false) throw noSubscription()
     tx.afterCommit(deps.directory.drop)
     const { transactional, campaigns, workflows, inbound } = limits
@@ -70,7 +70,7 @@ async function readView(
   reader: Pick<Tx, 'find'>,
   projectId: string,
 ): Promise<LimitsView> {
-  const use = await readUse(reader, { projectId, startsAt: monthOf(deps.now()) })
+  const use = await findUse(deps, reader, { projectId, at: deps.now() })
   if (use === undefined) throw noProject(projectId)
   const show = (category: UsageCategory) => toView(nearest(deps, use, category))
   return {

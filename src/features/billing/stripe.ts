@@ -2,25 +2,21 @@
  * The client of Stripe. The package is loaded with the first request, so that a server without billing
  * needs no memory for it. It has no retries of its own: who calls knows whether a request may be repeated.
  */
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
 import type { Stripe } from 'stripe'
 import { HOUR_MS, type Now, SECOND_MS } from '../../clock.ts'
 import type { BillingConfig } from '../../config/config.ts'
 import { productVersion } from '../../config/version.ts'
-import { describeError } from '../../errors.ts'
+import type { HttpClientOptions } from '../../outbound/http/client.ts'
 import { StripeFault, toFault } from './stripe-fault.ts'
+import { createStripeHttp } from './stripe-http.ts'
 
 /** The version of the API that the requests and their tests are written for: that of stripe 23.1.0. */
 export const STRIPE_API_VERSION = '2026-10-28.endive'
 
-/** Without any data on the connection. */
-const TIMEOUT_MS = 10 * SECOND_MS
-/** A request that takes longer counts as unanswered, even if data still arrives. */
+const REQUEST_MS = 10 * SECOND_MS
+/** A call, of one or more requests, that takes longer counts as unanswered. */
 const CALL_MS = 25 * SECOND_MS
 const METER_AGE_MS = HOUR_MS
-
-type HttpClient = ReturnType<typeof Stripe.createNodeHttpClient>
 
 export type StripeClient = {
   /** Whether the secret key is one of live mode; undefined if its form does not say. */
@@ -48,15 +44,14 @@ export type StripeClient = {
 /** A meter that adds up values; events name the customer and the value by these keys. */
 export type Meter = { id: string; customerKey: string; valueKey: string }
 
-type Options = { now: Now; timeoutMs?: number }
+type Options = Pick<HttpClientOptions, 'resolver'> & { now: Now; timeoutMs?: number }
 
 export function createStripe(
   billing: BillingConfig,
-  { now, timeoutMs = TIMEOUT_MS }: Options,
+  { now, resolver, timeoutMs = REQUEST_MS }: Options,
 ): StripeClient {
   const address = addressOf(billing.stripeApiBase)
-  const Agent = address.protocol === 'http' ? HttpAgent : HttpsAgent
-  const agent = new Agent({ keepAlive: true, timeout: timeoutMs })
+  const http = createStripeHttp({ resolver, timeoutMs })
   const closing = new AbortController()
   let loading: Promise<Stripe> | undefined
   let known: { meter: Meter; until: number } | undefined
@@ -66,7 +61,7 @@ export function createStripe(
     return new Client(billing.stripeSecretKey, {
       apiVersion: STRIPE_API_VERSION,
       ...address,
-      httpClient: withoutRepetition(Client.createNodeHttpClient(agent)),
+      httpClient: http.client as ReturnType<typeof Client.createNodeHttpClient>,
       timeout: timeoutMs,
       maxNetworkRetries: 0,
       telemetry: false,
@@ -91,7 +86,7 @@ export function createStripe(
 
   function close(): void {
     closing.abort()
-    agent.destroy()
+    http.stop()
   }
 
   const meter: StripeClient['meter'] = async ({ isFresh = false, signal } = {}) => {
@@ -117,16 +112,6 @@ export function createStripe(
       close()
     },
   }
-}
-
-/** The package repeats a request whose connection was closed, even without retries; by the code it knows. */
-function withoutRepetition(client: HttpClient): HttpClient {
-  const request = client.makeRequest.bind(client)
-  client.makeRequest = (...args) =>
-    request(...args).catch((error: unknown) => {
-      throw new Error(describeError(error))
-    })
-  return client
 }
 
 type Address = { host?: string; port?: number; protocol?: 'http' | 'https' }

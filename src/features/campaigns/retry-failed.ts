@@ -135,7 +135,7 @@ async function retryMonth(
   { campaign, startsAt, failed }: MonthOfFailed,
 ): Promise<{ retried: number; isFull: boolean }> {
   const category = usageCategoryOf(campaign)
-  const use = await findUse(tx, { projectId: campaign.projectId, at: startsAt })
+  const use = await findUse(deps, tx, { projectId: campaign.projectId, at: startsAt })
   if (use === undefined) return { retried: 0, isFull: true }
   const allowed = failed.slice(0, allowanceOf(deps, use, category))
   const isFull = allowed.length < failed.length

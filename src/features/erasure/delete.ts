@@ -9,6 +9,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import { requireManager } from '../accounts/members/require-admin.ts'
 import type { Base } from '../base.ts'
 import { enqueueCancellation } from '../billing/cancel.ts'
+import { keepUseOfDeleted } from '../usage/owner-months.ts'
 import { endActivity } from './end-activity.ts'
 import { DELETION_KIND, enqueueErasure } from './kinds.ts'
 import { refuseDeletion } from './mail-project.ts'
@@ -31,6 +32,7 @@ export async function deleteProject(
     const at = deps.now()
     await requireManager(tx, { projectId, actorId })
     await hide(tx, { projectId, at })
+    await keepUseOfDeleted(tx, { projectId, at })
     await tx.delete(memberships).where(eq(memberships.projectId, projectId))
     await tx.delete(invitations).where(eq(invitations.projectId, projectId))
     await tx.delete(domains).where(eq(domains.projectId, projectId))

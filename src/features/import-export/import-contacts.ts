@@ -6,11 +6,13 @@ import type { Base } from '../base.ts'
 import { parseData } from '../contacts/write/data.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'
 import { upsertValidContacts } from '../contacts/write/upsert.ts'
-import { type CellRules, readCell, readCellText } from './csv/cell.ts'
+import { type ColumnType, readCell, readCellText } from './csv/cell.ts'
+import type { ColumnReading } from './csv/column-types.ts'
 import { type Header, keyOf, pickCell } from './csv/header.ts'
-import type { Cell, CsvRecord } from './csv/parser.ts'
+import type { CsvRecord } from './csv/parser.ts'
 import type { ImportPayload } from './import-file.ts'
 import { type RowError, type RowHandler, runImport, type Tally } from './run.ts'
+import type { FileDamage } from './scan.ts'
 
 export type ImportResult = {
   totalRows: number
@@ -21,6 +23,8 @@ export type ImportResult = {
   failureCount: number
   errors: RowError[]
   warnings: string[]
+  columns: ColumnReading[]
+  damage: FileDamage
 }
 
 export type ContactImportResult = ImportResult & {
@@ -46,6 +50,8 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
     failureCount: tally.failureCount,
     errors: tally.errors,
     warnings: tally.warnings,
+    columns: tally.columns,
+    damage: tally.damage,
   }
 }
 
@@ -54,10 +60,12 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
   const { subscribed: subscribedByDefault, resubscribe } = job.payload as ImportPayload
   const newWish = resubscribe === true ? 'always' : undefined
   return {
-    read: (record, { header, options }) => ({
+    hasTypes: true,
+    isCut: () => false,
+    read: (record, { header, typeOf }) => ({
       address: readAddress(record, header),
       subscribed: readSubscribed(record, header),
-      changes: readChanges(record, { header, areStrings: options.areStrings }),
+      changes: readChanges(record, header, typeOf),
     }),
     apply: async (tx, entries) => {
       const at = now()
@@ -87,19 +95,17 @@ function readSubscribed(record: CsvRecord, header: Header): boolean | undefined 
 /** @throws AppError VALIDATION_ERROR for data that breaks a limit */
 function readChanges(
   record: CsvRecord,
-  { header, areStrings }: { header: Header; areStrings: boolean },
+  header: Header,
+  typeOf: (field: string) => ColumnType,
 ): ContactEntry['changes'] {
   const entries: [string, unknown][] = []
-  const rules = { isOwn: header.isOwn, areStrings }
+  const { isOwn } = header
   for (const [field, indexes] of header.columns) {
     const key = keyOf(field)
     const cell = key === undefined ? undefined : pickCell(record, indexes, header)
-    if (key !== undefined && cell !== undefined) entries.push([key, readValue(key, cell, rules)])
+    if (key === undefined || cell === undefined) continue
+    const type = key === 'locale' ? 'text' : typeOf(field)
+    entries.push([key, readCell(cell, { isOwn, type })])
   }
   return parseData(Object.fromEntries(entries)).changes
-}
-
-/** A locale stays a text: `no` is Norwegian, not false. */
-function readValue(key: string, cell: Cell, rules: CellRules): unknown {
-  return key === 'locale' ? readCellText(cell, rules) : readCell(cell, rules)
 }

@@ -59,6 +59,11 @@ function suppressionHandler(
 ): RowHandler<SuppressionRow> {
   const projectId = job.projectId ?? ''
   return {
+    hasTypes: false,
+    isCut: (record, header) => {
+      const text = readReasonText(record, header)
+      return text !== undefined && reasonOf(text) === undefined && text.length > MAX_SOURCE_LENGTH
+    },
     read: (record, { header }) => ({
       address: readAddress(record, header),
       ...readReason(record, header),
@@ -75,10 +80,19 @@ function suppressionHandler(
 }
 
 function readReason(record: CsvRecord, header: Header): Pick<SuppressionRow, 'reason' | 'source'> {
-  const cell = pickCell(record, header.columns.get('data.reason'), header)
-  if (cell === undefined) return { reason: 'MANUAL', source: 'import' }
-  const text = readCellText(cell, header)
-  const reason = REASON_BY_WORD.get(text.toLowerCase().replaceAll(/[\s_-]+/g, ' '))
+  const text = readReasonText(record, header)
+  if (text === undefined) return { reason: 'MANUAL', source: 'import' }
+  const reason = reasonOf(text)
   if (reason !== undefined) return { reason, source: 'import' }
-  return { reason: 'MANUAL', source: `import: ${text.slice(0, MAX_SOURCE_LENGTH)}` }
+  const source = text.slice(0, MAX_SOURCE_LENGTH).toWellFormed()
+  return { reason: 'MANUAL', source: `import: ${source}` }
+}
+
+function readReasonText(record: CsvRecord, header: Header): string | undefined {
+  const cell = pickCell(record, header.columns.get('data.reason'), header)
+  return cell && readCellText(cell, header)
+}
+
+function reasonOf(text: string): SuppressionReason | undefined {
+  return REASON_BY_WORD.get(text.toLowerCase().replaceAll(/[\s_-]+/g, ' '))
 }

@@ -5,8 +5,9 @@ import { and, eq } from '../../store/drizzle.ts'
 import { importChunks } from '../../store/schema/jobs.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { findReplaced, type RowDamage, repairRecord } from './csv/damage.ts'
 import { detectDelimiter } from './csv/delimiter.ts'
-import { decode, detectEncoding } from './csv/encoding.ts'
+import { type DecodedPiece, decode, type Encoding } from './csv/encoding.ts'
 import {
   type Header,
   isAddressHeader,
@@ -23,10 +24,11 @@ type RowBatch = {
   rows: FileRow[]
   /** Bytes of the file up to the end of this batch. */
   bytesRead: number
+  encoding: Encoding
 }
 
 /** `number`: the header is row 1, even if it takes several lines. */
-export type FileRow = { number: number; record: CsvRecord }
+export type FileRow = { number: number; record: CsvRecord; damage?: RowDamage }
 
 type Deps = Pick<Base, 'store'>
 type Source = { uploadId: string; mapping: Mapping }
@@ -46,17 +48,16 @@ const selectChunk = statement((db) =>
 
 /** Yields the rows of a file. @throws FinalFailure for a file without a usable header */
 export async function* readRows(deps: Deps, source: Source): AsyncGenerator<RowBatch> {
-  const encoding = await detectEncoding(readChunks(deps, source))
   let state: ReaderState | undefined
-  let lastByte = 0
-  for await (const { text, bytesRead } of decode(readChunks(deps, source), encoding)) {
-    lastByte = bytesRead
-    state ??= openReader(text, source)
-    const batch = toBatch(state, { records: state.parser.push(text), bytesRead, source })
+  let last: DecodedPiece | undefined
+  for await (const piece of decode(readChunks(deps, source))) {
+    last = piece
+    state ??= openReader(piece.text, source)
+    const batch = toBatch(state, { records: state.parser.push(piece.text), piece, source })
     if (batch !== undefined) yield batch
   }
   const records = state?.parser.end() ?? []
-  const batch = state && toBatch(state, { records, bytesRead: lastByte, source })
+  const batch = state && last && toBatch(state, { records, piece: last, source })
   if (batch === undefined) throw new FinalFailure('The file is empty.')
   yield batch
 }
@@ -76,20 +77,32 @@ function openReader(text: string, { mapping }: Source): ReaderState {
   return { parser: createCsvParser({ delimiter, ...RECORD_LIMITS }), skippedLines, rows: 0 }
 }
 
-type NextRecords = { records: CsvRecord[]; bytesRead: number; source: Source }
+type NextRecords = { records: CsvRecord[]; piece: DecodedPiece; source: Source }
 
 /** Returns undefined until the header is complete. */
 function toBatch(
   state: ReaderState,
-  { records, bytesRead, source }: NextRecords,
+  { records, piece: { bytesRead, encoding }, source }: NextRecords,
 ): RowBatch | undefined {
   const rows: FileRow[] = []
-  for (const record of records) {
-    if (record.line <= state.skippedLines || isBlankRecord(record)) continue
+  for (const each of records) {
+    if (each.line <= state.skippedLines || isBlankRecord(each)) continue
+    const { record, damage } = repair(each, encoding)
     state.rows += 1
-    if (state.header === undefined) state.header = readHeader(record, source.mapping)
-    else rows.push({ number: state.rows, record })
+    if (state.header !== undefined) rows.push({ number: state.rows, record, ...damage })
+    else state.header = { ...readHeader(record, source.mapping), ...damage }
   }
   const { header } = state
-  return header && { header, rows, bytesRead }
+  return header && { header, rows, bytesRead, encoding }
+}
+
+type Repaired = { record: CsvRecord; damage: { damage?: RowDamage } }
+
+function repair(record: CsvRecord, { name }: Encoding): Repaired {
+  if (name === 'utf-8') {
+    const { record: repaired, damage } = repairRecord(record)
+    return { record: repaired, damage: damage === undefined ? {} : { damage } }
+  }
+  const damage = findReplaced(record)
+  return { record, damage: damage === undefined ? {} : { damage } }
 }

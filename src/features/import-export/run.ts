@@ -9,10 +9,13 @@ import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../jobs/run.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import type { ColumnType } from './csv/cell.ts'
+import type { ColumnReading } from './csv/column-types.ts'
 import { type Header, pickCell } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { deleteImportFile, type ImportPayload } from './import-file.ts'
 import { type FileRow, readRows } from './read-rows.ts'
+import { type FileDamage, NO_DAMAGE, type ScanRules, scanFile } from './scan.ts'
 
 export type RowError = {
   /** The first row below the header is 2; blank rows do not count. */
@@ -37,12 +40,16 @@ export type Tally = {
   errors: RowError[]
   /** Warnings about the file as a whole, for people. */
   warnings: string[]
+  /** How the columns of data are read. */
+  columns: ColumnReading[]
+  damage: FileDamage
 }
 
-type RowContext = { header: Header; options: ImportPayload }
+/** `typeOf`: the type of the column of a field. */
+type RowContext = { header: Header; options: ImportPayload; typeOf(field: string): ColumnType }
 
 /** The work of an import kind on its rows. */
-export type RowHandler<Entry> = {
+export type RowHandler<Entry> = ScanRules & {
   /** Parses a row. @throws AppError for an invalid row */
   read(record: CsvRecord, context: RowContext): Entry
   /** Writes the entries and returns their results; an entry with an error is not written. */
@@ -53,7 +60,8 @@ type RowCounts = { isNew: boolean; isKeptUnsubscribed?: boolean }
 type RowResult = RowCounts | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
-type ImportProgress = Tally & { isDone?: boolean; failure?: string }
+/** `isScanned`: whether columns, damage and warnings are those of the file. */
+type ImportProgress = Tally & { isScanned?: boolean; isDone?: boolean; failure?: string }
 
 const BATCH_ROWS = 2_000
 /** The number of rows in a slice. A batch consists of whole slices. */
@@ -73,6 +81,8 @@ const INITIAL_STATE: ImportProgress = {
   failureCount: 0,
   errors: [],
   warnings: [],
+  columns: [],
+  damage: NO_DAMAGE,
 }
 
 /** Runs the job. @throws FinalFailure for a file that cannot be read; other errors are retried */
@@ -109,11 +119,10 @@ type Work<Entry> = { job: RunningJob; handler: RowHandler<Entry>; state: ImportP
 async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<ImportProgress> {
   const { job, handler } = work
   const options = job.payload as ImportPayload
-  let { state } = work
+  let state = await scanOnce(deps, work)
   let bytesBefore = 0
   for await (const { header, rows, bytesRead } of readRows(deps, options)) {
     job.signal.throwIfAborted()
-    state = { ...state, warnings: header.warnings }
     const left = rows.filter(({ number }) => number > state.rows + 1)
     for (let at = 0; at < left.length; ) {
       const bytesDone = bytesBefore + ((bytesRead - bytesBefore) * at) / left.length
@@ -130,6 +139,18 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<ImportP
   return state
 }
 
+async function scanOnce<Entry>(
+  deps: Deps,
+  { job, handler, state }: Work<Entry>,
+): Promise<ImportProgress> {
+  if (state.isScanned) return state
+  const payload = job.payload as ImportPayload
+  const { hasTypes, isCut } = handler
+  const projectId = job.projectId ?? ''
+  const rules = { hasTypes, isCut, projectId, payload, signal: job.signal }
+  return { ...state, ...(await scanFile(deps, rules)), isScanned: true }
+}
+
 type ImportBatch = { rows: readonly FileRow[]; header: Header; percent: number }
 
 /** Writes as much of the batch as the time allows, and at least its first slice. */
@@ -138,7 +159,9 @@ function applyBatch<Entry>(
   { job, handler, state: before }: Work<Entry>,
   { rows, header, percent }: ImportBatch,
 ): Promise<ImportProgress> {
-  const context = { header, options: job.payload as ImportPayload }
+  const types = new Map(before.columns.map(({ field, type }) => [field, type]))
+  const typeOf = (field: string) => types.get(field) ?? 'text'
+  const context = { header, options: job.payload as ImportPayload, typeOf }
   const write = async (tx: Tx) => {
     const endsAt = performance.now() + BATCH_MS
     const state = { ...before, errors: [...before.errors] }

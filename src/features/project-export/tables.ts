@@ -44,6 +44,7 @@ import {
 } from '../../store/schema/webhooks.ts'
 import {
   type Workflow,
+  type WorkflowStep,
   type WorkflowTransition,
   workflowExecutions,
   workflowFigures,
@@ -63,6 +64,7 @@ import { toTemplateView } from '../templates/view.ts'
 import { toListedUpload } from '../uploads/view.ts'
 import { toEndpointView } from '../webhooks/endpoints/view.ts'
 import { toTransitionView, toWorkflowView } from '../workflows/definition/view.ts'
+import { maskConfig } from '../workflows/graph/secret-headers.ts'
 
 export type ExportedTable = {
   /** `contacts` for `contacts.ndjson`. */
@@ -101,7 +103,9 @@ export const EXPORTED: readonly ExportedTable[] = [
   one('campaigns', campaigns),
   { name: 'campaign_links', table: campaignLinks, condition: ownedBy('campaign_id', 'campaigns') },
   one('workflows', workflows, (row: Workflow) => toWorkflowView(row)),
-  one('workflow_steps', workflowSteps),
+  one('workflow_steps', workflowSteps, ({ config }: WorkflowStep) => ({
+    config: maskConfig(config),
+  })),
   {
     ...one('workflow_transitions', workflowTransitions, (row: WorkflowTransition) =>
       toTransitionView(row),

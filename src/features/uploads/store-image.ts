@@ -6,8 +6,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { AppError, notFound } from '../../errors.ts'
 import type { Statements } from '../../store/database.ts'
-import { and, eq, isNull, sql } from '../../store/drizzle.ts'
-import { projects } from '../../store/schema/accounts.ts'
+import { eq, sql } from '../../store/drizzle.ts'
 import { type Upload, uploads } from '../../store/schema/uploads.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
@@ -38,11 +37,14 @@ const findUpload = statement((db) =>
     .where(eq(uploads.name, parameter('name'))),
 )
 
-const findUsedBytes = statement((db) =>
-  db
-    .select({ usedBytes: projects.uploadBytes })
-    .from(projects)
-    .where(and(eq(projects.id, parameter('projectId')), isNull(projects.deletedAt))),
+/** `ownerBytes`: of all projects of the owner, this one included. */
+const findUsedBytes = statement<{ usedBytes: number; ownerBytes: number }>(
+  () => sql`select upload_bytes as "usedBytes", coalesce((select sum(each.upload_bytes)
+      from memberships owner
+      join memberships owned on owned.user_id = owner.user_id and owned.role = 'OWNER'
+      join projects each on each.id = owned.project_id
+      where owner.project_id = projects.id and owner.role = 'OWNER'), upload_bytes) as "ownerBytes"
+    from projects where id = ${parameter('projectId')} and deleted_at is null`,
 )
 
 const insertUpload = statement((db) =>
@@ -70,7 +72,8 @@ const moveUpload = statement((db) =>
  * Resolves when the image is durable. An image that the project has is not stored again, unless its file
  * is missing, as after a restore of the database alone.
  * @throws AppError VALIDATION_ERROR for the field `image`; PAYLOAD_TOO_LARGE when the project's images
- * would take more than `uploads.max_bytes_per_project`; INSUFFICIENT_STORAGE; DATABASE_ERROR
+ * would take more than `uploads.max_bytes_per_project`, or those of the owner's projects more than
+ * `uploads.max_bytes_per_owner`; INSUFFICIENT_STORAGE; DATABASE_ERROR
  */
 export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadView> {
   const { store, config, now } = deps
@@ -128,14 +131,28 @@ async function findOrRefuse(
   if (known !== undefined) return known
   const project = await reader.find(findUsedBytes, { projectId })
   if (project === undefined) throw notFound('project', projectId, 'The project was deleted.')
-  const { maxBytesPerProject: maxBytes } = config.uploads
-  const { usedBytes } = project
-  if (maxBytes > 0 && usedBytes + sizeBytes > maxBytes) throw tooMuch({ maxBytes, usedBytes })
+  const { maxBytesPerProject, maxBytesPerOwner } = config.uploads
+  const limits = [
+    {
+      ...{ maxBytes: maxBytesPerProject, usedBytes: project.usedBytes },
+      text: "The project's images take too much space (uploads.max_bytes_per_project).",
+    },
+    {
+      ...{ maxBytes: maxBytesPerOwner, usedBytes: project.ownerBytes },
+      text: "The images of the owner's projects take too much space (uploads.max_bytes_per_owner).",
+    },
+  ]
+  const over = limits.find(
+    ({ maxBytes, usedBytes }) => maxBytes > 0 && usedBytes + sizeBytes > maxBytes,
+  )
+  if (over !== undefined) throw tooMuch(over)
   return undefined
 }
 
-function tooMuch(details: { maxBytes: number; usedBytes: number }): AppError {
-  return new AppError('PAYLOAD_TOO_LARGE', "The project's images take too much space.", {
+type SpaceLimit = { maxBytes: number; usedBytes: number; text: string }
+
+function tooMuch({ text, ...details }: SpaceLimit): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', text, {
     details,
     suggestion: 'Delete images that no email needs.',
   })

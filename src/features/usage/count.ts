@@ -47,7 +47,7 @@ export async function countUsage(deps: UsageDeps, tx: Tx, counted: Counted): Pro
   const change = { projectId: project.id, startsAt: monthOf(at), category, count }
   const isUnlimited = !isLimited(deps, project, category)
   if (isUnlimited && (await addUnlimited(tx, change, hasSharedLimit(deps)))) return
-  const use = await readUse(tx, change)
+  const use = await readUse(tx, change, hasSharedLimit(deps))
   if (use === undefined) return
   refuseOver(deps, use, { category, count })
   await countOnto(deps, tx, { use, category, count, at })
@@ -61,7 +61,7 @@ export async function countAlways(
 ): Promise<void> {
   const change = { ...asked, startsAt: monthOf(at), count }
   if (await addUnlimited(tx, change, hasSharedLimit(deps))) return
-  const use = await readUse(tx, change)
+  const use = await readUse(tx, change, hasSharedLimit(deps))
   if (use !== undefined) await countOnto(deps, tx, { use, category: asked.category, count, at })
 }
 
@@ -91,7 +91,7 @@ export async function countEmailAgain(
   { email, at, isForced }: { email: CountedEmail; at: number; isForced: boolean },
 ): Promise<void> {
   if (email.isPlatform) return
-  const use = await findUse(tx, { projectId: email.projectId, at: email.createdAt })
+  const use = await findUse(deps, tx, { projectId: email.projectId, at: email.createdAt })
   if (use === undefined) return
   const counted = { category: categoryOf(email.sourceType), count: 1 }
   if (!isForced) refuseOver(deps, use, counted)
@@ -104,16 +104,17 @@ export async function findUsageAllowance(
   reader: Pick<Tx, 'find'>,
   { projectId, category, at }: Asked,
 ): Promise<number> {
-  const use = await findUse(reader, { projectId, at })
+  const use = await findUse(deps, reader, { projectId, at })
   return use === undefined ? Number.POSITIVE_INFINITY : allowanceOf(deps, use, category)
 }
 
 /** The use in the month of `at`; undefined if the project is gone. */
 export function findUse(
+  deps: Pick<Base, 'config'>,
   reader: Pick<Tx, 'find'>,
   { projectId, at }: Omit<Asked, 'category'>,
 ): Promise<Use | undefined> {
-  return readUse(reader, { projectId, startsAt: monthOf(at) })
+  return readUse(reader, { projectId, startsAt: monthOf(at) }, hasSharedLimit(deps))
 }
 
 /** How many more emails the limits allow; infinite without a limit. */
@@ -130,7 +131,7 @@ export async function refuseAtLimit(
   reader: Pick<Tx, 'find'>,
   { projectId, category, at }: Asked,
 ): Promise<void> {
-  const use = await findUse(reader, { projectId, at })
+  const use = await findUse(deps, reader, { projectId, at })
   if (use !== undefined) refuseOver(deps, use, { category, count: 1 })
 }
 
@@ -168,10 +169,12 @@ const COUNTED = {
 
 function overLimit({ name, limit, used }: Limit, startsAt: number): AppError {
   const resetsAt = nextMonthOf(startsAt)
-  const owner = name === 'shared' ? 'A project without a subscription' : 'This project'
   const [one, many] = COUNTED[name]
   const most = `${limit} ${limit === 1 ? one : many} a month`
-  const text = `${owner} is limited to ${most}, and has used ${used}.`
+  const text =
+    name === 'shared'
+      ? `All projects of an owner without a subscription have ${most} together (billing.free_emails), and have used ${used}.`
+      : `This project is limited to ${most}, and has used ${used}.`
   const remedy = name === 'shared' ? 'Subscribe' : 'Raise the limit of the project'
   return new AppError('BILLING_LIMIT_EXCEEDED', text, {
     details: { category: name, limit, used, resetsAt: formatInstant(resetsAt) },

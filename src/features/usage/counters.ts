@@ -22,6 +22,11 @@ export type Use = {
   projectId: string
   startsAt: number
   used: CategoryNumbers
+  /**
+   * Emails of the owner's other projects without a subscription; 0 where the server has no limit that they
+   * share.
+   */
+  usedByOthers: number
   limits: Limits
   isSubscribed: boolean
   currency: string | null
@@ -52,7 +57,33 @@ const findUsed = statement<CategoryNumbers>(
   () => sql`select transactional, campaigns, workflows, inbound from usage_months where ${isOwn}`,
 )
 
-const NOTHING: CategoryNumbers = { transactional: 0, campaigns: 0, workflows: 0, inbound: 0 }
+/**
+ * The same with `usedByOthers`, in one statement: what the owner's other projects without a subscription
+ * have used, and those that the owner has deleted (`owner-months.ts`).
+ */
+const findUsedOfOwner = statement<CategoryNumbers & { usedByOthers: number }>(
+  () => sql`select coalesce(own.transactional, 0) as transactional,
+      coalesce(own.campaigns, 0) as campaigns, coalesce(own.workflows, 0) as workflows,
+      coalesce(own.inbound, 0) as inbound,
+      coalesce((select sum(used.transactional + used.campaigns + used.workflows + used.inbound)
+        from memberships owner
+        join memberships owned on owned.user_id = owner.user_id and owned.role = 'OWNER'
+          and owned.project_id <> owner.project_id
+        join projects on projects.id = owned.project_id and projects.subscription is null
+        join usage_months used on used.project_id = owned.project_id and used.starts_at = ${MONTH}
+        where owner.project_id = ${PROJECT} and owner.role = 'OWNER'), 0)
+      + coalesce((select deleted.emails
+        from memberships owner
+        join owner_months deleted on deleted.user_id = owner.user_id
+          and deleted.starts_at = ${MONTH}
+        where owner.project_id = ${PROJECT} and owner.role = 'OWNER'), 0) as "usedByOthers"
+    from (select 1 as one) as always
+    left join usage_months own on own.project_id = ${PROJECT} and own.starts_at = ${MONTH}`,
+)
+
+type Used = CategoryNumbers & { usedByOthers?: number }
+
+const NOTHING: Used = { transactional: 0, campaigns: 0, workflows: 0, inbound: 0 }
 
 /** Built once for each category: a statement names its column. */
 const COUNTERS = {
@@ -87,16 +118,20 @@ function countersOf(category: UsageCategory) {
   }
 }
 
-/** Undefined if the project is gone. */
+/** `isShared`: as for `addUnlimited`. Undefined if the project is gone. */
 export async function readUse(
   reader: Pick<Tx, 'find'>,
   { projectId, startsAt }: { projectId: string; startsAt: number },
+  isShared: boolean,
 ): Promise<Use | undefined> {
   const row = await reader.find(findLimits, { projectId })
   if (row === undefined) return undefined
   const { subscription, currency, ...limits } = row
-  const used = (await reader.find(findUsed, { projectId, startsAt })) ?? NOTHING
-  return { projectId, startsAt, used, limits, isSubscribed: subscription !== null, currency }
+  const isSubscribed = subscription !== null
+  const find = isShared && !isSubscribed ? findUsedOfOwner : findUsed
+  const found: Used | undefined = await reader.find(find, { projectId, startsAt })
+  const { usedByOthers = 0, ...used } = found ?? NOTHING
+  return { projectId, startsAt, used, usedByOthers, limits, isSubscribed, currency }
 }
 
 export async function add(tx: Tx, { category, ...values }: MonthChange): Promise<void> {

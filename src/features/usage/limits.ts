@@ -2,8 +2,8 @@
  * The limits that hold for the use of a project in a month:
  *
  *   its own    those that it has set, each for one category
- *   shared     with Stripe configured, a project without a subscription has `billing.free_emails` for all
- *              categories together. Its own limits hold beside it: a limit that it has set does not
+ *   shared     with Stripe configured, the projects of an owner without a subscription have
+ *              `billing.free_emails` together, for all categories. Its own limits hold beside it: a limit that it has set does not
  *              lift the shared one
  *
  * Received mail counts, also for the shared limit, and is never refused.
@@ -45,8 +45,8 @@ export function hasSharedLimit({ config }: Deps): boolean {
   return config.billing !== null
 }
 
-function sharedLimit({ config }: Deps, { used, isSubscribed }: Use): Limit[] {
+function sharedLimit({ config }: Deps, { used, usedByOthers, isSubscribed }: Use): Limit[] {
   if (config.billing === null || isSubscribed) return []
-  const total = CATEGORIES.reduce((sum, category) => sum + used[category], 0)
+  const total = CATEGORIES.reduce((sum, category) => sum + used[category], usedByOthers)
   return [{ name: 'shared', limit: config.billing.freeEmails, used: total }]
 }

@@ -11,7 +11,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { type MonthChange, readUse, type Use } from './counters.ts'
-import { allLimits, type Limit, limitsFor } from './limits.ts'
+import { allLimits, hasSharedLimit, type Limit, limitsFor } from './limits.ts'
 import { monthOf } from './month.ts'
 
 type NoticeDeps = Pick<Base, 'config' | 'reportUsage'>
@@ -62,7 +62,7 @@ export async function announceReached(
   tx: Tx,
   { projectId, at }: { projectId: string; at: number },
 ): Promise<void> {
-  const use = await readUse(tx, { projectId, startsAt: monthOf(at) })
+  const use = await readUse(tx, { projectId, startsAt: monthOf(at) }, hasSharedLimit(deps))
   if (use === undefined) return
   for (const limit of allLimits(deps, use)) {
     const marks = MARKS.filter((mark) => reaches(limit, mark))

@@ -3,7 +3,8 @@
  *
  *   step         completed, failed, skipped: executions; `took <bucket>`: completed ones by duration
  *   transition   taken
- *   ''           heldBack: starts that re-entry rules refused; tooManyStarts: starts over the limit
+ *   ''           heldBack: starts that re-entry rules refused; tooManyStarts: starts over the limit;
+ *                automatic: received mail of machines, which started nothing
  */
 
 import { eachOf, jsonItem } from '../../store/dialect.ts'

@@ -12,6 +12,9 @@ export const MAX_WORKFLOWS_PER_EVENT = 100
 export const MAX_CONFIG_BYTES = 256 * 1024
 export const MAX_CONFIGS_BYTES = 4 * 1024 * 1024
 
+/** The largest `answersPerDay` of a trigger. */
+export const MAX_ANSWERS_PER_DAY = 1_000
+
 /** Levels of lists and objects in a config. */
 export const MAX_CONFIG_DEPTH = 20
 

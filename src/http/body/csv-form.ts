@@ -75,7 +75,7 @@ const described = {
   file: z.string().meta({
     format: 'binary',
     description:
-      'text/csv, or named *.csv; at most 5 MB. UTF-8, UTF-16 or Windows-1252; fields are separated by comma, semicolon, tab or |',
+      'text/csv, or named *.csv; at most 5 MB. UTF-8 or UTF-16; rows that are no UTF-8 are read as Windows-1252; fields are separated by comma, semicolon, tab or |',
   }),
   mapping: z
     .string()
@@ -93,7 +93,7 @@ export const contactsForm = {
     ...described,
     types: z.enum(['values', 'strings']).optional().meta({
       description:
-        'values (default): true, yes, false, no and plain decimal numbers become booleans and numbers. strings: all data stays text',
+        'values (default): a column of true, yes, false and no, or of plain decimal numbers, becomes booleans or numbers, if no cell loses a character by it or is in quotes; a field that contacts have keeps its type. strings: all data stays text',
     }),
     subscribed: z.enum(['true', 'false']).optional().meta({
       description: 'Whether new contacts are subscribed if their row does not say; true by default',

@@ -37,6 +37,8 @@ export const contactJobExamples: Examples = {
         failureCount: 0,
         errors: [],
         warnings: [],
+        columns: [{ field: 'data.plan', type: 'text', reason: null }],
+        damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
         keptUnsubscribedCount: 0,
       },
       data: {

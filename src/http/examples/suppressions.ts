@@ -84,6 +84,8 @@ export const suppressionExamples: Examples = {
         failureCount: 0,
         errors: [],
         warnings: [],
+        columns: [],
+        damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
         addedCount: 1,
         existingCount: 0,
       },

@@ -104,7 +104,7 @@ export const workflowExecutionExamples: Examples = {
       ],
       executions: {
         ...{ total: 1, running: 0, waiting: 1, completed: 0, exited: 0, failed: 0 },
-        ...{ cancelled: 0, heldBack: 0, tooManyStarts: 0 },
+        ...{ cancelled: 0, heldBack: 0, tooManyStarts: 0, automatic: 0 },
       },
     },
   },

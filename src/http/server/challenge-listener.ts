@@ -3,14 +3,14 @@
  * redirect everything else to `base_url`, if that is https. No answer depends on the Host header. They
  * take few, short and small requests.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { SECOND_MS } from '../../clock.ts'
 import type { ListenAddress } from '../../config/config.ts'
 import { CHALLENGE_PATH } from '../../features/acme/challenges.ts'
 import type { Core } from '../../features/core.ts'
 import { commonHeaders } from '../response.ts'
-import { watchConnections } from './connections.ts'
+import { createGuardedServer } from './guarded-server.ts'
 
 export type ChallengeListeners = {
   /** With their actual ports. */
@@ -18,19 +18,17 @@ export type ChallengeListeners = {
   stop(): Promise<void>
 }
 
-type Deps = Pick<Core, 'acmeChallenges' | 'config' | 'counters'>
+type Deps = Pick<Core, 'acmeChallenges' | 'config' | 'counters' | 'now'>
 
 const MAX_CONNECTIONS = 200
 const MAX_CONNECTIONS_PER_ADDRESS = 20
-const MAX_REQUESTS_PER_CONNECTION = 10
-const MAX_HEADER_BYTES = 8 * 1024
 const LIMITS = {
-  requireHostHeader: false,
-  maxHeaderSize: MAX_HEADER_BYTES,
-  headersTimeout: 10 * SECOND_MS,
-  requestTimeout: 10 * SECOND_MS,
-  keepAliveTimeout: 5 * SECOND_MS,
-  connectionsCheckingInterval: 2 * SECOND_MS,
+  isTls: false,
+  maxHeaderBytes: 8 * 1024,
+  headMs: 10 * SECOND_MS,
+  requestMs: 10 * SECOND_MS,
+  keepAliveMs: 5 * SECOND_MS,
+  maxRequests: 10,
 }
 
 /** @throws Error if an address cannot be bound */
@@ -56,23 +54,22 @@ export async function startChallengeListeners(deps: Deps): Promise<ChallengeList
 
 function createListener(deps: Deps): Server {
   const redirect = createRedirect(deps.config.baseUrl)
-  const server = createServer(LIMITS, (incoming, outgoing) => {
-    // The body is not read, so nothing else can follow on this connection.
-    const hasBody = incoming.headers['content-length'] ?? incoming.headers['transfer-encoding']
-    if (hasBody !== undefined) outgoing.setHeader('connection', 'close')
-    const { url = '' } = incoming
-    if (url.startsWith(CHALLENGE_PATH)) answer(deps, incoming, outgoing)
-    else redirect(url, outgoing)
-  })
-  server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
-  watchConnections(server, {
+  const connections = {
     max: MAX_CONNECTIONS,
     maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
     isProxy: () => false,
-    refuse(socket) {
+    refuse(socket: Socket) {
       deps.counters.add('pillarbox_http_connections_refused_total')
       socket.destroy()
     },
+  }
+  const { server } = createGuardedServer(deps, { ...LIMITS, connections }, (incoming, outgoing) => {
+    // The body is not read, so nothing else can follow on this connection.
+    const hasBody = incoming.headers['content-length'] ?? incoming.headers['transfer-encoding']
+    if (hasBody !== undefined) outgoing.shouldKeepAlive = false
+    const { url = '' } = incoming
+    if (url.startsWith(CHALLENGE_PATH)) answer(deps, incoming, outgoing)
+    else redirect(url, outgoing)
   })
   return server
 }

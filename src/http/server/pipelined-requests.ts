@@ -36,17 +36,26 @@ type RequestPipeline = {
   last: IncomingMessage | undefined
   /** A request is running, or its response ended in this turn of the event loop. */
   isBusy: boolean
+  /** The requests that were parsed. */
+  count: number
   /** Continues to read after a stop. */
   readOn(): void
 }
 
-export function createRequestPipelines(handle: RequestListener): RequestPipelines {
+/** A connection ends with the response to its request number `maxRequests`; later ones are dropped. */
+export function createRequestPipelines(
+  handle: RequestListener,
+  maxRequests = Number.POSITIVE_INFINITY,
+): RequestPipelines {
   const pipelines = new WeakMap<Socket, RequestPipeline>()
 
   function listener(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const pipeline = pipelines.get(incoming.socket)
     // A response can no longer be sent.
     if (pipeline === undefined || !incoming.socket.writable) return
+    pipeline.count += 1
+    if (pipeline.count > maxRequests) return
+    if (pipeline.count === maxRequests) outgoing.shouldKeepAlive = false
     pipeline.last = incoming
     pipeline.pending.push({ incoming, outgoing })
     beginNext(pipeline)
@@ -73,6 +82,7 @@ export function createRequestPipelines(handle: RequestListener): RequestPipeline
       pending: [],
       last: undefined,
       isBusy: false,
+      count: 0,
       readOn: () => undefined,
     }
     pipelines.set(socket, pipeline)

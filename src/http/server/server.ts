@@ -5,8 +5,8 @@
  * the server's own work until the grace time ends, and then closes the remaining connections.
  */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
@@ -26,11 +26,9 @@ import { REQUEST_TIMEOUT_MS } from '../body/body-pace.ts'
 import { errorResponse } from '../exchange/error-response.ts'
 import { commonHeaders } from '../response.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
-import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
-import { createRequestPipelines } from './pipelined-requests.ts'
+import type { ConnectionLimits, Connections } from './connections.ts'
+import { createGuardedServer, type Guards } from './guarded-server.ts'
 import { writeRefusal } from './raw-response.ts'
-import { leaveBodiesToReaders } from './unread-body.ts'
-import { refuseUnreadableRequests } from './unreadable-requests.ts'
 
 type HttpDeps = {
   core: Core
@@ -53,6 +51,8 @@ export type HttpServer = {
 
 /** Longer than proxies keep idle connections, so that no proxy sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
+const HEAD_MS = 60_000
+const MAX_HEADER_BYTES = 16 * 1024
 
 /** The Retry-After for clients that have too many connections. */
 const RETRY_AFTER_SECONDS = 5
@@ -87,17 +87,15 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
     },
   ) as RequestListener
   let isStopAnnounced = false
-  const pipelines = createRequestPipelines((incoming, outgoing) => {
+  const guards: Guards = {
+    ...{ isTls: core.config.http.tls !== null, connections: connectionLimits(core) },
+    ...{ maxHeaderBytes: MAX_HEADER_BYTES, headMs: HEAD_MS, requestMs: REQUEST_TIMEOUT_MS },
+    ...{ keepAliveMs: KEEP_ALIVE_MS, maxRequests: Number.POSITIVE_INFINITY },
+  }
+  const { server, connections } = createGuardedServer(core, guards, (incoming, outgoing) => {
     if (isStopAnnounced) outgoing.shouldKeepAlive = false
     return handle(incoming, outgoing)
   })
-  const server = createListener(core, pipelines.listener)
-  server.keepAliveTimeout = KEEP_ALIVE_MS
-  server.requestTimeout = REQUEST_TIMEOUT_MS
-  leaveBodiesToReaders(server)
-  pipelines.watch(server)
-  refuseUnreadableRequests(server, core, pipelines)
-  const connections = watchConnections(server, connectionLimits(core))
   const open = (port: number) => listening(server, listen.host, port)
   const { port, stopOpening } = await openWithCertificate(core, server, open)
   return {
@@ -113,14 +111,6 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
       return stopServer(server, { connections, unsettled, graceMs })
     },
   }
-}
-
-/** Node's own refusal of a request without a Host header would have no envelope. */
-const LISTENER_OPTIONS = { requireHostHeader: false }
-
-function createListener({ config }: Core, listener: RequestListener): Server {
-  if (config.http.tls === null) return createServer(LISTENER_OPTIONS, listener)
-  return createTlsServer(LISTENER_OPTIONS, listener)
 }
 
 /**

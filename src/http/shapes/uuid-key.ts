@@ -1,5 +1,6 @@
 /** The record that the path of a call names by its UUID. */
 import { z } from 'zod'
+import { seesSecrets } from '../../features/accounts/callers/caller.ts'
 import { type ProjectCall, rowKeyOf } from '../route.ts'
 import { validate } from '../validation.ts'
 import { id } from './fields.ts'
@@ -8,6 +9,11 @@ import { id } from './fields.ts'
 export function uuidKeyOf(call: ProjectCall<unknown, unknown>) {
   const { projectId, ...path } = rowKeyOf(call)
   return { projectId, ...validate(z.object({ id }), path) }
+}
+
+/** The same, with what the caller is shown of the record. */
+export function viewedKeyOf(call: ProjectCall<unknown, unknown>) {
+  return { ...uuidKeyOf(call), seesSecrets: seesSecrets(call.caller) }
 }
 
 /** Another UUID of the path. @throws AppError VALIDATION_ERROR */

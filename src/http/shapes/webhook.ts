@@ -1,6 +1,7 @@
 /** The shapes of webhook endpoints and of their deliveries. */
 import { z } from 'zod'
 import { parseInstant } from '../../clock.ts'
+import { type ProjectCaller, seesSecrets } from '../../features/accounts/callers/caller.ts'
 import { MAX_DESCRIPTION_LENGTH } from '../../features/limits.ts'
 import { WEBHOOK_STATUSES } from '../../features/webhooks/deliveries/view.ts'
 import { MAX_EVENT_PATTERNS, MAX_URL_LENGTH } from '../../features/webhooks/endpoints/create.ts'
@@ -30,6 +31,8 @@ const fields = {
   enabled: z.boolean(),
 }
 
+const MASKED_SECRET = 'whsec_***'
+
 export const newEndpoint = z.object(fields).partial({ description: true, enabled: true })
 export const endpointChanges = z.object(fields).partial()
 
@@ -53,9 +56,16 @@ export const endpointRecord = z
   })
   .meta({ id: 'WebhookEndpoint' })
 
-export const signingSecret = z
-  .string()
-  .meta({ description: '`whsec_…`, as Standard Webhooks has it', format: 'password' })
+export const signingSecret = z.string().meta({
+  description:
+    '`whsec_…`, as Standard Webhooks has it; `whsec_***` to members without the role ADMIN',
+  format: 'password',
+})
+
+/** A record with its secret as the caller is shown it. */
+export function shownTo<View extends { secret: string }>(caller: ProjectCaller, view: View): View {
+  return seesSecrets(caller) ? view : { ...view, secret: MASKED_SECRET }
+}
 
 export const previousSecretUntil = instant.nullable().meta({
   description: 'Until then the previous secret signs, too; null without one',

@@ -39,14 +39,14 @@ const templateId = id.nullable().meta({
 const config = z.record(z.string(), z.unknown()).meta({
   description:
     'TRIGGER `{}`; SEND_EMAIL `{recipient?: {type: CONTACT | CUSTOM, customEmail?}}`; DELAY ' +
-    '`{amount, unit: minutes | hours | days}`; WAIT_FOR_EVENT `{eventName, timeout?, stepId?}` in ' +
-    'seconds; CONDITION `{field, operator, value?, stepId?}` or `{mode: multi, field, branches: ' +
+    '`{amount, unit: minutes | hours | days}`; WAIT_FOR_EVENT `{eventName, timeout?, stepId?, ' +
+    'includeAutomatic?}` in seconds; CONDITION `{field, operator, value?, stepId?}` or `{mode: multi, field, branches: ' +
     '[{id, name, operator, value?}]}`; WEBHOOK `{url, method?, headers?, body?, onFailure?}`; ' +
     'UPDATE_CONTACT `{updates?, subscriptionAction?}`; EXIT `{reason?}`',
 })
 const triggerConfig = z.unknown().meta({
   description:
-    'EVENT `{eventName}`; MANUAL null; SCHEDULE `{schedule, timezone?, segmentId}`: a cron expression ' +
+    'EVENT `{eventName}`, and for `email.received` `{eventName, includeAutomatic?, answersPerDay?}`; MANUAL null; SCHEDULE `{schedule, timezone?, segmentId}`: a cron expression ' +
     'of five fields, the name of a time zone (UTC if absent)',
 })
 
@@ -61,7 +61,10 @@ export const newWorkflow = z
     enabled: z.boolean().optional().meta({ description: 'Ignored' }),
     allowReentry: z.boolean().optional(),
     triggerType: triggerType.optional().meta({ description: 'Ignored' }),
-    triggerConfig: z.object({ eventName: eventName.optional() }).nullable().optional(),
+    triggerConfig: z.looseObject({ eventName: eventName.optional() }).nullable().optional().meta({
+      description:
+        'For `email.received` also `includeAutomatic` (false) and `answersPerDay` (1; null = all)',
+    }),
   })
   .superRefine((body, context) => {
     const [one, two] = [body.eventName, body.triggerConfig?.eventName]
@@ -73,8 +76,8 @@ export const newWorkflow = z
     context.addIssue({ code: 'custom', path, message: 'Differs from eventName' })
   })
   .transform(({ name, eventName: given, description, allowReentry, triggerConfig }) => {
-    const eventName = given ?? triggerConfig?.eventName ?? ''
-    return { name, eventName, description, allowReentry }
+    const { eventName: other = '', ...triggerOptions } = triggerConfig ?? {}
+    return { name, eventName: given ?? other, triggerOptions, description, allowReentry }
   })
 
 export const workflowChanges = z.object({

@@ -34,7 +34,7 @@ export const ENHANCED_RULES: readonly ReplyRule[] = [
   { class: 'unknown', reason: 'systemerror', stages: ['late'], enhanced: ['4.3'] },
   { class: 'network', reason: 'networkerror', stages: ['late'], enhanced: ['4.0'], digit: 5 },
   { class: 'unknown', reason: 'undetermined', stages: ['late'], enhanced: ['5.0'], digit: 5 },
-  { class: 'throttle', reason: 'toomanyconn', stages: ['late'], enhanced: ['5.3'], digit: 5 },
+  { class: 'session', reason: 'toomanyconn', stages: ['late'], enhanced: ['5.3'], digit: 5 },
   {
     class: 'content',
     reason: 'securityerror',
@@ -71,7 +71,7 @@ export const ENHANCED_RULES: readonly ReplyRule[] = [
   { class: 'dns', reason: 'networkerror', enhanced: ['4.3', '4.312'] },
   { class: 'unknown', reason: 'networkerror', enhanced: ['4.6', '4.14'] },
   { class: 'network', reason: 'expired', enhanced: ['4.7', '4.316', '4.317'] },
-  { class: 'throttle', reason: 'toomanyconn', enhanced: ['5.3'], digit: 4 },
+  { class: 'session', reason: 'toomanyconn', enhanced: ['5.3'], digit: 4 },
   {
     class: 'syntax',
     reason: 'systemerror',

@@ -39,7 +39,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
 
   // Orange and Laposte: `OFR_506`, `LPN007_510`.
   { class: 'block', reason: 'blocked', text: /\b(?:ofr|lpn|ouk)\w{0,3}_(?:10[123]|510|999)\b/ },
-  { class: 'throttle', reason: 'toomanyconn', text: /\b(?:ofr|lpn)\w{0,3}_104\b/ },
+  { class: 'connections', reason: 'toomanyconn', text: /\b(?:ofr|lpn)\w{0,3}_104\b/ },
   { class: 'policy', reason: 'authfailure', text: /\b(?:ofr|lpn)\w{0,3}_(?:401|517)\b/ },
   { class: 'policy', reason: 'securityerror', text: /\b(?:ofr|lpn)\w{0,3}_(?:305|402)\b/ },
   { class: 'unknown', reason: 'systemerror', text: /\b(?:ofr|lpn)\w{0,3}_505\b/ },
@@ -52,13 +52,14 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     reason: 'blocked',
     text: /\baup#\w{0,4}-?(?:1000|11[0-5]0|12[0-5]0)\b/,
   },
-  { class: 'throttle', reason: 'toomanyconn', text: /\baup#\w{0,4}-?13[0-4]0\b/ },
+  { class: 'connections', reason: 'toomanyconn', text: /\baup#\w{0,4}-?13[0-4]0\b/ },
   { class: 'throttle', reason: 'ratelimited', text: /\baup#\w{0,4}-?1(?:3[5-9]|4\d|5[458])0\b/ },
   { class: 'policy', reason: 'policyviolation', text: /\baup#\w{0,4}-?(?:11[6-9]0|1560)\b/ },
   { class: 'syntax', reason: 'rejected', text: /\baup#\w{0,4}-?(?:10[1-8]0|15[02]0)\b/ },
   // Cox: `AUP#CXBL`.
   { class: 'block', reason: 'blocked', text: /\baup#(?:cxbl|cxdns|cdrbl|ipbl)/ },
-  { class: 'throttle', reason: 'toomanyconn', text: /\baup#cx(?:cnct|mxrt)/ },
+  { class: 'connections', reason: 'toomanyconn', text: /\baup#cxcnct/ },
+  { class: 'throttle', reason: 'toomanyconn', text: /\baup#cxmxrt/ },
   { class: 'policy', reason: 'authfailure', text: /\baup#cxsndr/ },
   { class: 'syntax', reason: 'rejected', text: /\baup#cxsmtp/ },
   { class: 'policy', reason: 'securityerror', text: /\baup#cx(?:thrt|mj)\b/ },
@@ -72,7 +73,8 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
 
   // Facebook: `POL-P7`.
   { class: 'block', reason: 'blocked', text: /\b(?:pol-(?:p[1-4]|t\d)|dns-(?:p3|t2))\b/ },
-  { class: 'throttle', reason: 'toomanyconn', text: /\b(?:con-t\d|msg-t1)\b/ },
+  { class: 'connections', reason: 'toomanyconn', text: /\bcon-t1\b/ },
+  { class: 'throttle', reason: 'toomanyconn', text: /\b(?:con-t[2-9]|msg-t1)\b/ },
   { class: 'syntax', reason: 'rejected', text: /\bdns-(?:p[12]|t1)\b/ },
   { class: 'content', reason: 'virusdetected', text: /\bpol-p5\b/ },
   { class: 'content', reason: 'spamdetected', text: /\bpol-p6\b/ },
@@ -85,7 +87,8 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
   // NetEase (163, 126, yeah): `DT:SPM`.
   { class: 'content', reason: 'spamdetected', text: /\b(?:dt:spm|mi:spb)\b/ },
   { class: 'block', reason: 'blocked', text: /\b(?:dt:rbl|wm:bli|hl:rep)\b/ },
-  { class: 'throttle', reason: 'toomanyconn', text: /\b(?:hl:icc|mi:ccl|rp:ccl)\b/ },
+  { class: 'connections', reason: 'toomanyconn', text: /\bhl:icc\b/ },
+  { class: 'throttle', reason: 'toomanyconn', text: /\b(?:mi:ccl|rp:ccl)\b/ },
   {
     class: 'throttle',
     reason: 'ratelimited',

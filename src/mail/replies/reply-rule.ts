@@ -4,7 +4,7 @@
  * "subject.detail": the first digit is always the reply's own.
  */
 
-import { HOUR_MS } from '../../clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
 import type { BounceReason, ReplyClass, SiteAction, Stage } from './reply.ts'
 
 export type ReplyRule = {
@@ -66,6 +66,13 @@ export const CLASS_MEANINGS: Readonly<Record<ReplyClass, ClassMeaning>> = {
   too_fast: { ...REFUSED, isRetried: true, retryAfterMs: HOUR_MS },
   greylist: { ...REFUSED, retryAfterMs: HOUR_MS / 12 },
   throttle: { isRetried: true, retryAfterMs: HOUR_MS / 6, site: 'throttle', isCounted: false },
+  connections: {
+    isRetried: true,
+    retryAfterMs: 2 * MINUTE_MS,
+    site: 'fewer connections',
+    isCounted: false,
+  },
+  session: { isRetried: true, retryAfterMs: MINUTE_MS, site: 'reconnect', isCounted: false },
   block: { isRetried: true, retryAfterMs: HOUR_MS, site: 'block', isCounted: true },
   policy: REFUSED,
   content: REFUSED,
@@ -74,4 +81,9 @@ export const CLASS_MEANINGS: Readonly<Record<ReplyClass, ClassMeaning>> = {
   network: { ...REFUSED, site: 'slow' },
   dns: REFUSED,
   unknown: REFUSED,
+}
+
+/** A pattern that matches if any of the given patterns does. */
+export function anyOf(...patterns: RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'))
 }

@@ -36,6 +36,8 @@ export type ReplyClass =
   | 'too_fast'
   | 'greylist'
   | 'throttle'
+  | 'connections'
+  | 'session'
   | 'block'
   | 'policy'
   | 'content'
@@ -74,11 +76,18 @@ export type BounceReason =
   | 'undetermined'
 
 /**
- * The effect of a reply on the destination site. `slow`: grow no further; `throttle`: one
- * connection and a low rate for 30-90 minutes; `block`: the site refuses the source address, avoid it for
+ * The effect of a reply on the destination site. `slow`: grow no further; `fewer connections`: half of them,
+ * for some minutes; `throttle`: one connection and a low rate for 30-90 minutes; `block`: the site refuses the source address, avoid it for
  * hours; `suspend`: stop and alert the operator; `reconnect`: only this connection is over.
  */
-export type SiteAction = 'none' | 'slow' | 'throttle' | 'block' | 'suspend' | 'reconnect'
+export type SiteAction =
+  | 'none'
+  | 'slow'
+  | 'fewer connections'
+  | 'throttle'
+  | 'block'
+  | 'suspend'
+  | 'reconnect'
 
 export type Verdict = {
   /** Permanent for this message. */

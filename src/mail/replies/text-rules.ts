@@ -4,9 +4,10 @@
  * characters. Patterns have bounded gaps only, so that a hostile text takes linear time.
  */
 import { HOUR_MS } from '../../clock.ts'
+import { LIMIT_RULES } from './limit-rules.ts'
 import { PROVIDER_RULES } from './provider-rules.ts'
 import type { Stage } from './reply.ts'
-import { BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
+import { anyOf, BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
 const ENVELOPE_STAGES: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']
 
@@ -132,7 +133,8 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
     class: 'network',
     reason: 'securityerror',
     stages: ['starttls', 'auth'],
-    text: /^/,
+    // But a limit of connections is one at these commands, too.
+    text: /^(?!.{0,200}\btoo many (?:\S{1,12} ){0,3}(?:connections|sessions))/,
     isRetried: true,
   },
 
@@ -246,27 +248,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /rate limited due to ip reputation/,
     ),
   },
-  {
-    class: 'throttle',
-    reason: 'toomanyconn',
-    text: anyOf(
-      /too many (?:(?:concurrent|simultaneous|open|smtp) ){0,2}(?:connections?|sessions?)/,
-      /(?:connection|session)s? (?:rate|count|frequency|limit).{0,20}(?:exceed|reach|limit)/,
-      /maximum (?:number of )?(?:concurrent |simultaneous )?connections/,
-      /frequency limited/,
-      /concurrency limit/,
-      /too many recipients/,
-      /(?:maximum|per-domain) connection limit/,
-      /max(?:imum)? (?:e-?mails?|messages?) per (?:hour|day|minute|connection)/,
-      /message threshold exceeded/,
-      /trop de connexions/,
-      /numerous attempts to deliver/,
-      /account service is temporarily unavailable/,
-      /too many errors from/,
-      /too many (?:invalid|unknown|bad|wrong) (?:recipients|users|rcpts)/,
-      /thread limit/,
-    ),
-  },
+  ...LIMIT_RULES,
   {
     class: 'throttle',
     reason: 'ratelimited',
@@ -1403,8 +1385,3 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /\b\d{1,3}(?:\.\d{1,3}){3}\b.{0,120}\b(?:contact|postmaster|questions|abuse)\b/,
   },
 ]
-
-/** A pattern that matches if any of the given patterns does. */
-function anyOf(...patterns: RegExp[]): RegExp {
-  return new RegExp(patterns.map(({ source }) => source).join('|'))
-}

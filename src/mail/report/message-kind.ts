@@ -37,6 +37,10 @@ export type MessageKind = {
   isAutoReply: boolean
 }
 
+/** Of a message that is nothing but a report, with or without its parts (RFC 3462, 3464, 5965). */
+const REPORT_TYPE =
+  /^(?:multipart\/report|message\/(?:feedback-report|(?:global-)?delivery-status))$/
+
 /** `isNullSender`: the SMTP session had the null reverse path. */
 export function detectMessageKind(
   root: Entity,
@@ -49,7 +53,7 @@ export function detectMessageKind(
     isReport:
       isBounceItself ||
       isNullSender ||
-      root.type === 'multipart/report' ||
+      REPORT_TYPE.test(root.type) ||
       /;\s{0,9}report-type\s{0,9}=/i.test(root.contentType) ||
       scoreSender(root) >= MAIL_SYSTEM,
     isBounce: isBounceItself,

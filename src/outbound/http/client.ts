@@ -16,14 +16,12 @@ import {
   type Agents,
   bareHost,
   exchange,
-  failureOf,
   type Hop,
-  type HttpFailure,
   type HttpMethod,
   type HttpResponse,
-  isNotConnected,
-  isStaleConnection,
 } from './exchange.ts'
+import { failureOf, type HttpFailure, isNotConnected, isStaleConnection } from './failure.ts'
+import { startHopEnd } from './hop-end.ts'
 import { redirectOf } from './redirect.ts'
 
 export type HttpRequest = {
@@ -32,7 +30,7 @@ export type HttpRequest = {
   /** Headers that frame the request, such as `host` and `content-length`, are set by the client. */
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
-  /** Timeout of each hop, from the connection to the last octet. */
+  /** Timeout of each hop, from the query for its name to the last octet. */
   timeoutMs?: number
   maxBodyBytes?: number
   /** Whether a longer body is cut off; if not, it is the result `too large`. */
@@ -116,21 +114,38 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   async function send(hop: Hop, isRepeatable: boolean): Promise<HttpResult> {
     const problem = problemOf(hop.url)
     if (problem !== undefined) return { kind: 'refused', error: problem }
-    const found = await findAddresses(hop.url)
-    if (!Array.isArray(found)) return found
-    const deadline = performance.now() + hop.timeoutMs
-    const act = (address: string) =>
-      exchange(hop, { agents, address, timeoutMs: Math.max(1, deadline - performance.now()) })
-    for (const [index, address] of found.entries()) {
+    const end = startHopEnd(hop.timeoutMs, hop.signal)
+    try {
+      const found = await end.before(findAddresses(hop.url))
+      if (!Array.isArray(found)) return found
+      if (found.length === 0)
+        return { kind: 'unreachable', error: `${hop.url.hostname} has no address` }
+      const act = (address: string) => exchange(hop, { agents, address, ends: end.signal })
+      return await tryEach(found, act, isRepeatable)
+    } catch (error) {
+      return failureOf(error)
+    } finally {
+      end.stop()
+    }
+  }
+
+  /** Goes on to the next address while nothing can have been sent. @throws as `exchange` */
+  async function tryEach(
+    addresses: readonly string[],
+    act: (address: string) => Promise<HttpResponse>,
+    isRepeatable: boolean,
+  ): Promise<HttpResponse> {
+    let failure: unknown
+    for (const address of addresses) {
       try {
         return await act(address)
       } catch (error) {
-        if (isRepeatable && isStaleConnection(error)) return act(address).catch(failureOf)
-        const isLast = index === found.length - 1
-        if (isLast || !isNotConnected(error)) return failureOf(error)
+        if (isRepeatable && isStaleConnection(error)) return act(address)
+        if (!isNotConnected(error)) throw error
+        failure = error
       }
     }
-    return { kind: 'unreachable', error: `${hop.url.hostname} has no address` }
+    throw failure
   }
 
   function problemOf({ protocol, username, password, port }: URL): string | undefined {

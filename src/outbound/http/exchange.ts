@@ -1,16 +1,16 @@
 /**
  * One HTTP request to one address that was checked, and its response. The connection is closed when the
- * time is over or the body is too long; bodies are never decompressed.
+ * hop ends, the body is too long, or the server floods; bodies are never decompressed.
  */
 import {
   type Agent as HttpAgent,
   type IncomingHttpHeaders,
-  type IncomingMessage,
   request as requestHttp,
 } from 'node:http'
 import { type Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import { describeError } from '../../errors.ts'
+import { limitPeer } from './peer-limits.ts'
+import { readBody } from './response-body.ts'
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -23,16 +23,6 @@ export type HttpResponse = {
   /** The body was longer, and `cutsBody` was set. */
   isCut: boolean
 }
-
-export type HttpFailure =
-  /** The client must not connect to the URL, or to that of a redirect. A retry changes nothing. */
-  | { kind: 'refused'; error: string }
-  /** No address, no connection, no trusted certificate, or the connection was lost. */
-  | { kind: 'unreachable'; error: string }
-  | { kind: 'timeout'; error: string }
-  | { kind: 'too large'; error: string }
-  /** The caller's signal. */
-  | { kind: 'aborted'; error: string }
 
 export type Hop = {
   url: URL
@@ -47,7 +37,8 @@ export type Hop = {
 
 export type Agents = { http: HttpAgent; https: HttpsAgent }
 
-type Target = { agents: Agents; address: string; timeoutMs: number }
+/** `ends` aborts with an `Ended` as its reason. */
+type Target = { agents: Agents; address: string; ends: AbortSignal }
 
 /** The client sets these itself; they would change how the request is framed. */
 const UNSENT = new Set([
@@ -63,54 +54,47 @@ const UNSENT = new Set([
   'upgrade',
 ])
 
-/** The end of an exchange that this side decided. */
-class Ended extends Error {
-  override readonly name = 'Ended'
-  readonly kind: 'timeout' | 'too large' | 'aborted'
-
-  constructor(kind: Ended['kind'], text: string) {
-    super(text)
-    this.kind = kind
-  }
-}
-
 /** @throws any error; `failureOf` and `isStaleConnection` read it */
 export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
-  const { url, maxBodyBytes, cutsBody, signal } = hop
+  const { url, maxBodyBytes, cutsBody } = hop
+  const { ends } = target
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     let hasResponse = false
-    let ended: Ended | undefined
-    const end = (kind: Ended['kind'], text: string) => {
-      ended ??= new Ended(kind, text)
+    let ended: Error | undefined
+    const end = (reason: Error) => {
+      ended ??= reason
       sent.destroy(ended)
     }
-    const abort = () => end('aborted', 'the request was aborted')
-    const timer = setTimeout(end, target.timeoutMs, 'timeout', 'the time for the request is over')
+    const abort = () => end(ends.reason)
     const settle = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
+      limits.stop()
+      ends.removeEventListener('abort', abort)
     }
     const fail = (error: unknown) => {
       settle()
       reject(ended ?? error)
     }
     const sent = send(optionsOf(hop, target), (response) => {
+      // 101: the server switches to a protocol that nobody asked for.
+      if (response.statusCode === 101) return void sent.destroy()
       hasResponse = true
-      read(response, { maxBodyBytes, cutsBody }, fail, (bytes, isCut) => {
+      limits.onResponse()
+      readBody(response, { maxBodyBytes, cutsBody }, fail, (bytes, isCut) => {
         settle()
         const { statusCode: status = 0, headers } = response
         resolve({ kind: 'response', url, status, headers, body: bytes, isCut })
       })
     })
+    const limits = limitPeer(sent, { maxBodyBytes }, end)
     sent.on('error', (error) => fail(Object.assign(error, { isReused: sent.reusedSocket })))
     // A protocol upgrade closes the connection without any other event.
     sent.on('upgrade', (_response, socket) => socket.destroy())
     sent.on('close', () => {
       if (!hasResponse) fail(new Error('the connection ended before the response did'))
     })
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
+    ends.addEventListener('abort', abort)
+    if (ends.aborted) abort()
     sent.end(bodyOf(hop) ?? undefined)
   })
 }
@@ -150,51 +134,4 @@ function sendable(headers: Hop['headers']): Record<string, string> {
 
 function lengthOf(body: string | Buffer | null): Record<string, string> {
   return body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-}
-
-type BodyLimits = Pick<Hop, 'maxBodyBytes' | 'cutsBody'>
-
-/** Calls `done` before it closes the connection of a body that it cuts off. */
-function read(
-  response: IncomingMessage,
-  { maxBodyBytes, cutsBody }: BodyLimits,
-  fail: (error: unknown) => void,
-  done: (bytes: Buffer, isCut: boolean) => void,
-): void {
-  const chunks: Buffer[] = []
-  let size = 0
-  response.on('data', (chunk: Buffer) => {
-    if (size > maxBodyBytes) return
-    size += chunk.length
-    chunks.push(chunk)
-    if (size <= maxBodyBytes) return
-    if (cutsBody) done(Buffer.concat(chunks, maxBodyBytes), true)
-    else fail(new Ended('too large', 'the response is too large'))
-    response.destroy()
-  })
-  response.on('error', fail)
-  response.on('end', () => done(Buffer.concat(chunks), false))
-}
-
-/** Whether a kept-alive connection was closed by the server before it read the request. */
-export function isStaleConnection(error: unknown): boolean {
-  if (!(error instanceof Error) || !('isReused' in error) || error.isReused !== true) return false
-  return codeOf(error) === 'ECONNRESET' || codeOf(error) === 'EPIPE'
-}
-
-const NO_CONNECTION = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'])
-
-/** Whether the address cannot be connected to, so that nothing was sent. */
-export function isNotConnected(error: unknown): boolean {
-  return NO_CONNECTION.has(codeOf(error))
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
-
-export function failureOf(error: unknown): HttpFailure {
-  const text = describeError(error)
-  if (error instanceof Ended) return { kind: error.kind, error: text }
-  return { kind: 'unreachable', error: text }
 }

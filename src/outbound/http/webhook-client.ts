@@ -1,12 +1,15 @@
 /**
  * The HTTP client of webhooks: http and https, ten seconds a hop. It reaches public addresses only,
- * unless `webhooks.allow_private_networks` is set. A sandbox that listens on loopback is on a
- * developer's machine, so it reaches loopback, too.
+ * unless `webhooks.allow_private_networks` is set. A sandbox that only its own machine reaches is on a
+ * developer's machine, so it reaches loopback, too. One behind a proxy also listens on loopback, but
+ * strangers use it: its `base_url` or its `http.trusted_proxies` shows that.
  */
 import { SECOND_MS } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
+import { isLoopbackHost } from '../../config/values/listen-address.ts'
 import { isLoopback, isPrivateAddress, isPublicAddress } from '../routing/addresses.ts'
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './client.ts'
+import { bareHost } from './exchange.ts'
 
 const TIMEOUT_MS = 10 * SECOND_MS
 /** As many as a project may have in flight: its endpoints may be one server. */
@@ -14,7 +17,8 @@ const MAX_IDLE = 300
 
 type WebhookConfig = {
   webhooks: Config['webhooks']
-  http: Pick<Config['http'], 'listen'>
+  http: Pick<Config['http'], 'listen' | 'trustedProxies'>
+  baseUrl: string
   delivery: Pick<Config['delivery'], 'mode'>
 }
 
@@ -27,10 +31,9 @@ export function createWebhookClient({
   return createHttpClient({ ...own, ...options })
 }
 
-function createTargetCheck({ webhooks, http, delivery }: WebhookConfig) {
-  const { host } = http.listen
-  const isLocal = isLoopback(host) || host === 'localhost'
-  const allowsLoopback = delivery.mode === 'sandbox' && isLocal
+function createTargetCheck({ webhooks, http, baseUrl, delivery }: WebhookConfig) {
+  const isLocal = isLoopbackHost(http.listen.host) && isLoopbackHost(bareHost(new URL(baseUrl)))
+  const allowsLoopback = delivery.mode === 'sandbox' && isLocal && http.trustedProxies.length === 0
   return (address: string): boolean => {
     if (isPublicAddress(address)) return true
     if (!isPrivateAddress(address)) return false

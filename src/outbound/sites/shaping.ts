@@ -15,6 +15,7 @@ import type { SiteAction } from '../../mail/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 import {
   type Cause,
+  connectionsAt,
   countUnreachable,
   NEW_STATE,
   type Rate,
@@ -66,6 +67,8 @@ export type Shaping = {
 
 /** The restrictions of a site; all null if it has none. */
 type Restriction = {
+  /** What of it is limited; `mail`: nothing is sent. */
+  limited: 'mail' | 'rate' | 'connections' | null
   messagesPerMinute: number | null
   /** Until when that rate holds. Epoch ms, as all instants here. */
   rateUntil: number | null
@@ -113,6 +116,7 @@ export function createShaping(options: ShapingOptions): Shaping {
   const stateOf = (site: string) => sites.get(site) ?? freshState(site)
   const isRestricted = (state: SiteState) =>
     state.connections < startOf(state) ||
+    connectionsAt(state, now()) < state.connections ||
     state.isProbed ||
     state.pausedUntil > now() ||
     rateOf(state, now()) !== null
@@ -127,7 +131,10 @@ export function createShaping(options: ShapingOptions): Shaping {
     else {
       countReply(state, observation.kind === 'replied' && observation.action === 'block')
       state.messageMs = movingMean(state.messageMs, observation.durationMs)
-      const canGrow = rateOf(state, now()) === null && state.connections < maxConnectionsPerSite
+      const canGrow =
+        rateOf(state, now()) === null &&
+        connectionsAt(state, now()) >= state.connections &&
+        state.connections < maxConnectionsPerSite
       if (observation.kind === 'replied')
         restrict(state, observation.action, { now: now(), random, spread })
       else if (canGrow) grow(state)
@@ -142,6 +149,7 @@ export function createShaping(options: ShapingOptions): Shaping {
     const rate = rateOf(state, now())
     const isNow = isRestricted(state)
     return {
+      limited: isNow ? limitedOf(state, rate, now()) : null,
       messagesPerMinute: rate === null ? null : MINUTE_MS / rate.everyMs,
       rateUntil: rate === null ? null : Math.round(rate.until),
       restrictedSince: isNow ? state.restrictedSince : null,
@@ -175,10 +183,10 @@ export function createShaping(options: ShapingOptions): Shaping {
   }
 
   return {
-    connections: (site) => stateOf(site).connections,
+    connections: (site) => connectionsAt(stateOf(site), now()),
     connectionsFor(site, messages) {
       const state = stateOf(site)
-      return Math.min(state.connections, Math.ceil(messages / sharedBy(state)))
+      return Math.min(connectionsAt(state, now()), Math.ceil(messages / sharedBy(state)))
     },
     messagesPerConnection(site) {
       const limit = stateOf(site).provider?.messagesPerConnection ?? Number.POSITIVE_INFINITY
@@ -218,21 +226,27 @@ type Load = { outstanding: number; isUrgent: boolean }
 function siteCapacity(state: SiteState, { outstanding, isUrgent }: Load, at: number): number {
   if (state.pausedUntil > at) return 0
   if (state.isProbed) return 1 - outstanding
-  const places = placesOf(state)
+  const places = placesOf(state, at)
   const reserve = isUrgent ? Math.ceil(places / 4) : 0
   return Math.min(places + reserve - outstanding, capacityByRate(state, at))
 }
 
-function placesOf({ messageMs, connections }: SiteState): number {
+function placesOf(state: SiteState, at: number): number {
+  const { messageMs } = state
   if (messageMs === null) return UNPROVEN_CAPACITY
   const depth = Math.ceil(DEPTH_MS / Math.max(1, messageMs))
-  return connections * Math.min(MAX_DEPTH, Math.max(MIN_DEPTH, depth))
+  return connectionsAt(state, at) * Math.min(MAX_DEPTH, Math.max(MIN_DEPTH, depth))
 }
 
 /** How many messages share one connection. */
 function sharedBy({ messageMs }: SiteState): number {
   if (messageMs === null) return UNPROVEN_CAPACITY
   return Math.min(MAX_SHARED, Math.max(1, Math.floor(SHARED_MS / Math.max(1, messageMs))))
+}
+
+function limitedOf(state: SiteState, rate: Rate | null, at: number) {
+  if (state.pausedUntil > at || state.isProbed) return 'mail'
+  return rate === null ? 'connections' : 'rate'
 }
 
 /** The rate in force; null if there is none. */

@@ -3,6 +3,8 @@
  *
  * - Problems (421, unexplained 4yz, lost connections) halve its connections, at most once in a few
  *   seconds.
+ * - A limit of connections halves them for the moment. They come back within minutes; a limit that is reached
+ *   again within half an hour leaves fewer for good, which grow as at first. It is no limit of rate.
  * - A throttle leaves one connection and 10 messages a minute (1 if it comes again) for 30-90
  *   minutes; a `suspend` also stops all mail for hours.
  * - A refusal of the source address may come from one recipient's own rules. A single one halves
@@ -20,6 +22,12 @@ export type Rate = { everyMs: number; nextAt: number; until: number }
 /** The reply or error that restricted a site: when, and its text in one line. */
 export type Cause = { at: number; text: string }
 
+/**
+ * Connections that a limit lowered to `connections` at `at`. `since`: when the limit was reached; several replies
+ * in a short time are about one.
+ */
+export type Lowered = { connections: number; at: number; since: number }
+
 /** Instants are epoch ms. */
 export type SiteState = {
   provider: Provider | undefined
@@ -34,6 +42,8 @@ export type SiteState = {
   pausedUntil: number
   isProbed: boolean
   shrunkAt: number
+  /** The last limit of connections; null once they have come back. */
+  lowered: Lowered | null
   throttledAt: number
   rate: Rate | null
   /** The last replies, the newest in the lowest bit; a set bit is a refusal of the source address. */
@@ -55,6 +65,7 @@ export const NEW_STATE: Omit<SiteState, 'provider' | 'connections'> = {
   pausedUntil: 0,
   isProbed: false,
   shrunkAt: 0,
+  lowered: null,
   throttledAt: 0,
   rate: null,
   blocks: 0,
@@ -69,6 +80,13 @@ const MAX_PAUSE_MS = 30 * MINUTE_MS
 const SUSPEND_MS = 4 * HOUR_MS
 const SHRINK_EVERY_MS = 5_000
 const BLOCKS_TO_THROTTLE = 3
+/** How long lowered connections need to come back. */
+const RECOVERY_MS = 4 * MINUTE_MS
+/** Replies within this time are about one problem: connections are opened and refused side by side. */
+const ONE_LIMIT_MS = 30_000
+const REMEMBERED_MS = 30 * MINUTE_MS
+/** What a limit that is reached again leaves of the connections with which it was reached. */
+const KEPT_SHARE = 3 / 4
 
 /** Changes the state after an attempt that did not reach the site. */
 export function countUnreachable(
@@ -95,6 +113,9 @@ export function restrict(state: SiteState, action: SiteAction, timing: Timing): 
     case 'slow':
       shrink(state, timing.now)
       return
+    case 'fewer connections':
+      lowerConnections(state, timing.now)
+      return
     case 'throttle':
       throttle(state, timing)
       return
@@ -106,6 +127,28 @@ export function restrict(state: SiteState, action: SiteAction, timing: Timing): 
       state.pausedUntil = timing.now + timing.spread(SUSPEND_MS)
       throttle(state, timing)
   }
+}
+
+/** How many connections the site may have now: lowered ones come back evenly. */
+export function connectionsAt({ connections, lowered }: SiteState, now: number): number {
+  if (lowered === null || lowered.connections >= connections) return connections
+  const share = Math.max(0, now - lowered.at) / RECOVERY_MS
+  if (share >= 1) return connections
+  return lowered.connections + Math.floor((connections - lowered.connections) * share)
+}
+
+function lowerConnections(state: SiteState, now: number): void {
+  state.accepted = 0
+  if (now - state.shrunkAt < SHRINK_EVERY_MS) return
+  const current = connectionsAt(state, now)
+  const since = state.lowered?.since ?? Number.NEGATIVE_INFINITY
+  const isSame = now - since < ONE_LIMIT_MS
+  if (!isSame && now - since < REMEMBERED_MS) {
+    state.connections = Math.max(1, Math.floor(current * KEPT_SHARE))
+  }
+  const connections = Math.max(1, Math.floor(current / 2))
+  state.lowered = { connections, at: now, since: isSame ? since : now }
+  state.shrunkAt = now
 }
 
 function countBlocks({ blocks }: SiteState): number {
@@ -138,6 +181,7 @@ export function setCause(state: SiteState, before: SiteState | null, cause: Caus
   const isTightened =
     before === null ||
     state.connections < before.connections ||
+    state.lowered !== before.lowered ||
     state.pausedUntil > before.pausedUntil ||
     state.rate !== before.rate
   if (isTightened) state.cause = cause

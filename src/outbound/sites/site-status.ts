@@ -7,7 +7,9 @@ export type SiteStatus = {
   site: string
   /** Connections allocated to the site now. */
   connections: number
-  /** How many connections the site may have. */
+  /** What the site limits: `mail` = nothing is sent; null = it is not restricted. */
+  limited: 'mail' | 'rate' | 'connections' | null
+  /** How many connections the site may have now. */
   maxConnections: number
   /** null = no limit of rate now. */
   messagesPerMinute: number | null

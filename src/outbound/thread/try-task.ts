@@ -208,7 +208,10 @@ async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult>
     const { recipient, reversePath } = task
     const needsSmtputf8 = composed.needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)
     const envelope = { reversePath, recipient, needsSmtputf8 }
-    return await session.send(envelope, composed.octets, { beganAt, current })
+    const sent = await session.send(envelope, composed.octets, { beganAt, current })
+    // The session takes no more; the message, and those after it, go on in another one.
+    if (sent.outcome.verdict?.class === 'session') await session.quit()
+    return sent
   } catch (error) {
     return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }

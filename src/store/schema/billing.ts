@@ -17,6 +17,17 @@ export const usageMonths = sqliteTable(
   (table) => [primaryKey({ columns: [table.projectId, table.startsAt] })],
 )
 
+/** Emails of projects without a subscription that their owner has deleted in the month. */
+export const ownerMonths = sqliteTable(
+  'owner_months',
+  {
+    userId: text('user_id').notNull(),
+    startsAt: integer('starts_at').notNull(),
+    emails: integer('emails').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.startsAt] })],
+)
+
 /** The notices that members got in a month, each once for a limit. */
 export const usageNotices = sqliteTable(
   'usage_notices',

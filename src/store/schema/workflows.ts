@@ -122,6 +122,8 @@ export const workflowWaits = sqliteTable('workflow_waits', {
   afterSeq: integer('after_seq').notNull(),
   /** The event that ends the wait. */
   eventSeq: integer('event_seq'),
+  /** Whether received mail that a machine sent ends it, too. */
+  includesAutomatic: bool('includes_automatic').notNull().default(false),
 })
 
 export const workflowRequests = sqliteTable('workflow_requests', {

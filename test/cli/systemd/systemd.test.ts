@@ -82,6 +82,26 @@ describe('the unit', () => {
     assert.match(service, /^RestartPreventExitStatus=2$/m)
   })
 
+  it('leaves memory to the rest of the machine', async () => {
+    const { out } = await runAt({ cwd: makeFolder() }, 'systemd', '--program', '/opt/pillarbox')
+    const service = out.slice(out.indexOf('[Service]'), out.indexOf('[Install]'))
+    assert.deepEqual(service.match(/^Memory.*$/gm), ['MemoryHigh=70%', 'MemoryMax=85%'])
+  })
+
+  it('is understood by systemd', {
+    skip: isRateable ? false : 'systemd-analyze is not installed',
+  }, async () => {
+    const cwd = makeFolder()
+    const { out } = await runAt({ cwd }, 'systemd', '--program', '/bin/true')
+    const file = path.join(cwd, 'pillarbox.service')
+    writeFileSync(file, out)
+    const { stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+    assert.deepEqual(
+      stderr.split('\n').filter((line) => line.includes(file)),
+      [],
+    )
+  })
+
   it('is rated at 2.0 or better', {
     skip: isRateable ? false : 'systemd-analyze is not installed',
   }, async () => {

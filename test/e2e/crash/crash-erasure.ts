@@ -22,6 +22,7 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import type { Reader } from '../../../src/store/store.ts'
 import { findText, listAll } from '../../features/erasure/fill.ts'
 import { fillMany } from '../../features/erasure/fill-many.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 import { type Installation, install, makeProject } from '../server.ts'
 
 const configuration = `
@@ -110,7 +111,7 @@ async function crashErasure(
   }
   const killedMidway = (await isDone(erased)) ? killed - 1 : killed
   const server = await installation.serve()
-  const giveUpAt = performance.now() + 60_000 + contacts
+  const giveUpAt = performance.now() + PATIENCE_MS + contacts
   while (!(await isDone(erased))) {
     assert.ok(performance.now() < giveUpAt, 'the erasure never ended')
     await sleep(50)

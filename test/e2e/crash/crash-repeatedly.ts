@@ -6,6 +6,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PATIENCE_MS } from '../../patience.ts'
+import { eventually } from '../program.ts'
 import { installBesideSink, makeProject, post } from '../server.ts'
 
 type Tally = { acknowledged: number; duplicates: number; kills: number }
@@ -33,7 +35,9 @@ export async function crashRepeatedly(
   const killedAt: number[] = []
   for (let round = 0; round < kills; round += 1) {
     const server = await installation.serve()
+    const before = acknowledged.size
     const load = startLoad(server.url, secret, acknowledged)
+    await eventually(() => (acknowledged.size > before ? true : undefined))
     await sleep(100 + Math.random() * sendMs)
     killedAt.push(performance.now())
     await server.kill('SIGKILL')
@@ -76,7 +80,7 @@ function startLoad(url: string, secret: string, acknowledged: Set<string>) {
 }
 
 async function waitForAll(arrivals: Arrival[], acknowledged: Set<string>): Promise<void> {
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + PATIENCE_MS
   for (;;) {
     const arrived = new Set(arrivals.map(({ id }) => id))
     const missing = [...acknowledged].filter((id) => !arrived.has(id))

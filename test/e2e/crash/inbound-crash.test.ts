@@ -13,6 +13,7 @@ import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { startDnsServer } from '../../fakes/dns-server.ts'
 import { connect } from '../../inbound/dialogue.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 import { type Installation, install, makeProject, type Serving } from '../server.ts'
 
 const SENDERS = 6
@@ -151,7 +152,7 @@ async function listKept(installation: Installation): Promise<Set<string>> {
 async function untilRead(installation: Installation): Promise<Map<string, { state: string }>> {
   const { id, state } = inboundMessages
   return withStore(installation, async (store) => {
-    for (const giveUpAt = performance.now() + 60_000; ; ) {
+    for (const giveUpAt = performance.now() + PATIENCE_MS; ; ) {
       const rows = await store.read.select({ id, state }).from(inboundMessages)
       if (rows.every((row) => row.state !== 'pending'))
         return new Map(rows.map((row) => [row.id, row]))

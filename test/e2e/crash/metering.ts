@@ -22,6 +22,7 @@ import { createStripe, type StripeClient } from '../../../src/features/billing/s
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
 import { createLog, type Log, silentLog } from '../../../src/log.ts'
+import { createResolver } from '../../../src/outbound/dns/resolver.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
@@ -121,7 +122,8 @@ if (import.meta.main) {
     ...{ stripeSecretKey: SECRET_KEY, stripeWebhookSecret: WEBHOOK_SECRET, stripePrice: PRICE },
     ...{ stripeMeterEvent: METER.eventName, stripeApiBase, freeEmails: 0 },
   }
-  const client = createStripe(billing, { now })
+  const resolver = createResolver({ servers: [], now })
+  const client = createStripe(billing, { now, resolver })
   const log = openLog(file, step)
   const deps = { store, log, now, counters: createCounters(), stripe: stopAt(client, step) }
   const follower = startUsage(deps, { meter: (tx, events) => meter(deps, tx, events) })

@@ -4,12 +4,13 @@ import { copyFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { runAt } from '../../fakes/terminal.ts'
+import { pause } from '../../pause.ts'
 import { installBesideSink, makeProject, post } from '../server.ts'
 
 type Listed = { id: string; state: string; reason: string }
 
 /** Three servers start and end. */
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 
 test('F7: a server on a database brought back sends nothing twice until its fence is lifted', {
   timeout: TIMEOUT_MS,
@@ -47,7 +48,7 @@ test('F7: a server on a database brought back sends nothing twice until its fenc
   isDeferring = false
   server = await installation.serve()
   await command('queue', 'retry', old!.id)
-  while (sink.messages.length < 1) await new Promise(setImmediate)
+  while (sink.messages.length < 1) await pause()
   await untilState('deferred')
   await server.kill('SIGTERM')
   await copyFile(copy, database)
@@ -66,7 +67,7 @@ test('F7: a server on a database brought back sends nothing twice until its fenc
   )
   // New mail goes out at once, and the old one does not go before it.
   assert.equal((await send(server.url, 'new@dest.test')).status, 200)
-  while (sink.messages.length < 2) await new Promise(setImmediate)
+  while (sink.messages.length < 2) await pause()
   assert.deepEqual(
     sink.messages.map(({ to }) => to[0]),
     ['old@dest.test', 'new@dest.test'],
@@ -82,7 +83,7 @@ test('F7: a server on a database brought back sends nothing twice until its fenc
     released: { emails: number }
   }
   assert.equal(released.emails, 1)
-  while (sink.messages.length < 3) await new Promise(setImmediate)
+  while (sink.messages.length < 3) await pause()
   assert.equal(sink.messages[2]?.to[0], 'old@dest.test')
   const all = (await command('queue', 'release', '--restored')) as { released: object }
   assert.deepEqual(new Set(Object.values(all.released)), new Set([0]))

@@ -44,7 +44,7 @@ describe('queue list --to explains why mail has not arrived', () => {
     await explain(t, 'first@slow.test', /Too many messages from you/)
     const { out } = await program.run('queue', 'sites')
     t.diagnostic(`\n${out}`)
-    assert.match(out, /^SITE +CONNECTIONS +ON THE WAY +RATE +STATE +SINCE +UNTIL +REPLY\n/)
+    assert.match(out, /^SITE +CONNECTIONS +ON THE WAY +RATE +STATE +LIMITED +SINCE +UNTIL +REPLY\n/)
     assert.match(
       out,
       /^slow\.test +\d+ reserved of \d+ +.* a minute .*421 4\.7\.0 Too many messages from you$/m,

@@ -13,6 +13,7 @@ import type { RunningJob } from '../../../src/jobs/run.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
+import { pause } from '../../pause.ts'
 import { findText } from '../erasure/fill.ts'
 import { type Billed, HOUR_MS, MINUTE_MS, openBilled, type Subscribed } from './billed.ts'
 
@@ -100,7 +101,7 @@ describe('the subscription of a deleted project', () => {
         .get()
       return row === undefined && (await waiting(billed)).length === 0
     }
-    while (!(await isGone())) await new Promise(setImmediate)
+    while (!(await isGone())) await pause()
     await running.stop(1_000)
     assert.equal(statusOf(billed, shop), 'canceled')
     assert.deepEqual(await findText(core.store.read, shop.id), [])

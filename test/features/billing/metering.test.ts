@@ -195,7 +195,7 @@ describe('a batch that Stripe does not take', () => {
 describe('a stop of the server', () => {
   const isMeters = ({ path }: StripeRequest) => path.startsWith('/v1/billing/meters')
 
-  it('does not wait for an answer about the meter', { timeout: 8_000 }, async (t) => {
+  it('does not wait for an answer about the meter', async (t) => {
     const billed = await openBilled(t)
     const shop = await billed.subscribe()
     await billed.send(shop, 3)

@@ -13,6 +13,7 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
 import { address } from '../../core.ts'
 import { testTracker } from '../../mail/tracker.ts'
+import { pause } from '../../pause.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 import { addCampaign, addContacts } from './sending/campaign.ts'
 
@@ -29,7 +30,7 @@ async function open(t: TestContext, fields: Partial<Campaign> = {}) {
 async function deliver(t: TestContext, sender: Sender, count: number) {
   const queue = startQueue(sender.core, createDeliverer(sender.core))
   t.after(() => queue.stop())
-  while (sender.tasks.length < count) await new Promise((resolve) => setImmediate(resolve))
+  while (sender.tasks.length < count) await pause()
   const cache = createTemplateCache(testTracker())
   return new Map(
     sender.tasks.map(({ recipient, source }) => {

@@ -28,6 +28,7 @@ import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { addProject, openTestCore, START, type TestCore, trustDomain } from '../../core.ts'
+import { pause } from '../../pause.ts'
 import { addMember, addUser } from '../../session.ts'
 import { createLedger } from '../analytics/counting/ledger.ts'
 import { addRecipient } from '../contacts/add-recipient.ts'
@@ -391,7 +392,7 @@ test('billing reads the events of an erased project with the facts of their emai
     const { core, id, running, waiting } = await setUpUnbilled(t, kind)
     const run = kind === 'reset-project' ? runReset : runDeletion
     const erasure = run(core, running)
-    while ((await core.store.read.$count(emails)) > 0) await new Promise(setImmediate)
+    while ((await core.store.read.$count(emails)) > 0) await pause()
     assert.deepEqual(await waiting(), [
       { name: 'email.sent', domain: 'firm.test' },
       { name: 'email.delivery', domain: 'firm.test' },
@@ -412,7 +413,7 @@ test('a project that pays is not gone before billing has read its events', async
   const log = { ...core.log, warn } as unknown as TestCore['log']
   const wait = { projectId: id, signal: abort.signal, standstillMs: 0 }
   const erasure = runDeletion(core, running)
-  while ((await waiting()).length === 0) await new Promise(setImmediate)
+  while ((await waiting()).length === 0) await pause()
   assert.equal(await untilBilled({ store: core.store, log }, wait), false)
   assert.deepEqual(warnings, ['billing has not counted all events of an erased project'])
   abort.abort()

@@ -4,6 +4,7 @@ import { startJobs } from '../../../src/jobs/jobs.ts'
 import { inArray, sql } from '../../../src/store/drizzle.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import type { TestCore } from '../../core.ts'
+import { pause } from '../../pause.ts'
 
 /** As if the followers for which an erasure waits had handled all events. */
 export async function passFollowers({ store }: TestCore): Promise<void> {
@@ -20,6 +21,6 @@ export async function work(core: TestCore): Promise<void> {
   const { store, log, now } = core
   const loop = startJobs({ store, log, now, handlers, limits })
   const isLeft = inArray(jobs.state, ['waiting', 'active'])
-  while ((await store.read.$count(jobs, isLeft)) > 0) await new Promise(setImmediate)
+  while ((await store.read.$count(jobs, isLeft)) > 0) await pause()
   await loop.stop(1_000)
 }

@@ -10,6 +10,7 @@ import type { JobHandler } from '../../../src/jobs/run.ts'
 import { findJobStatus } from '../../../src/jobs/status.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../core.ts'
 import { claimJob } from '../../jobs/running.ts'
+import { pause } from '../../pause.ts'
 
 type EventInput = { name: string; count: number; contactId?: string; projectId?: string }
 
@@ -103,7 +104,7 @@ test('the job pauses between batches, so that other writes run', async (t) => {
   const write = t.mock.method(core.store, 'write')
   const running = runEventDeletion(core, job)
   const turn = () => new Promise((resolve) => setImmediate(resolve))
-  while (write.mock.callCount() === 0) await turn()
+  while (write.mock.callCount() === 0) await pause()
   await write.mock.calls[0]?.result
   for (let index = 0; index < 20; index += 1) await turn()
   assert.equal(write.mock.callCount(), 1)

@@ -27,7 +27,7 @@ async function setUp(t: TestContext) {
   }
 }
 
-test('rows become contacts, and the form of a value decides its type', async (t) => {
+test('rows become contacts, and the form of the values of a column decides their type', async (t) => {
   const { run, people, core } = await setUp(t)
   const result = await run(
     'Email,Age,VIP,Since,Note\n ADA@dest.test ,36,yes,2024-01-31,"two\nlines"\nbob@dest.test,,no,,\n',
@@ -41,6 +41,13 @@ test('rows become contacts, and the form of a value decides its type', async (t)
     failureCount: 0,
     errors: [],
     warnings: [],
+    columns: [
+      { field: 'data.age', type: 'number', reason: null },
+      { field: 'data.vip', type: 'boolean', reason: null },
+      { field: 'data.since', type: 'text', reason: null },
+      { field: 'data.note', type: 'text', reason: null },
+    ],
+    damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
   })
   assert.deepEqual(await people(), [
     {
@@ -55,13 +62,13 @@ test('rows become contacts, and the form of a value decides its type', async (t)
 
 test('every value is a text on request, and a locale always', async (t) => {
   const { run, people } = await setUp(t)
-  await run('email,age,locale\na@dest.test,36,no\n', { areStrings: true })
   await run('email,age,locale\nb@dest.test,36,no\n')
+  await run('email,age,locale\na@dest.test,36,no\n', { areStrings: true })
   assert.deepEqual(
     (await people()).map(({ data }) => data),
     [
-      { age: '36', locale: 'no' },
       { age: 36, locale: 'no' },
+      { age: '36', locale: 'no' },
     ],
   )
 })

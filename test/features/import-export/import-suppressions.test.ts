@@ -43,6 +43,8 @@ test('addresses are suppressed with their reason, and their contacts unsubscribe
     failureCount: 0,
     errors: [],
     warnings: [],
+    columns: [],
+    damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
     addedCount: 3,
     existingCount: 0,
   })

@@ -33,6 +33,8 @@ async function assertDoneOnce(core: TestCore, projectId: string, result: object)
     keptUnsubscribedCount: 0,
     failureCount: ROWS / 10,
     warnings: [],
+    columns: [{ field: 'data.number', type: 'number', reason: null }],
+    damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
   })
   assert.deepEqual(
     errors.map(({ row }) => row),

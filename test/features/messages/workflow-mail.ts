@@ -60,7 +60,10 @@ export function emailFor(
 ): WorkflowEmail {
   const recipient = address(contact.address)
   const ids = { executionId: 'the execution', stepExecutionId: 'the step' }
-  return { plan, contact, recipient, ...ids, storedVariables: {}, at: START, ...change }
+  return {
+    ...{ plan, contact, recipient, ...ids, storedVariables: {}, isAnswer: false, at: START },
+    ...change,
+  }
 }
 
 export async function acceptWorkflowEmail(sender: Sender, email: WorkflowEmail): Promise<Email> {

@@ -303,3 +303,22 @@ test('an unknown project, a used folder and another schema are refused, and leav
   await assert.rejects(run(core, t, project.id), { code: 'CONFLICT' })
   connection.script(`PRAGMA user_version = ${version}`)
 })
+
+test('S30: headers of steps that authenticate are masked', async (t) => {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const config = JSON.stringify({
+    ...{ url: 'https://hooks.test/in', method: 'POST' },
+    headers: { Authorization: 'Bearer sentinel', 'X-Shop': 'one' },
+  })
+  await core.store.write(async (tx) => {
+    await tx.run(sql`insert into workflows (id, project_id, name, trigger_type, created_at, updated_at)
+      values ('w', ${projectId}, 'Hook', 'EVENT', 0, 0)`)
+    await tx.run(sql`insert into workflow_steps
+      (id, workflow_id, project_id, type, name, position, config, created_at, updated_at)
+      values ('s', 'w', ${projectId}, 'WEBHOOK', 'Call', '{"x":0,"y":0}', ${config}, 0, 0)`)
+  })
+  const { folder } = await run(core, t, projectId)
+  const [step] = await readRows(folder, 'workflow_steps')
+  assert.deepEqual(Object(step?.config).headers, { Authorization: '***', 'X-Shop': 'one' })
+})

@@ -12,7 +12,14 @@ import { openStore } from '../../../src/store/store.ts'
 import { openTestCore } from '../../core.ts'
 
 const status = (site: string, change: Partial<SiteStatus> = {}): SiteStatus => ({
-  ...{ site, connections: 1, maxConnections: 10, messagesPerMinute: null, rateUntil: null },
+  ...{
+    site,
+    connections: 1,
+    maxConnections: 10,
+    limited: null,
+    messagesPerMinute: null,
+    rateUntil: null,
+  },
   ...{ inFlight: 0, restrictedSince: null, blockedUntil: null, cause: null, ...change },
 })
 

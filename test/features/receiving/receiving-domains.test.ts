@@ -7,6 +7,7 @@ import { startReceivingDomains } from '../../../src/features/receiving/receiving
 import { eq } from '../../../src/store/drizzle.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { addProject, HOSTNAME, openTestCore, trustDomain } from '../../core.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 
 test('contains the hosts of this server and the domains with mailboxes here, and follows changes', async (t) => {
   const core = await openTestCore(t)
@@ -18,7 +19,7 @@ test('contains the hosts of this server and the domains with mailboxes here, and
   const { domains: known, stop } = await startReceivingDomains(core)
   t.after(stop)
   const until = async (domain: string, expected: boolean) => {
-    const endsAt = performance.now() + 5_000
+    const endsAt = performance.now() + PATIENCE_MS
     while (known.has(domain) !== expected) {
       assert.ok(performance.now() < endsAt, `${domain} is still ${expected ? 'missing' : 'known'}`)
       await turn()

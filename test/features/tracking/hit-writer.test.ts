@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../src/clock.ts'
 import { AppError } from '../../../src/errors.ts'
 import { startHitWriter } from '../../../src/features/tracking/hit-writer.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { pause } from '../../pause.ts'
 import { click, LATER, link, open, openTrackedSender } from './tracked-sender.ts'
 
 /** Nothing comes to its end before the stop. */
@@ -43,7 +43,7 @@ describe('the hit log', () => {
     const hits = startHitWriter({ ...core, store }, { groupMs: 0 })
     const ids = await Promise.all(Array.from({ length: 120 }, () => deliver()))
     for (const id of ids) hits.add(open(id))
-    while (hits.counts().waiting > 0) await turn()
+    while (hits.counts().waiting > 0) await pause()
     assert.equal(state.writes, 3)
     for (const id of ids) assert.equal((await email(id)).opens, 1)
     await hits.stop()
@@ -66,11 +66,11 @@ describe('the hit log', () => {
     const hits = startHitWriter({ ...core, store }, { groupMs: 0, retryMs: 5 })
     const id = await deliver()
     hits.add(open(id))
-    while (state.writes < 3) await turn()
+    while (state.writes < 3) await pause()
     hits.add(open(id, LATER + MINUTE_MS))
     assert.deepEqual(hits.counts(), { waiting: 2, lost: 0 })
     state.isFull = false
-    while (hits.counts().waiting > 0) await turn()
+    while (hits.counts().waiting > 0) await pause()
     assert.equal((await email(id)).opens, 2)
     assert.equal((await told(id)).length, 2)
     await hits.stop()
@@ -99,11 +99,11 @@ describe('the hit log', () => {
     const hits = startHitWriter({ ...core, store }, { groupMs: 0, retryMs: 5, maxWaiting: 3 })
     const ids = await Promise.all(Array.from({ length: 5 }, () => deliver()))
     for (const id of ids.slice(0, 3)) hits.add(open(id))
-    while (state.writes < 3) await turn()
+    while (state.writes < 3) await pause()
     for (const id of ids.slice(3)) hits.add(open(id))
     assert.deepEqual(hits.counts(), { waiting: 3, lost: 2 })
     state.isFull = false
-    while (hits.counts().waiting > 0) await turn()
+    while (hits.counts().waiting > 0) await pause()
     const opens = (await Promise.all(ids.map(email))).map((row) => row.opens)
     assert.deepEqual(opens, [0, 0, 1, 1, 1])
     await hits.stop()

@@ -219,7 +219,8 @@ describe('the shared limit', () => {
     await send(2)
     await assert.rejects(send(2), {
       code: 'BILLING_LIMIT_EXCEEDED',
-      message: 'A project without a subscription is limited to 3 emails a month, and has used 2.',
+      message:
+        'All projects of an owner without a subscription have 3 emails a month together (billing.free_emails), and have used 2.',
       details: { category: 'shared', limit: 3, used: 2, resetsAt: '2026-12-01T00:00:00.000Z' },
     })
     await send(1)
@@ -237,7 +238,8 @@ describe('the shared limit', () => {
     const { send } = await openLimited(t, columns, { configure: withStripe(2) })
     await send(2)
     await assert.rejects(send(1), {
-      message: 'A project without a subscription is limited to 2 emails a month, and has used 2.',
+      message:
+        'All projects of an owner without a subscription have 2 emails a month together (billing.free_emails), and have used 2.',
     })
   })
 

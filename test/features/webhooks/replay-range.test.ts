@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { DAY_MS } from '../../../src/clock.ts'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { resealAll } from '../../../src/features/reseal.ts'
@@ -13,6 +12,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { webhookDeliveries, webhookEndpoints } from '../../../src/store/schema/webhooks.ts'
 import { SECRET } from '../../core.ts'
+import { pause } from '../../pause.ts'
 import { openStage, type WebhookStage } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -21,7 +21,7 @@ async function work({ core }: WebhookStage): Promise<void> {
   const { store, log, now } = core
   const loop = startJobs({ store, log, now, handlers, limits })
   const done = () => store.read.$count(jobs, eq(jobs.state, 'completed'))
-  while ((await done()) < (await store.read.$count(jobs))) await setImmediate()
+  while ((await done()) < (await store.read.$count(jobs))) await pause()
   await loop.stop(1_000)
 }
 

@@ -15,6 +15,7 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type WebhookDelivery, webhookEndpoints } from '../../../src/store/schema/webhooks.ts'
 import { addProject } from '../../core.ts'
+import { pause } from '../../pause.ts'
 import { openStage } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -189,7 +190,7 @@ test('S24: an endpoint that is down for six days with many events behind it is d
     if (day < 5) await stage.settled(id, ({ attempts, number }) => attempts > 0 || number <= before)
     else await stage.settled(id, ({ dueAt, attempts }) => dueAt !== null || attempts > 0)
   }
-  while ((await getEndpoint(stage.core, key)).enabled) await new Promise(setImmediate)
+  while ((await getEndpoint(stage.core, key)).enabled) await pause()
   const endpoint = await getEndpoint(stage.core, key)
   assert.equal(endpoint.disabledReason, 'no delivery has succeeded in five days')
   assert.equal(endpoint.failingSince, new Date(begunAt).toISOString())
@@ -221,7 +222,7 @@ test('an endpoint that is enabled again sends new events at once, and tries them
   await updateEndpoint(core, key, { enabled: true })
   await stage.append({})
   const later = (rows: WebhookDelivery[]) => rows.filter(({ number }) => number > 2)
-  while (!later(await stage.deliveries(id)).every(wasTried)) await new Promise(setImmediate)
+  while (!later(await stage.deliveries(id)).every(wasTried)) await pause()
   core.clock.now += HOUR_MS
   const query = { held: new Set<number>(), limit: 10 }
   const take = () => takeDeliveries(core, { key: id, projectId }, { ...query, now: core.clock.now })
@@ -355,7 +356,7 @@ async function runJobs({ core }: Awaited<ReturnType<typeof openStage>>): Promise
   const loop = startJobs({ store: core.store, log: core.log, now: core.now, handlers, limits })
   const left = () => core.store.read.$count(jobs, eq(jobs.state, 'completed'))
   const all = () => core.store.read.$count(jobs)
-  while ((await left()) < (await all())) await new Promise(setImmediate)
+  while ((await left()) < (await all())) await pause()
   await loop.stop(1_000)
 }
 

@@ -7,10 +7,10 @@ import { test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import supertest from 'supertest'
 import { trustDomain } from '../../core.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 import { useService } from '../service.ts'
 
 const MB = 1024 * 1024
-const DEADLINE_MS = 30_000
 
 const { service, mine } = useService(
   { limits: { attachmentsMaxBytes: 40 * MB } },
@@ -217,7 +217,7 @@ test('a body that trickles is 408, in the envelope', async (t) => {
       answers[at] = `${answers[at]}${chunk}`
     }),
   )
-  const endsAt = performance.now() + DEADLINE_MS
+  const endsAt = performance.now() + PATIENCE_MS
   while (!answers.every((answer) => answer.includes('timestamp'))) {
     assert.ok(performance.now() < endsAt, `no response: ${answers}`)
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)

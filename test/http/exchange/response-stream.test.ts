@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type StreamEnd, toStream } from '../../../src/http/exchange/response-stream.ts'
+import { pause } from '../../pause.ts'
 
 /** A server whose every response is that; how each ended. */
 async function serve(t: TestContext, pieces: () => AsyncIterable<Uint8Array>) {
@@ -64,7 +65,7 @@ test('a body is produced only up to the size of the buffers while its client rea
   const socket = connect(port, '127.0.0.1').pause()
   t.after(() => socket.destroy())
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  while (made === 0) await new Promise(setImmediate)
+  while (made === 0) await pause()
   for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
   assert.ok(made < 40, `${made} MB were made`)
 })

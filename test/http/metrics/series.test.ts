@@ -27,6 +27,7 @@ const statuses = [
 
 const classes = [
   ...['accepted', 'hard', 'disabled', 'quota', 'too_fast', 'greylist', 'throttle', 'block'],
+  ...['connections', 'session'],
   ...['policy', 'content', 'size', 'syntax', 'network', 'dns', 'unknown', 'none'],
 ]
 const smtpCodes = [

@@ -331,7 +331,7 @@ describe('billing', () => {
     const { core } = service
     const settings = core.config.billing
     assert.ok(settings)
-    const client = createStripe(settings, { now: core.now, timeoutMs: 50 })
+    const client = createStripe(settings, { now: core.now, resolver: core.resolver, timeoutMs: 50 })
     stripe.fault = () => 'hang'
     const call = client.call((api) => api.customers.retrieve(shop.customer))
     await assert.rejects(call, { code: 'EXTERNAL_SERVICE_ERROR', kind: 'unanswered' })

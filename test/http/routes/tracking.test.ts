@@ -13,6 +13,7 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
+import { pause } from '../../pause.ts'
 import { startService, useService } from '../service.ts'
 
 const agent =
@@ -56,7 +57,7 @@ const get = (path: string) => supertest(service.url).get(path).set('user-agent',
 
 /** The row once every hit so far is in it. */
 async function settled(emailId: string) {
-  while (service.core.hits.counts().waiting > 0) await new Promise(setImmediate)
+  while (service.core.hits.counts().waiting > 0) await pause()
   const row = await service.core.store.read
     .select()
     .from(emails)

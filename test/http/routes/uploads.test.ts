@@ -7,7 +7,9 @@ import path from 'node:path'
 import { beforeEach, describe, type TestContext, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import supertest from 'supertest'
-import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
+import { makeKeys } from '../../../src/features/accounts/projects/keys.ts'
+import { insertProject, updateProject } from '../../../src/features/accounts/projects/projects.ts'
+import { deleteProject } from '../../../src/features/erasure/delete.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { uploads } from '../../../src/store/schema/uploads.ts'
@@ -258,6 +260,31 @@ describe('POST /uploads/image', () => {
     assert.equal((await upload(sample('lossyWebp'))).status, 200)
   })
 
+  test('S37: images of all projects of an owner together have a limit of their own', async (t) => {
+    setLimit(t, 0, 400)
+    const { core } = service
+    const { ownerId } = mine
+    const keys = makeKeys()
+    const at = core.now()
+    const made = { name: 'Second', ownerId, keys, areKeysSandbox: false, at }
+    const id = await core.store.write((tx) => insertProject(tx, made))
+    const second = { ...mine, id, secret: keys.secretKey }
+    assert.equal((await upload(sample('png'))).status, 200)
+    assert.equal((await upload(sample('gif'), { by: second })).status, 200)
+    const { status, body } = await upload(sample('jpeg'), { by: second })
+    assert.deepEqual(
+      [status, body.error.message, body.error.details],
+      [
+        413,
+        "The images of the owner's projects take too much space (uploads.max_bytes_per_owner).",
+        { maxBytes: 400, usedBytes: 374 },
+      ],
+    )
+    assert.equal((await upload(sample('jpeg'), { by: other })).status, 200)
+    await deleteProject(core, id)
+    assert.equal((await upload(sample('lossyWebp'))).status, 200)
+  })
+
   test('uploads at once do not exceed the limit of the project together', async (t) => {
     setLimit(t, 320)
     const names = ['png', 'indexedPng', 'lossyWebp', 'losslessWebp', 'transparentWebp'] as const
@@ -497,10 +524,10 @@ test('a sent email shows an uploaded image', async () => {
   assert.equal(shown.status, 200)
 })
 
-function setLimit(t: TestContext, maxBytesPerProject: number): void {
+function setLimit(t: TestContext, maxBytesPerProject: number, maxBytesPerOwner = 0): void {
   const { core } = service
   const { config } = core
-  core.config = { ...config, uploads: { maxBytesPerProject } }
+  core.config = { ...config, uploads: { maxBytesPerProject, maxBytesPerOwner } }
   t.after(() => {
     core.config = config
   })

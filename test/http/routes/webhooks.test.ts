@@ -14,7 +14,8 @@ const real = createWebhookClient({
   resolver: {} as never,
   config: {
     webhooks: { allowPrivateNetworks: false },
-    http: { listen: { host: '0.0.0.0', port: 80, isTls: false } },
+    http: { listen: { host: '0.0.0.0', port: 80, isTls: false }, trustedProxies: [] },
+    baseUrl: 'https://mail.example.test',
     delivery: { mode: 'direct' },
   },
 })

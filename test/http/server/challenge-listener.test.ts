@@ -20,6 +20,7 @@ async function open(t: TestContext, baseUrl = 'https://app.example.test/mail') {
     acmeChallenges,
     config,
     counters: createCounters(),
+    now: Date.now,
   })
   t.after(listeners.stop)
   const get = async (path: string, { method = 'GET', headers = {}, at = 0 } = {}) => {
@@ -88,4 +89,30 @@ test('headers of more than 8 KB are refused', async (t) => {
   const socket = connect(port, '127.0.0.1')
   socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(9_000)}\r\n\r\n`)
   assert.match(await text(socket), /^HTTP\/1\.1 431 /)
+})
+
+test('S36: the tenth request of a connection is the last, however many are sent at once', async (t) => {
+  const { port } = await open(t)
+  const ask = `GET ${PATH} HTTP/1.1\r\nhost: a\r\n\r\n`
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.write(ask.repeat(5_000))
+  let answers = ''
+  socket.on('data', (bytes: Buffer) => {
+    answers += bytes.toString()
+  })
+  await new Promise((resolve) => socket.once('close', resolve))
+  assert.equal(answers.split('HTTP/1.1 200 ').length - 1, 10)
+  assert.equal(answers.split('HTTP/1.1 ').length - 1, 10)
+  assert.match(answers.slice(answers.lastIndexOf('HTTP/1.1')), /connection: close/i)
+})
+
+test('S36: a body is not asked for, and its connection is closed', async (t) => {
+  const { port } = await open(t)
+  for (const field of ['content-length: 1000000', 'transfer-encoding: chunked']) {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    socket.write(`POST ${PATH} HTTP/1.1\r\nhost: a\r\n${field}\r\nexpect: 100-continue\r\n\r\n`)
+    const answer = await text(socket)
+    assert.match(answer, /^HTTP\/1\.1 404 /)
+    assert.doesNotMatch(answer, / 100 /)
+  }
 })

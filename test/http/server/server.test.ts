@@ -13,9 +13,8 @@ import { runInNewContext } from 'node:vm'
 import supertest from 'supertest'
 import { sql } from '../../../src/store/drizzle.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 import { startService, useService } from '../service.ts'
-
-const DEADLINE_MS = 20_000
 
 const { service } = useService({ http: { trustedProxies: ['127.0.0.9'] } })
 
@@ -227,7 +226,7 @@ test('2,000 unread responses of the documentation take the memory of one', async
   for (const socket of sockets) {
     socket.write(`GET ${asset} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(2_000))
   }
-  const endsAt = performance.now() + DEADLINE_MS
+  const endsAt = performance.now() + PATIENCE_MS
   while ((await answered()) < first + sockets.length) {
     assertNotGrown()
     assert.ok(performance.now() < endsAt, 'not every connection has a response')

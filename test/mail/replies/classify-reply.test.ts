@@ -132,7 +132,6 @@ const REPLIES: [title: string, effect: Partial<Verdict>, rows: Row[]][] = [
         'mail',
       ],
       ['421 4.7.1 [TS02] All messages from 192.0.2.1 deferred', 'throttle', 'blocked', 'mail'],
-      ['421 Too many connections from your host', 'throttle', 'toomanyconn', 'greeting'],
       [
         '421 RP-001 The mail server IP connecting to Outlook.com server has exceeded the rate limit allowed',
         'throttle',
@@ -141,7 +140,6 @@ const REPLIES: [title: string, effect: Partial<Verdict>, rows: Row[]][] = [
       ],
       ['421 4.1.0 192.0.2.1 Throttled - RL000003', 'throttle', 'ratelimited', 'mail'],
       ['421 Peak SMTP relay limit exceeded for customer', 'throttle', 'ratelimited', 'rcpt'],
-      ['452 4.3.2 Connection rate limit exceeded.', 'throttle', 'toomanyconn'],
       ['550 5.7.1 Daily sending quota exceeded', 'throttle', 'ratelimited'],
       [
         '451 4.7.650 The mail server [192.0.2.1] has been temporarily rate limited due to IP reputation.',
@@ -432,7 +430,7 @@ test('a 5yz about DNS or the network is final, except at AUTH and STARTTLS', () 
 })
 
 test('in session a 4yz is never final and never suppresses; only its class retries a 5yz', () => {
-  const retried = new Set<ReplyClass>(['too_fast', 'throttle', 'block'])
+  const retried = new Set<ReplyClass>(['too_fast', 'throttle', 'connections', 'session', 'block'])
   fc.assert(
     fc.property(anyReply, fc.constantFrom(...SESSION_STAGES), (reply, stage) => {
       const verdict = classifyReply({ stage, reply })

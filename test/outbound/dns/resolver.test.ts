@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import { createResolver, type Resolver } from '../../../src/outbound/dns/resolver.ts'
 import { type DnsZone, type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
+import { pause } from '../../pause.ts'
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {
@@ -143,7 +143,7 @@ test('the cache is bounded', async () => {
 test('stop ends open queries as failed', async () => {
   const { dns, resolver } = await setUp({ 'silent.test': 'SILENT' })
   const asked = resolver.a('silent.test')
-  while (dns.queries.length === 0) await turn()
+  while (dns.queries.length === 0) await pause()
   resolver.stop()
   const answer = await asked
   assert.equal(answer.kind === 'failed' && answer.error, 'cancelled')

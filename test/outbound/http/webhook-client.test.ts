@@ -30,9 +30,11 @@ async function listen(handle: Handler, host = '127.0.0.1'): Promise<number> {
 
 const config = {
   webhooks: { allowPrivateNetworks: false },
-  http: { listen: { host: '127.0.0.1', port: 8080, isTls: false } },
+  http: { listen: { host: '127.0.0.1', port: 8080, isTls: false }, trustedProxies: [] as string[] },
+  baseUrl: 'http://localhost:8080',
   delivery: { mode: 'sandbox' as const },
 }
+const listenAt = (host: string) => ({ host, port: 80, isTls: false })
 const open = { ...config, webhooks: { allowPrivateNetworks: true } }
 const direct = { ...config, delivery: { mode: 'direct' as const } }
 
@@ -297,9 +299,29 @@ for (const [url, settings, isAllowed] of targets) {
   })
 }
 
-test('loopback is not reached by a sandbox that listens on other addresses', () => {
-  const listening = { ...config, http: { listen: { host: '0.0.0.0', port: 80, isTls: false } } }
-  assert.equal(openClient(listening).mayRequest(new URL('http://127.0.0.1/')), false)
+const reached: [string, Partial<typeof config>][] = [
+  ['listens on other addresses', { http: { ...config.http, listen: listenAt('0.0.0.0') } }],
+  ['listens on all IPv6 addresses', { http: { ...config.http, listen: listenAt('::') } }],
+  ['has trusted proxies', { http: { ...config.http, trustedProxies: ['loopback'] } }],
+  ['has a public base_url', { baseUrl: 'https://mail.example.test' }],
+  ['has the base_url of a network', { baseUrl: 'http://192.168.1.2:8080' }],
+]
+for (const [what, settings] of reached) {
+  test(`S14: loopback is not reached by a sandbox that ${what}`, async () => {
+    const client = openClient({ ...config, ...settings }, { 'here.test': ['127.0.0.1'] })
+    for (const url of ['http://127.0.0.1/', 'http://localhost/', 'http://[::1]/']) {
+      assert.equal(client.mayRequest(new URL(url)), false)
+      assert.equal((await ask(client, url)).kind, 'refused')
+    }
+    assert.equal((await ask(client, 'http://here.test/')).kind, 'refused')
+  })
+}
+
+test('loopback is reached by a sandbox with any loopback base_url', () => {
+  for (const baseUrl of ['http://127.0.0.1:8080', 'http://[::1]:8080', 'https://a.localhost']) {
+    const client = openClient({ ...config, baseUrl })
+    assert.equal(client.mayRequest(new URL('http://127.0.0.1/')), true)
+  }
 })
 
 const now = Date.parse('2026-11-21T12:00:00Z')

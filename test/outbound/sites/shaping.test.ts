@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE_MS } from '../../../src/clock.ts'
-import type { SiteAction } from '../../../src/mail/replies/reply.ts'
+import { classifyReply } from '../../../src/mail/replies/classify-reply.ts'
+import type { SiteAction, Stage } from '../../../src/mail/replies/reply.ts'
 import { createShaping } from '../../../src/outbound/sites/shaping.ts'
 
 const SITE = 'example.com'
@@ -94,6 +95,97 @@ test('a reply to slow down halves the connections, at most once in a few seconds
   reply('reconnect')
   assert.equal(shaping.connections(SITE), 2)
   assert.equal(shaping.blockedUntil(SITE), 0)
+})
+
+/** Sites after 200 taken messages, and how much mail each may get at once. */
+function busySite() {
+  const site = setUp({ maxConnectionsPerSite: 20 })
+  site.accept(200)
+  return { ...site, planned: site.capacity() }
+}
+
+const REPLIES: [line: string, stage: Stage, left: number][] = [
+  ['421 4.3.2 too many connections', 'greeting', 0.5],
+  ['421 4.7.0 Error: too many connections from 192.0.2.1', 'ehlo', 0.5],
+  ['421 4.3.2 too many concurrent connections', 'mail', 0.5],
+  ['452 4.5.3 too many recipients', 'rcpt', 1],
+  ['421 4.7.0 Too many messages in this session', 'mail', 1],
+]
+
+for (const [line, stage, left] of REPLIES) {
+  test(`one reply costs a tenth of the rate for five minutes at most: ${line}`, () => {
+    const { shaping, clock, capacity, planned } = busySite()
+    const [, code, enhancedCode = '', text = ''] = /^(\d+) (\S+) (.*)$/.exec(line) ?? []
+    const { site: action } = classifyReply({
+      stage,
+      reply: { code: Number(code), enhancedCode, text },
+    })
+    const connections = shaping.connections(SITE)
+    assert.equal(shaping.record(SITE, { kind: 'replied', durationMs: 10, action }, line), false)
+    assert.equal(shaping.blockedUntil(SITE), 0)
+    assert.equal(shaping.restriction(SITE).messagesPerMinute, null)
+    assert.equal(shaping.connections(SITE), connections * left)
+    assert.equal(capacity(), planned * left)
+    assert.equal(shaping.restriction(SITE).limited, left < 1 ? 'connections' : null)
+    let before = capacity()
+    for (let minute = 0; minute < 5; minute += 1) {
+      clock.at += MINUTE_MS
+      assert.ok(capacity() >= before)
+      before = capacity()
+    }
+    assert.ok(capacity() >= 0.9 * planned)
+    assert.equal(shaping.connections(SITE), connections)
+    assert.deepEqual(
+      [shaping.restriction(SITE).limited, shaping.restriction(SITE).cause],
+      [null, null],
+    )
+  })
+}
+
+test('replies of many connections at once are about one limit', () => {
+  const { shaping, clock, capacity, reply, planned } = busySite()
+  for (let second = 0; second < 20; second += 1) {
+    for (let each = 0; each < 5; each += 1) reply('fewer connections')
+    clock.at += 1_000
+  }
+  assert.ok(shaping.connections(SITE) < 5)
+  clock.at += 5 * MINUTE_MS
+  assert.ok(capacity() >= 0.9 * planned)
+})
+
+test('a limit of connections that is reached again and again leaves as many as the site takes', () => {
+  const { shaping, clock, accept, reply } = setUp({ maxConnectionsPerSite: 20 })
+  let refused = 0
+  for (const until = clock.at + 6 * 60 * MINUTE_MS; clock.at < until; clock.at += MINUTE_MS) {
+    if (shaping.connections(SITE) > 5) {
+      reply('fewer connections')
+      refused += 1
+    }
+    accept(20)
+  }
+  assert.ok(shaping.connections(SITE) >= 2 && shaping.connections(SITE) <= 6)
+  assert.ok(refused <= 36, `${refused} refusals in six hours`)
+  assert.equal(shaping.blockedUntil(SITE), 0)
+})
+
+test('lowered connections grow no further until they have come back, and can be lifted', () => {
+  const { shaping, accept, reply } = setUp()
+  reply('fewer connections')
+  accept(5_000)
+  assert.equal(shaping.connections(SITE), 5)
+  assert.equal(shaping.lift(SITE), true)
+  assert.equal(shaping.connections(SITE), 10)
+})
+
+test('a reply that limits the rate still does, also beside lowered connections', () => {
+  const { shaping, clock, reply, capacity } = busySite()
+  reply('fewer connections')
+  assert.equal(reply('throttle'), true)
+  assert.deepEqual([shaping.connections(SITE), capacity()], [1, 0])
+  assert.equal(shaping.restriction(SITE).limited, 'rate')
+  assert.equal(shaping.restriction(SITE).messagesPerMinute, 10)
+  clock.at += 5 * MINUTE_MS
+  assert.deepEqual([shaping.connections(SITE), capacity()], [1, 1])
 })
 
 test('throttling leaves one connection and ten messages a minute for about an hour', () => {

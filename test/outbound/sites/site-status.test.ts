@@ -31,6 +31,7 @@ test('a site that accepts mail is shown with its connections and no restriction'
     site: 'host.test',
     connections: 1,
     maxConnections: 10,
+    limited: null,
     messagesPerMinute: null,
     rateUntil: null,
     inFlight: 0,

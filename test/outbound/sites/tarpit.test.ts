@@ -4,6 +4,7 @@ import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/deliver
 import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
 import type { DnsZone } from '../../fakes/dns-server.ts'
 import { type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
+import { pause } from '../../pause.ts'
 import { type Attempted, type HarnessOptions, makeTask, useOutbound } from '../harness.ts'
 
 const { sinksOf, start: startOutbound } = useOutbound()
@@ -60,7 +61,7 @@ test('many domains at one silent address hold as many connections as one site', 
     stoppedClockAt(tarpit!.port),
   )
   outbound.deliver(oneEach(tarpits, BULK))
-  while (tarpit!.openCount() < 10) await turn()
+  while (tarpit!.openCount() < 10) await pause()
   const { outcome } = await send({ ...OTHER, domain: 'good.test' })
   assert.equal(outcome.result, 'delivered')
   assert.equal(good!.acceptedCount(), 1)
@@ -77,7 +78,7 @@ async function fillWith(tarpits: Map<string, string>) {
   const addresses = new Map([...tarpits, ['good.test', '127.0.0.9']])
   const started = await start(addresses, stoppedClockAt(tarpit!.port))
   started.outbound.deliver(oneEach(tarpits, BULK))
-  while (tarpit!.openCount() < 10) await turn()
+  while (tarpit!.openCount() < 10) await pause()
   started.clock.ahead += 1_000
   return started
 }
@@ -126,7 +127,7 @@ test('silent servers in many networks hold a quarter of all connections and yiel
   )
   const open = () => sinks.slice(1).reduce((sum, sink) => sum + sink.openCount(), 0)
   outbound.deliver(oneEach(tarpits, BULK))
-  while (open() < 25) await turn()
+  while (open() < 25) await pause()
   clock.ahead += 1_000
   outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
   const good = () => attempts(reports).find(({ site }) => site === 'good.test')
@@ -146,7 +147,7 @@ test('a project begins few sites when no connection is free, each class for itse
   assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), false)
   assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 40)
   outbound.deliver(oneEach(tarpits, { ...BULK, queueClass: 1 }))
-  while (open() < 5) await turn()
+  while (open() < 5) await pause()
   assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), true)
   assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 0)
   assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 10 }), 20)
@@ -171,7 +172,7 @@ test('sites that wait for one silent server leave others to be begun, up to a li
     const { outbound, stop } = await start(tarpits, stoppedClockAt(first!.port, options))
     const owner = { ...BULK, queueClass: 10 } as const
     outbound.deliver(oneEach(tarpits, owner))
-    while (first!.openCount() + second!.openCount() < 5) await turn()
+    while (first!.openCount() + second!.openCount() < 5) await pause()
     assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), true)
     assert.equal(outbound.starvedCapacity(owner), expected)
     await stop()
@@ -207,12 +208,12 @@ test('mail of another project overtakes a backlog, at another server and at the 
   const tasks = Array.from({ length: 40 }, () => oneEach(backlog, BULK)).flat()
   const bulk = tasks.map((task, at) => ({ ...task, recipient: `bulk${at}@${task.domain}` }))
   const sending = sendAll(bulk)
-  while (order.length < 200) await turn()
+  while (order.length < 200) await pause()
   assert.equal(outbound.projectCapacity(BULK.projectId, 1) < 1_000, true)
   assert.ok(outbound.projectCapacity(OTHER.projectId, 1) > 100)
   const before = order.length
   outbound.deliver(['good.test', 'name0.test'].map((domain) => toTask({ ...OTHER, domain })))
-  while (order.filter((name) => name === 'other').length < 2) await turn()
+  while (order.filter((name) => name === 'other').length < 2) await pause()
   const between = order.length - before
   assert.ok(between < 1_200, `${between} of the backlog went first`)
   await sending
@@ -248,8 +249,4 @@ test('the queue of a full site admits the first message of another project', asy
 
 function attempts(reports: readonly DeliveryResult[]): Attempted[] {
   return reports.filter((report) => report.kind === 'attempted')
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

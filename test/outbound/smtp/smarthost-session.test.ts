@@ -20,6 +20,7 @@ import {
   silence,
   startSink,
 } from '../../fakes/smtp-sink.ts'
+import { pause } from '../../pause.ts'
 
 const certificate = makeCertificate(['relay.test'])
 const message = 'Subject: x\r\n\r\n.dot\r\nx\r\n'
@@ -174,7 +175,7 @@ test('the current step of a session with a smarthost is known', async (t) => {
   const current: CurrentStep = { step: 'waiting', since: 0, peer: null }
   const before = Date.now()
   const sending = session.send(envelope, message, { current })
-  while (current.step !== 'rcpt') await new Promise((resolve) => setImmediate(resolve))
+  while (current.step !== 'rcpt') await pause()
   assert.ok(current.since >= before)
   session.close()
   await sending

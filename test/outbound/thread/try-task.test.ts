@@ -194,6 +194,32 @@ test('a transient refusal of the recipient is not retried at the next MX', async
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
+test('a message that its session takes no more goes out in a new one, at once', async () => {
+  for (const reply of ['452 4.5.3 too many recipients', '452 4.5.3 Too many messages sent']) {
+    const { sinks, pool } = await startSinks({
+      respond: ({ verb, count }) => (verb === 'RCPT' && count === 2 ? reply : undefined),
+    })
+    const first = await attempt(pool)
+    assert.equal(first.outcome.result, 'delivered')
+    const { outcome, session } = await attempt(pool, { session: first.session })
+    assert.equal(outcome.result, 'delivered', reply)
+    assert.deepEqual(
+      outcome.steps.flatMap(({ step, reply: said }) => (step === 'rcpt' ? [said?.code] : [])),
+      [452, 250],
+    )
+    assert.deepEqual([sinks[0]?.connectionCount(), sinks[0]?.acceptedCount()], [2, 2])
+    assert.equal(first.session?.isUsable, false)
+    assert.equal(session?.isUsable, true)
+  }
+})
+
+test('a server that takes a message in no session defers it after two', async () => {
+  const { sinks, pool } = await startSinks(at('RCPT', '452 4.5.3 too many recipients'))
+  const { outcome } = await attempt(pool)
+  assert.deepEqual([outcome.result, outcome.verdict?.class], ['deferred', 'session'])
+  assert.ok((sinks[0]?.connectionCount() ?? 0) <= 2)
+})
+
 test('throttling in the middle of a session opens no other connection', async () => {
   const { sinks, pool } = await startSinks(at('RCPT', '421 4.7.28 unusual rate of mail'), {})
   const { outcome } = await attempt(pool)

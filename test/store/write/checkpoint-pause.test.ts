@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openConnection } from '../../../src/store/connection.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
 import { startCheckpoints } from '../../../src/store/write/checkpoints.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 import { makeDatabaseFolder, recordingLog } from '../test-store.ts'
 
 test('while a reader keeps the log, the writer is not made to wait again and again', async (t) => {
@@ -43,7 +44,7 @@ test('while a reader keeps the log, the writer is not made to wait again and aga
   const waits = requests.filter((mayWait) => mayWait).length
   assert.ok(waits >= 1 && waits <= requests.length / 2, `${waits} of ${requests.length}`)
   reader.script('ROLLBACK')
-  const giveUpAt = performance.now() + 20_000
+  const giveUpAt = performance.now() + PATIENCE_MS
   while (walBytes() > 0) {
     assert.ok(performance.now() < giveUpAt, 'the log was never emptied')
     await delay(20)

@@ -5,6 +5,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { openConnection } from '../../../src/store/connection.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
 import { type CheckpointLimits, startCheckpoints } from '../../../src/store/write/checkpoints.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 import { makeDatabaseFolder, recordingLog } from '../test-store.ts'
 
 const limits: CheckpointLimits = { intervalMs: 10, smallBytes: 100_000, maxLogBytes: 400_000 }
@@ -32,7 +33,7 @@ async function setUp(t: Parameters<typeof makeDatabaseFolder>[0]) {
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  const endsAt = performance.now() + 3000
+  const endsAt = performance.now() + PATIENCE_MS
   while (!isTrue()) {
     assert.ok(performance.now() < endsAt, 'waited for nothing')
     await delay(5)

@@ -8,6 +8,7 @@ import { sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 import { createWritability } from '../../../src/store/write/writability.ts'
+import { pause } from '../../pause.ts'
 import { notes, openTestStore, stopClock } from '../test-store.ts'
 
 const large = 'x'.repeat(2_000_000)
@@ -90,7 +91,7 @@ test('a store is unwritable until a write of its own reaches the disk', async (t
   await store.write(async () => undefined)
   assert.equal(store.isWritable(), false)
   t.mock.timers.tick(1_000)
-  while (!store.isWritable()) await new Promise(setImmediate)
+  while (!store.isWritable()) await pause()
 })
 
 test('a probe that fails too keeps the store unwritable, and is repeated', async (t) => {

@@ -99,6 +99,14 @@ export function projectOf(caller: Caller | null): Project | null {
   return caller === null || caller.kind === 'user' ? null : caller.project
 }
 
+/**
+ * Whether the caller is shown the project's secrets: signing secrets, and the headers that authenticate the
+ * requests of workflows.
+ */
+export function seesSecrets(caller: ProjectCaller): boolean {
+  return caller.kind === 'key' ? caller.key === 'secret' : hasRole(caller.role, 'ADMIN')
+}
+
 export function hasRole(role: Role, least: 'MEMBER' | 'ADMIN'): boolean {
   return least === 'MEMBER' || role !== 'MEMBER'
 }

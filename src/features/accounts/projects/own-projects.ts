@@ -4,12 +4,18 @@ import { and, desc, eq, isNull } from '../../../store/drizzle.ts'
 import { memberships, projects } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import type { SessionUser } from '../callers/caller.ts'
+import type { HourlyLimit } from '../limits/hourly-limit.ts'
 import { requireUnbound } from '../users/proof.ts'
 import { requireUser } from '../users/require-user.ts'
 import { makeKeys } from './keys.ts'
 import { readProjectName } from './name.ts'
+import { refuseTooManyProjects } from './owner-limits.ts'
 import { insertProject } from './projects.ts'
 import { type ProjectRecord, toProjectRecord } from './record.ts'
+
+/** `limit`: of the projects that a user creates in an hour. */
+type CreateDeps = Pick<Base, 'store' | 'config' | 'now'> & { limit: HourlyLimit }
 
 /** Newest first. */
 export async function listOwnProjects(
@@ -28,20 +34,38 @@ export async function listOwnProjects(
 /**
  * The record shows the secret key, which nothing shows again.
  * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone,
- *   EMAIL_VERIFICATION_REQUIRED when the user is bound to a project
+ *   EMAIL_VERIFICATION_REQUIRED when the user is bound to a project, BAD_REQUEST and RATE_LIMIT_EXCEEDED for
+ *   too many projects
  */
 export async function createOwnProject(
-  { store, now }: Pick<Base, 'store' | 'now'>,
-  input: { userId: string; name: string },
+  deps: CreateDeps,
+  { user, name: given }: { user: Pick<SessionUser, 'id' | 'isOperator'>; name: string },
 ): Promise<ProjectRecord> {
-  const { userId } = input
-  const name = readProjectName(input.name)
+  const name = readProjectName(given)
+  if (user.isOperator) return insertOwnProject(deps, user, name)
+  const attempt = deps.limit.enter(user.id)
+  try {
+    const project = await insertOwnProject(deps, user, name)
+    attempt.counted()
+    return project
+  } catch (error) {
+    attempt.abandoned()
+    throw error
+  }
+}
+
+async function insertOwnProject(
+  { store, config, now }: CreateDeps,
+  { id: userId, isOperator }: Pick<SessionUser, 'id' | 'isOperator'>,
+  name: string,
+): Promise<ProjectRecord> {
   const keys = makeKeys()
   const at = now()
   const project = await store.write(async (tx) => {
     await requireUser(tx, userId)
     await requireUnbound(tx, { userId, projectId: null })
     await refuseOwnerOfDisabled(tx, userId)
+    if (!isOperator) await refuseTooManyProjects({ config }, tx, userId)
     const id = await insertProject(tx, { name, ownerId: userId, keys, areKeysSandbox: false, at })
     return tx.select().from(projects).where(eq(projects.id, id)).get()
   })

@@ -71,7 +71,7 @@ export function writeStretch(
     const category = categoryOf(plan.sourceType)
     const count = stretch.contacts.filter((contact) => mayGet(plan, contact)).length
     if (count > (await findAllowance(deps, tx, { project, at }))) return undefined
-    const use = await findUse(tx, { projectId, at })
+    const use = await findUse(deps, tx, { projectId, at })
     if (use === undefined || count > allowanceOf(deps, use, category)) return undefined
     const { inserted, suppressed } = await writeRows(deps, tx, { plan, active, stretch, at })
     const counted = inserted - suppressed

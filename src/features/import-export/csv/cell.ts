@@ -4,17 +4,19 @@
  * A text that a spreadsheet program would take for a formula is written with a leading apostrophe,
  * which such programs show as text. When an export of this service is read, the apostrophe is
  * removed. In an export, a text that looks like a number or a boolean is in quotes, and lists and
- * objects are JSON. In any other file quotes have no meaning, and the form of a value decides its
- * type.
+ * objects are JSON. In any other file the type of the column decides (`column-types.ts`).
  */
 import type { Cell } from './parser.ts'
 import type { OutCell } from './writer.ts'
 
+/** `mixed`: each cell has a type of its own, as in an export of this service. */
+export type ColumnType = 'text' | 'number' | 'boolean' | 'mixed'
+
 export type CellRules = {
   /** Whether the file is an export of this service. */
   isOwn: boolean
-  /** Reads every value as a text. */
-  areStrings: boolean
+  /** Every cell of the column is of this type. */
+  type: ColumnType
 }
 
 /** OWASP's list (CSV injection). Programs may drop blank or invisible characters before these. */
@@ -39,9 +41,11 @@ export function isBlank({ text, isQuoted }: Cell, { isOwn }: Pick<CellRules, 'is
 }
 
 /** Reads a cell that is not blank. */
-export function readCell(cell: Cell, rules: CellRules): unknown {
-  if (!rules.isOwn) return rules.areStrings ? cell.text.trim() : readForeign(cell.text.trim())
-  return rules.areStrings ? readCellText(cell, rules) : readExported(cell)
+export function readCell(cell: Cell, { isOwn, type }: CellRules): unknown {
+  if (type === 'mixed') return readExported(cell)
+  const text = readCellText(cell, { isOwn })
+  if (type === 'number') return readNumber(text) ?? text
+  return type === 'boolean' ? (readBoolean(text) ?? text) : text
 }
 
 /** Reads a cell as a text, even if it looks like a number or a boolean. */
@@ -53,11 +57,32 @@ export function readCellText(
   return removeApostrophe(isQuoted ? text : text.trim())
 }
 
-function readForeign(text: string): unknown {
-  const word = BOOLEAN_WORDS.get(text.toLowerCase())
-  if (word !== undefined) return word
-  const isExact = STRICT_DECIMAL.test(text) && text.replace(/\D/g, '').length <= EXACT_DIGITS
-  return isExact ? Number(text) : text
+/** Returns the boolean that a word means: true or yes, false or no, in any letter case. */
+export function readBoolean(text: string): boolean | undefined {
+  return BOOLEAN_WORDS.get(text.toLowerCase())
+}
+
+/**
+ * Returns the number of a text that the number gives back character by character, without an exponent:
+ * neither 01067 nor 1.10 nor +1. Undefined for any other text.
+ */
+export function readNumber(text: string): number | undefined {
+  if (!STRICT_DECIMAL.test(text) || countDigits(text) > EXACT_DIGITS) return undefined
+  const number = Number(text)
+  return String(number) === text ? number : undefined
+}
+
+/** Whether a text is a number of JSON with more digits, or larger, than a number keeps. */
+export function isHugeNumber(text: string): boolean {
+  if (!JSON_NUMBER.test(text)) return false
+  return (
+    !Number.isFinite(Number(text)) ||
+    (STRICT_DECIMAL.test(text) && countDigits(text) > EXACT_DIGITS)
+  )
+}
+
+function countDigits(text: string): number {
+  return text.replace(/\D/g, '').length
 }
 
 function readExported({ text, isQuoted }: Cell): unknown {

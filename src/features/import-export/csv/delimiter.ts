@@ -4,6 +4,7 @@
  * characters, the one with which the header has the most columns.
  */
 
+import { repairRecord } from './damage.ts'
 import { isBlankRecord, RECORD_LIMITS } from './header.ts'
 import { type CsvRecord, createCsvParser } from './parser.ts'
 
@@ -27,7 +28,8 @@ export function detectDelimiter(
   const declared = DECLARATION.exec(sample)?.[1]
   if (declared !== undefined) return { delimiter: declared, skippedLines: 1 }
   const ranked = DELIMITERS.map((delimiter) => {
-    const cells = firstRecord(sample, delimiter)?.cells ?? []
+    const first = firstRecord(sample, delimiter)
+    const cells = first === undefined ? [] : repairRecord(first).record.cells
     const hasAddressColumn = cells.some(({ text }) => isNameOfAddress(text))
     return { delimiter, rank: (hasAddressColumn ? RECORD_LIMITS.maxCells + 1 : 0) + cells.length }
   }).sort((one, other) => other.rank - one.rank)

@@ -1,40 +1,35 @@
 /**
- * Detects the encoding of a file. A byte order mark decides. Without one, a file is UTF-16 if every
- * other of its first bytes is zero (as in text of mostly Latin letters), UTF-8 if all of it is valid
- * UTF-8, and Windows-1252 otherwise: old spreadsheet programs write it, and every byte has a character.
+ * Decodes a file. A byte order mark decides the encoding. Without one, a file is UTF-16 if every other of
+ * its first bytes is zero (as in text of mostly Latin letters), otherwise UTF-8.
+ *
+ * A byte that is not UTF-8 becomes a lone surrogate that keeps its value (U+DC80 to U+DCFF), which valid
+ * UTF-8 never has. Whole rows decide later what such bytes are (`damage.ts`), so that one of them does
+ * not change how the rest of the file is read.
  */
 import { isUtf8 } from 'node:buffer'
 
-type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+export type Encoding = {
+  name: 'utf-8' | 'utf-16le' | 'utf-16be'
+  /** Whether the zeros of the beginning decided. */
+  isGuessed: boolean
+}
 
 /** Bytes that are enough to recognize UTF-16. */
 const SAMPLE_BYTES = 1024
+/** Added to a byte of 0x80 or more. */
+const ESCAPE = 0xdc00
+const LF = 10
 
-const BYTE_ORDER_MARKS: readonly [Encoding, readonly number[]][] = [
+const BYTE_ORDER_MARKS: readonly [Encoding['name'], readonly number[]][] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ]
 
-/** Reads the whole file, unless the first chunk decides. */
-export async function detectEncoding(chunks: AsyncIterable<Uint8Array>): Promise<Encoding> {
-  let isFirst = true
-  let tail = new Uint8Array()
-  for await (const chunk of chunks) {
-    const known = isFirst ? fromBeginning(chunk) : undefined
-    if (known !== undefined) return known
-    isFirst = false
-    const bytes = tail.length === 0 ? chunk : Buffer.concat([tail, chunk])
-    const end = lastCharacterStart(bytes)
-    if (!isUtf8(bytes.subarray(0, end))) return 'windows-1252'
-    tail = Uint8Array.from(bytes.subarray(end))
-  }
-  return isUtf8(tail) ? 'utf-8' : 'windows-1252'
-}
-
-function fromBeginning(bytes: Uint8Array): Encoding | undefined {
-  for (const [encoding, mark] of BYTE_ORDER_MARKS) {
-    if (mark.every((byte, index) => bytes[index] === byte)) return encoding
+/** Detects the encoding by the first chunk. */
+export function detectEncoding(bytes: Uint8Array): Encoding {
+  for (const [name, mark] of BYTE_ORDER_MARKS) {
+    if (mark.every((byte, index) => bytes[index] === byte)) return { name, isGuessed: false }
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES)
   const zeros = [0, 0]
@@ -42,10 +37,99 @@ function fromBeginning(bytes: Uint8Array): Encoding | undefined {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
   }
   const [even = 0, odd = 0] = zeros
-  // Zeros in one half of the positions, and none in the other.
-  if (odd > sample.length / 4 && even === 0) return 'utf-16le'
-  if (even > sample.length / 4 && odd === 0) return 'utf-16be'
-  return undefined
+  // Zeros in one half of the positions, and hardly any in the other: a few letters have such bytes.
+  const isMostly = (one: number, other: number) => one > sample.length / 4 && other * 10 < one
+  if (isMostly(odd, even)) return { name: 'utf-16le', isGuessed: true }
+  if (isMostly(even, odd)) return { name: 'utf-16be', isGuessed: true }
+  return { name: 'utf-8', isGuessed: false }
+}
+
+export type DecodedPiece = {
+  text: string
+  /** Bytes of the file up to the end of this piece. */
+  bytesRead: number
+  encoding: Encoding
+}
+
+/**
+ * Yields the text without a byte order mark, one piece per chunk and one for the end. In UTF-16, what is no
+ * character becomes U+FFFD.
+ */
+export async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedPiece> {
+  let encoding: Encoding | undefined
+  let decoder: Decoder | undefined
+  let bytesRead = 0
+  for await (const chunk of chunks) {
+    bytesRead += chunk.length
+    encoding ??= detectEncoding(chunk)
+    decoder ??= encoding.name === 'utf-8' ? createUtf8Decoder() : createUtf16Decoder(encoding.name)
+    yield { text: decoder(chunk), bytesRead, encoding }
+  }
+  if (encoding !== undefined && decoder !== undefined) {
+    yield { text: decoder(), bytesRead, encoding }
+  }
+}
+
+/** Takes the next bytes, or nothing at the end. */
+type Decoder = (bytes?: Uint8Array) => string
+
+function createUtf16Decoder(name: string): Decoder {
+  const decoder = new TextDecoder(name)
+  return (bytes) => decoder.decode(bytes, { stream: bytes !== undefined })
+}
+
+function createUtf8Decoder(): Decoder {
+  let tail: Uint8Array = new Uint8Array()
+  let isFirst = true
+  return (bytes) => {
+    const all = bytes === undefined ? tail : Buffer.concat([tail, bytes])
+    const end = bytes === undefined ? all.length : lastCharacterStart(all)
+    tail = all.subarray(end)
+    const text = readUtf8(Buffer.from(all.buffer, all.byteOffset, end))
+    if (!isFirst || text === '') return text
+    isFirst = false
+    return text.startsWith('\ufeff') ? text.slice(1) : text
+  }
+}
+
+/** Only lines with other bytes than UTF-8 are read byte by byte. */
+function readUtf8(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const lineEnd = bytes.indexOf(LF, at)
+    const end = lineEnd < 0 ? bytes.length : lineEnd + 1
+    const line = bytes.subarray(at, end)
+    text += isUtf8(line) ? line.toString('utf8') : readDamaged(line)
+    at = end
+  }
+  return text
+}
+
+function readDamaged(line: Buffer): string {
+  const parts: string[] = []
+  let from = 0
+  for (let at = 0; at < line.length; ) {
+    const length = characterLength(line, at)
+    if (length > 0) {
+      at += length
+      continue
+    }
+    parts.push(line.toString('utf8', from, at), String.fromCharCode(ESCAPE + (line[at] ?? 0)))
+    at += 1
+    from = at
+  }
+  return parts.join('') + line.toString('utf8', from)
+}
+
+/** Returns the number of bytes of the character; 0 if there is none. */
+function characterLength(bytes: Buffer, at: number): number {
+  const first = bytes[at] ?? 0
+  if (first < 0x80) return 1
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
+  return first >= 0xc0 && isUtf8(bytes.subarray(at, at + length)) && at + length <= bytes.length
+    ? length
+    : 0
 }
 
 /** Returns the start of a character that may continue in the next chunk, otherwise the end. */
@@ -56,18 +140,4 @@ function lastCharacterStart(bytes: Uint8Array): number {
     if (byte >= 0xc0) return bytes.length - back
   }
   return bytes.length
-}
-
-/** Yields the text, one piece per chunk; invalid bytes become U+FFFD. */
-export async function* decode(
-  chunks: AsyncIterable<Uint8Array>,
-  encoding: Encoding,
-): AsyncGenerator<{ text: string; bytesRead: number }> {
-  const decoder = new TextDecoder(encoding)
-  let bytesRead = 0
-  for await (const chunk of chunks) {
-    bytesRead += chunk.length
-    yield { text: decoder.decode(chunk, { stream: true }), bytesRead }
-  }
-  yield { text: decoder.decode(), bytesRead }
 }

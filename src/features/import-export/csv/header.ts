@@ -14,9 +14,10 @@
  * that a file that was merged from others loses nothing. A warning says so.
  */
 import { FinalFailure } from '../../../jobs/run.ts'
-import { isDataKey } from '../../contacts/write/data.ts'
+import { isDataKey, RESERVED_KEYS } from '../../contacts/write/data.ts'
 import { isAddressColumn } from './address-column.ts'
 import { type CellRules, isBlank } from './cell.ts'
+import type { RowDamage } from './damage.ts'
 import type { Cell, CsvRecord } from './parser.ts'
 
 /** The field for each header in lower case; null ignores the column. */
@@ -26,8 +27,13 @@ export type Header = {
   isOwn: boolean
   /** The indexes of the columns of each field (`email`, `subscribed`, `data.<key>`). */
   columns: ReadonlyMap<string, readonly number[]>
+  /** Indexes of columns that are left out on purpose: by the mapping, or as read-only in an export. */
+  ignored: ReadonlySet<number>
+  /** The line where the header starts. */
+  line: number
   /** Sentences for people. */
   warnings: string[]
+  damage?: RowDamage
 }
 
 export const MAX_COLUMNS = 1000
@@ -45,7 +51,7 @@ const MAX_SHOWN = 10
 const MAX_SHOWN_LENGTH = 40
 
 /** Reads the header row. @throws FinalFailure for a file that cannot be imported */
-export function readHeader({ cells, problem }: CsvRecord, mapping: Mapping): Header {
+export function readHeader({ cells, problem, line }: CsvRecord, mapping: Mapping): Header {
   if (problem === 'unclosed') throw new FinalFailure('A quote in the header row is never closed.')
   if (problem === 'too-long') {
     const { maxLength } = RECORD_LIMITS
@@ -56,13 +62,29 @@ export function readHeader({ cells, problem }: CsvRecord, mapping: Mapping): Hea
   }
   const isOwn = EXPORT_COLUMNS.every((name, index) => cells[index]?.text === name)
   const columns = new Map<string, number[]>()
+  const ignored = new Set<number>()
   for (const [index, cell] of cells.entries()) {
     const field = fieldOf(cell, { isOwn, mapping })
     if (field !== undefined) columns.set(field, [...(columns.get(field) ?? []), index])
+    else if (normalizeHeader(cell.text) !== '') ignored.add(index)
   }
   if (!columns.has('email')) assignAddressColumns(columns, cells, mapping)
   if (!columns.has('email')) throw new FinalFailure(describeMissingColumn(cells))
-  return { isOwn, columns, warnings: [...duplicates(columns), ...missingColumns(cells, mapping)] }
+  const warnings = [
+    ...duplicates(columns),
+    ...missingColumns(cells, mapping),
+    ...reservedColumns(columns),
+  ]
+  return { isOwn, columns, ignored, line, warnings }
+}
+
+/** Returns the number of cells with a value in no column of the header, or in one without a name. */
+export function findDropped({ cells }: CsvRecord, { columns, ignored }: Header): number {
+  if (cells.length === 0) return 0
+  const taken = new Set([...columns.values()].flat())
+  const isDropped = ({ text }: Cell, index: number) =>
+    text.trim() !== '' && !taken.has(index) && !ignored.has(index)
+  return cells.filter(isDropped).length
 }
 
 /** Whether a header is the address column, by its name or by the mapping. */
@@ -184,6 +206,16 @@ function missingColumns(cells: readonly Cell[], mapping: Mapping): string[] {
     .filter(([header]) => !headers.has(header))
     .slice(0, MAX_SHOWN)
     .map(([header]) => `The mapping names a column "${shorten(header)}" that does not exist.`)
+}
+
+function reservedColumns(columns: ReadonlyMap<string, readonly number[]>): string[] {
+  return [...columns.keys()]
+    .filter((field) => RESERVED_KEYS.has(keyOf(field) ?? ''))
+    .slice(0, MAX_SHOWN)
+    .map(
+      (field) =>
+        `The column "${shorten(keyOf(field) ?? '')}" is left out: contacts have no such data.`,
+    )
 }
 
 function shorten(text: string): string {

@@ -46,6 +46,8 @@ export type WorkflowEmail = {
    * names does. If absent: whether the recipient's address is not the contact's.
    */
   bypassesSubscription?: boolean
+  /** The workflow answers received mail. */
+  isAnswer: boolean
   at: number
 }
 
@@ -121,7 +123,7 @@ function toDraft(
     subject: template.subject,
     contentClass,
     isTracked: isTracked(project, contentClass === 'TRANSACTIONAL'),
-    headers: null,
+    headers: headersOf(email),
     variables: snapshotOf(email),
     sealedVariables: null,
     messageId: `${id}@${plan.senderDomain.domain}`,
@@ -132,6 +134,15 @@ function toDraft(
     ignoresComplaint: false,
     at,
   }
+}
+
+/**
+ * RFC 3834 section 5: says that a program sent the mail, so that other programs do not answer it. Bulk
+ * mail says so anyway (`build-message.ts`).
+ */
+function headersOf({ plan, isAnswer }: WorkflowEmail): Record<string, string> | null {
+  if (isAnswer) return { 'Auto-Submitted': 'auto-replied', Precedence: 'bulk' }
+  return plan.contentClass === 'MARKETING' ? null : { 'Auto-Submitted': 'auto-generated' }
 }
 
 function isTracked({ tracking }: Project, isTransactional: boolean): boolean {

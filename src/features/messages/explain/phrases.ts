@@ -10,7 +10,11 @@ const MAX_QUOTED = 400
 /** Why the last attempt failed, by class of the reply. */
 const FAILURES: Record<string, (host: string) => string> = {
   greylist: (host) => `${host} asks for another attempt later (greylisting)`,
-  throttle: (host) => `${host} is limiting mail from this server for now`,
+  throttle: (host) => `${host} is limiting the rate of mail from this server for now`,
+  connections: (host) =>
+    `${host} is limiting the connections of this server, which opens fewer for some minutes`,
+  session: (host) =>
+    `${host} is limiting the mail of one session, and gets the rest in another one`,
   too_fast: (host) => `${host} says that the mailbox receives too much mail at once`,
   quota: (host) => `${host} says that the mailbox is full`,
   block: (host) => `${host} refuses mail from the address of this server`,

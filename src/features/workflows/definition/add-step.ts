@@ -12,6 +12,7 @@ import { type Edge, firstSlot, freeSlot } from '../graph/structure.ts'
 import { checkTemplates } from '../graph/webhook-config.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, requireTransition } from './find.ts'
+import { restoreSecrets } from './restore-secrets.ts'
 import {
   configToStore,
   insertEdges,
@@ -60,7 +61,7 @@ export async function addStep(
       await insertEdges(tx, workflow.id, { rows: [edge], at })
     }
     await saveVersion(tx, workflow, { at })
-    return viewStep(tx, workflow.id, row.id)
+    return viewStep(tx, { workflowId: workflow.id, stepId: row.id }, edit)
   })
 }
 
@@ -99,7 +100,7 @@ export async function insertStep(
     const onward = newEdge({ ...slot, fromStepId: row.id, toStepId: transition.toStepId })
     await insertEdges(tx, workflow.id, { rows: [onward], at })
     await saveVersion(tx, workflow, { at })
-    return viewStep(tx, workflow.id, row.id)
+    return viewStep(tx, { workflowId: workflow.id, stepId: row.id }, edit)
   })
 }
 
@@ -109,6 +110,7 @@ async function parseStep(
   { type, name, position, ...given }: NewStep,
 ): Promise<StepRow & { config: StepConfigs[StepType] }> {
   const { config, templateId: inConfig = null } = parseConfig({ type, config: given.config })
+  restoreSecrets({ type, config }, { stored: undefined, path: 'config' })
   if (type === 'WEBHOOK') await checkTemplates(deps, config as WebhookConfig, 'config')
   const { templateId = inConfig } = given
   return { id: newId(), type, name, position, config, templateId }

@@ -4,27 +4,31 @@ import type { Base } from '../../base.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { insertSteps } from './step-rows.ts'
-import { eventTrigger, triggerStepConfig } from './trigger.ts'
+import { newEventTrigger, triggerStepConfig } from './trigger.ts'
 import { loadDetail, type WorkflowDetail } from './view.ts'
 
 export type NewWorkflow = {
   projectId: string
   name: string
   eventName: string
+  /** The other fields of `triggerConfig`. */
+  triggerOptions?: Record<string, unknown> | undefined
   description?: string | null | undefined
   allowReentry?: boolean | undefined
 }
 
 const TRIGGER_POSITION = { x: 100, y: 100 }
 
-/** Creates a workflow, disabled, with its TRIGGER. */
+/** Creates a workflow, disabled, with its TRIGGER. @throws AppError VALIDATION_ERROR */
 export async function createWorkflow(
   { store, now }: Pick<Base, 'store' | 'now'>,
-  { projectId, name, eventName, description = null, allowReentry = false }: NewWorkflow,
+  workflow: NewWorkflow,
 ): Promise<WorkflowDetail> {
+  const { projectId, name, eventName, triggerOptions, description = null } = workflow
+  const { allowReentry = false } = workflow
   const at = now()
   const id = newId()
-  const trigger = eventTrigger(eventName)
+  const trigger = newEventTrigger(eventName, triggerOptions)
   return store.write(async (tx) => {
     await tx.insert(workflows).values({
       ...{ id, projectId, name, description, ...trigger, allowsReentry: allowReentry },
@@ -39,7 +43,7 @@ export async function createWorkflow(
       templateId: null,
     }
     await insertSteps(tx, { id, projectId }, { rows: [step], at })
-    return loadDetail(tx, await loadWorkflow(tx, { projectId, id }))
+    return loadDetail(tx, await loadWorkflow(tx, { projectId, id }), {})
   })
 }
 

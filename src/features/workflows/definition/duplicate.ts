@@ -6,12 +6,12 @@ import { copyName } from '../../copy-name.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { loadDefinition } from './find.ts'
 import { insertEdges, insertSteps } from './step-rows.ts'
-import { loadDetail, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
 
 /** Returns the copy: disabled, without executions. @throws AppError WORKFLOW_NOT_FOUND */
 export async function duplicateWorkflow(
   { store, now }: Pick<Base, 'store' | 'now'>,
-  key: WorkflowKey,
+  key: WorkflowKey & Viewer,
 ): Promise<WorkflowDetail> {
   const copy = async (tx: Tx) => {
     const original = await loadWorkflow(tx, key)
@@ -36,7 +36,7 @@ export async function duplicateWorkflow(
       ...{ id: newId(), fromStepId: idOf(edge.fromStepId), toStepId: idOf(edge.toStepId) },
     }))
     await insertEdges(tx, id, { rows: edges, at })
-    return loadDetail(tx, await loadWorkflow(tx, { projectId, id }))
+    return loadDetail(tx, await loadWorkflow(tx, { projectId, id }), key)
   }
   return store.write(copy, { heavyFor: key.projectId })
 }

@@ -9,12 +9,13 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { CrowdedSteps, clearSteps } from './remove-steps.ts'
-import { loadDetail, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
 
-export type Edit = WorkflowKey & {
-  /** Whether the caller knows this version; without it, the last change wins. */
-  isExpected?: ((version: number) => boolean) | undefined
-}
+export type Edit = WorkflowKey &
+  Viewer & {
+    /** Whether the caller knows this version; without it, the last change wins. */
+    isExpected?: ((version: number) => boolean) | undefined
+  }
 
 export type EditDeps = Pick<Base, 'store' | 'now'>
 
@@ -34,7 +35,7 @@ export async function editWorkflow<T>(
     deps.store.write(
       async (tx) => {
         const workflow = await loadWorkflow(tx, key)
-        if (!isExpected(workflow.version)) throw otherVersion(await loadDetail(tx, workflow))
+        if (!isExpected(workflow.version)) throw otherVersion(await loadDetail(tx, workflow, edit))
         return change(tx, workflow)
       },
       { heavyFor: key.projectId },

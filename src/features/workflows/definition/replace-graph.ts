@@ -23,16 +23,18 @@ import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
 import { protectedSteps } from './graph-changes.ts'
 import { type GivenGraph, type ParsedGraph, parseGraph } from './parse-graph.ts'
 import { removeSteps } from './remove-steps.ts'
+import { restoreSecrets } from './restore-secrets.ts'
 import {
   configToStore,
   type EdgeRow,
   insertEdges,
   insertSteps,
+  requireConfigRoom,
   type StepRow,
   updateEdges,
   updateSteps,
 } from './step-rows.ts'
-import { loadDetail, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
 
 const FIRST_POSITION = { x: 100, y: 100 }
 
@@ -51,12 +53,13 @@ export async function replaceGraph(
     const before = await loadDefinition(tx, workflow.id)
     const known = await findKnown(tx, workflow, parsed)
     requireEnds(parsed)
-    const next = await complete(tx, workflow, { before, known, parsed })
+    const { seesSecrets } = edit
+    const next = await complete(tx, workflow, { before, known, parsed, seesSecrets })
     requireStructure(next.steps, next.edges)
     await refuseConflicts(tx, workflow, { before, next })
     const at = deps.now()
     const isChanged = await apply(tx, workflow, { before, known, next, at })
-    return loadDetail(tx, isChanged ? await saveVersion(tx, workflow, { at }) : workflow)
+    return loadDetail(tx, isChanged ? await saveVersion(tx, workflow, { at }) : workflow, edit)
   })
 }
 
@@ -103,10 +106,15 @@ type NextGraph = { steps: StepRow[]; edges: EdgeRow[] }
 async function complete(
   tx: Tx,
   workflow: Workflow,
-  { before, known, parsed }: { before: Definition; known: Known; parsed: ParsedGraph },
+  {
+    before,
+    known,
+    parsed,
+    seesSecrets,
+  }: Viewer & { before: Definition; known: Known; parsed: ParsedGraph },
 ): Promise<NextGraph> {
   const templates = await loadTemplatesOf(tx, workflow.projectId, parsed.steps)
-  const steps = parsed.steps.map((step): StepRow => {
+  const steps = parsed.steps.map((step, index): StepRow => {
     const row = known.steps.get(step.id)
     if (row !== undefined && row.type !== step.type) {
       throw new AppError('BAD_REQUEST', 'The type of a step cannot change.', {
@@ -118,8 +126,14 @@ async function complete(
       throw templateNotFound(templateId)
     }
     const position = step.position ?? row?.position ?? FIRST_POSITION
-    return { ...step, position, config: configToStore(workflow, step) }
+    const path = `steps.${index}.config`
+    const config = restoreSecrets(step, { stored: row, path, seesSecrets })
+    return { ...step, position, config: configToStore(workflow, { ...step, config }) }
   })
+  requireConfigRoom(
+    steps.map(({ config }) => config),
+    'steps',
+  )
   const wayOf = (edge: Edge) => `${edge.fromStepId} ${edge.toStepId} ${slotKey(edge)}`
   const given = new Set(parsed.transitions.flatMap(({ id }) => id ?? []))
   const same = new Map(

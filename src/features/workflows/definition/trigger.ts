@@ -1,18 +1,28 @@
 /**
  * What starts executions (contract 5.1, 0.3).
  *
- *   EVENT      `{ eventName }`: an event of a contact; aliases of names are accepted
+ *   EVENT      `{ eventName }`: an event of a contact; aliases of names are accepted. `email.received`
+ *              has two options: `received-trigger.ts`
  *   MANUAL     null: requests only
  *   SCHEDULE   `{ schedule, timezone, segmentId }`: the members of a segment, at fixed times
  */
+import { isDeepStrictEqual } from 'node:util'
 import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
 import type { TriggerType } from '../../../store/schema/words.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { storedEventName } from '../../conditions/field.ts'
-import { isObject, readEventName, readFields, readUuid, typeName } from '../graph/config-fields.ts'
+import {
+  type ConfigFields,
+  isObject,
+  readEventName,
+  readFields,
+  readUuid,
+  typeName,
+} from '../graph/config-fields.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
 import { MAX_SCHEDULE_LENGTH, MAX_TIMEZONE_LENGTH } from '../limits.ts'
 import { type FiringTimes, isSchedule, isTimezone, nextFiring } from '../schedule/next-firing.ts'
+import { readReceivedOptions, withoutReceivedOptions } from './received-trigger.ts'
 
 /** The columns of a trigger. */
 export type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig' | 'triggerEvent' | 'segmentId'>
@@ -25,13 +35,38 @@ export type GivenTrigger = {
 const DEFAULT_TIMEZONE = 'UTC'
 const PATH = 'triggerConfig'
 
-export function eventTrigger(eventName: string): Trigger {
+const MANUAL: Trigger = {
+  triggerType: 'MANUAL',
+  triggerConfig: null,
+  triggerEvent: null,
+  segmentId: null,
+}
+
+/**
+ * The trigger of a new workflow. `options`: the other fields of `triggerConfig`.
+ * @throws AppError VALIDATION_ERROR
+ */
+export function newEventTrigger(eventName: string, options: Record<string, unknown> = {}): Trigger {
+  const errors: FieldError[] = []
+  const trigger = eventTrigger(MANUAL, eventName, readFields(options, PATH, errors))
+  if (errors.length > 0) throw invalid(errors)
+  return trigger
+}
+
+function eventTrigger(current: Trigger, eventName: string, fields: ConfigFields): Trigger {
+  const triggerEvent = storedEventName(eventName)
+  const options = readReceivedOptions(fields, { triggerEvent, current })
   return {
     triggerType: 'EVENT',
-    triggerConfig: { eventName },
-    triggerEvent: storedEventName(eventName),
+    triggerConfig: { eventName, ...options },
+    triggerEvent,
     segmentId: null,
   }
+}
+
+/** Whether both start the same executions; they may differ in options. */
+export function startsAlike(one: Trigger, other: Trigger): boolean {
+  return isDeepStrictEqual(withoutReceivedOptions(one), withoutReceivedOptions(other))
 }
 
 /**
@@ -43,15 +78,16 @@ export function changeTrigger(current: Trigger, given: GivenTrigger, now: number
   const isSame = triggerType === current.triggerType && triggerConfig === undefined
   if (isSame) return current
   if (triggerType === 'MANUAL') {
-    return { triggerType, triggerConfig: null, triggerEvent: null, segmentId: null }
+    return MANUAL
   }
   if (!isObject(triggerConfig)) throw invalid([wrongConfig(triggerConfig)])
   const errors: FieldError[] = []
   const fields = readFields(triggerConfig, PATH, errors)
   if (triggerType === 'EVENT') {
     const eventName = readEventName(fields, { isRequired: true })
-    if (eventName === undefined) throw invalid(errors)
-    return eventTrigger(eventName)
+    const trigger = eventTrigger(current, eventName ?? '', fields)
+    if (errors.length > 0) throw invalid(errors)
+    return trigger
   }
   const schedule = fields.text('schedule', { max: MAX_SCHEDULE_LENGTH, isRequired: true })
   const timezone = fields.text('timezone', { max: MAX_TIMEZONE_LENGTH }) ?? DEFAULT_TIMEZONE

@@ -10,6 +10,7 @@ import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { loadDefinition, requireStep } from './find.ts'
+import { restoreSecrets } from './restore-secrets.ts'
 import { configToStore, requireConfigRoom, requireTemplate } from './step-rows.ts'
 import { type StepView, viewStep } from './view.ts'
 
@@ -37,8 +38,11 @@ export async function updateStep(
     const definition = await loadDefinition(tx, workflow.id)
     const step = requireStep(definition, stepId)
     const next = changed(step, changes, parsed)
+    const { seesSecrets } = edit
+    next.config = restoreSecrets(next, { stored: step, path: 'config', seesSecrets })
     next.config = configToStore(workflow, next)
-    if (isDeepStrictEqual(next, step)) return viewStep(tx, workflow.id, stepId)
+    if (isDeepStrictEqual(next, step))
+      return viewStep(tx, { workflowId: workflow.id, stepId }, edit)
     const isSameWork =
       isDeepStrictEqual(next.config, step.config) && next.templateId === step.templateId
     if (!isSameWork) {
@@ -58,7 +62,7 @@ export async function updateStep(
       .set({ name, position, config, templateId, updatedAt: at })
       .where(eq(workflowSteps.id, stepId))
     await saveVersion(tx, workflow, { at })
-    return viewStep(tx, workflow.id, stepId)
+    return viewStep(tx, { workflowId: workflow.id, stepId }, edit)
   })
 }
 

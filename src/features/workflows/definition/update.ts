@@ -18,6 +18,7 @@ import {
   changeTrigger,
   type GivenTrigger,
   nextFiringOf,
+  startsAlike,
   type Trigger,
   triggerStepConfig,
 } from './trigger.ts'
@@ -49,7 +50,7 @@ export async function updateWorkflow(
     const before = triggerOf(current)
     const isPrepared = isDeepStrictEqual(before, prepared.before)
     const { trigger, firesAt } = isPrepared ? prepared : prepare(before)
-    const isOther = !isDeepStrictEqual(trigger, before)
+    const isOther = !startsAlike(trigger, before)
     if (isOther) await requireTrigger(tx, current, trigger)
     const columns = definedColumns(changes)
     const { isEnabled } = { ...current, ...columns }
@@ -62,13 +63,13 @@ export async function updateWorkflow(
       nextFireAt: isBegun ? firesAt : keptFireAt,
       ...(isBegun && { enabledSeq: await newestSeq(tx) }),
     }
-    if (!isChange(current, next)) return loadDetail(tx, current)
+    if (!isChange(current, next)) return loadDetail(tx, current, edit)
     const saved = await saveVersion(tx, current, { ...next, at })
     if (isOther) await syncTriggerStep(tx, current, { trigger, at })
     if (isEnabled && !current.isEnabled) await requireSound(tx, saved)
     if (isBegun) await refuseCrowded(tx, saved)
     tx.afterCommit(() => deps.workflowNotifier.notify({ kind: 'schedule' }))
-    return loadDetail(tx, saved)
+    return loadDetail(tx, saved, edit)
   })
 }
 

@@ -2,6 +2,7 @@
 import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
 import type { StepType, TriggerType, WaitOutcome } from '../../../store/schema/words.ts'
 import type { Workflow, WorkflowStep, WorkflowTransition } from '../../../store/schema/workflows.ts'
+import { maskConfig } from '../graph/secret-headers.ts'
 import {
   type Definition,
   loadDefinition,
@@ -54,6 +55,9 @@ export type StepView = {
 
 export type WorkflowDetail = WorkflowView & { steps: StepView[] }
 
+/** Who looks. Absent: headers that authenticate requests are masked. */
+export type Viewer = { seesSecrets?: boolean | undefined }
+
 export function toWorkflowView(workflow: Workflow): WorkflowView {
   return {
     id: workflow.id,
@@ -72,20 +76,24 @@ export function toWorkflowView(workflow: Workflow): WorkflowView {
 }
 
 /** Reads the graph of a workflow and shows both. */
-export async function loadDetail(queries: Queries, workflow: Workflow): Promise<WorkflowDetail> {
+export async function loadDetail(
+  queries: Queries,
+  workflow: Workflow,
+  viewer: Viewer,
+): Promise<WorkflowDetail> {
   const definition = await loadDefinition(queries, workflow.id)
-  return { ...toWorkflowView(workflow), steps: await toStepViews(queries, definition) }
+  return { ...toWorkflowView(workflow), steps: await toStepViews(queries, definition, viewer) }
 }
 
 /** A step among its neighbours. */
 export async function viewStep(
   queries: Queries,
-  workflowId: string,
-  stepId: string,
+  { workflowId, stepId }: { workflowId: string; stepId: string },
+  viewer: Viewer,
 ): Promise<StepView> {
   const { steps, transitions } = await loadDefinition(queries, workflowId)
   const own = steps.filter(({ id }) => id === stepId)
-  const [view] = await toStepViews(queries, { steps: own, transitions })
+  const [view] = await toStepViews(queries, { steps: own, transitions }, viewer)
   if (view === undefined) throw new TypeError('The step was removed in the same transaction.')
   return view
 }
@@ -102,6 +110,7 @@ export function toTransitionView(transition: WorkflowTransition): TransitionView
 async function toStepViews(
   queries: Queries,
   { steps, transitions }: Definition,
+  viewer: Viewer,
 ): Promise<StepView[]> {
   const templates = await loadTemplatesOf(queries, steps[0]?.projectId ?? '', steps)
   const views = transitions.map(toTransitionView)
@@ -115,7 +124,7 @@ async function toStepViews(
     type: step.type,
     name: step.name,
     position: step.position,
-    config: shownConfig(step),
+    config: shownConfig(step, viewer),
     templateId: step.templateId,
     template: shownTemplate(templates.get(step.templateId ?? '')),
     outgoingTransitions: outgoing.get(step.id) ?? [],
@@ -126,7 +135,11 @@ async function toStepViews(
 }
 
 /** Older clients read the template of a SEND_EMAIL from its config. */
-function shownConfig({ type, config, templateId }: WorkflowStep): Record<string, unknown> {
+function shownConfig(
+  { type, config, templateId }: WorkflowStep,
+  { seesSecrets = false }: Viewer,
+): Record<string, unknown> {
+  if (type === 'WEBHOOK') return seesSecrets ? config : maskConfig(config)
   return type === 'SEND_EMAIL' && templateId !== null ? { ...config, templateId } : config
 }
 

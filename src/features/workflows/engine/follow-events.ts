@@ -1,8 +1,10 @@
 /**
  * The follower of events: an event ends waits for it and starts executions of enabled workflows. It only
  * writes rows that the engine works on later, so that no event can fail here and hold up the others.
+ *
+ * Received mail that a machine sent does neither, unless the trigger or the wait includes it.
  */
-import { eachOf, jsonItem, orderedJoin } from '../../../store/dialect.ts'
+import { eachOf, jsonItem, jsonValue, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { EventRow } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -11,7 +13,9 @@ import type { Base } from '../../base.ts'
 import { readEventContexts } from '../../events/context.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
 import { raiseExecutions, splitAtFence } from '../../fence/rows.ts'
+import { isAutomaticEvent } from '../automatic-event.ts'
 import { type StartableWorkflow, startExecution } from '../executions/start.ts'
+import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { NOW } from './walk.ts'
 
@@ -22,6 +26,8 @@ export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now'> & {
 type ContactEvent = EventRow & { contactId: string }
 type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
   allowsReentry: number
+  /** 1 if the trigger says so. */
+  includeAutomatic: number | null
   event: string
   enabledSeq: number
 }
@@ -36,7 +42,7 @@ const MAX_STARTS = 200
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 
-/** `events`: lists of seq, contact, name and email. */
+/** `events`: lists of seq, contact, name, email, and 1 if a machine sent the mail. */
 const listEnded = statement<EndedWait>(
   () => sql`select wait.execution_number as "executionNumber", wait.workflow_id as "workflowId",
       execution.project_id as "projectId", min(${item(0)}) as seq
@@ -47,6 +53,7 @@ const listEnded = statement<EndedWait>(
       on execution.number = wait.execution_number
     where wait.event_seq is null and ${item(0)} > wait.after_seq
       and (wait.email_id is null or wait.email_id = ${item(3)})
+      and (${item(4)} = 0 or wait.includes_automatic = 1)
     group by wait.execution_number`,
 )
 
@@ -66,6 +73,7 @@ const listTriggered = statement<Triggered>(
       workflows.allow_reentry as "allowsReentry", workflows.enabled_seq as "enabledSeq",
       workflows.cancelled_through as "cancelledThrough",
       workflows.cancel_reason as "cancelReason", workflows.trigger_event as event,
+      ${jsonValue(sql`workflows.trigger_config`, 'includeAutomatic')} as "includeAutomatic",
       workflow_steps.id as "triggerStepId"
     from ${eachOf(parameter('names'))} as row
     ${orderedJoin()} workflows on workflows.project_id = ${item(0)}
@@ -143,7 +151,10 @@ async function endWaits(
   tx: Tx,
   events: readonly ContactEvent[],
 ): Promise<void> {
-  const list = events.map(({ seq, contactId, name, emailId }) => [seq, contactId, name, emailId])
+  const list = events.map((event) => {
+    const { seq, contactId, name, emailId } = event
+    return [seq, contactId, name, emailId, isAutomaticEvent(event) ? 1 : 0]
+  })
   const ended = await tx.list(listEnded, { events: JSON.stringify(list) })
   for (const { executionNumber, workflowId, projectId, seq } of ended) {
     await tx.execute(endWait, { executionNumber, seq })
@@ -168,6 +179,10 @@ async function startTriggered(
     if (!contacts.has(event.contactId)) continue
     for (const workflow of triggered.get(nameOf(event)) ?? []) {
       if (event.seq <= workflow.enabledSeq) continue
+      if (isAutomaticEvent(event) && workflow.includeAutomatic !== 1) {
+        await addFigures(tx, workflow.id, [['', 'automatic', 1]])
+        continue
+      }
       await start(deps, tx, { workflow, event, context: contextOf(event) })
     }
   }

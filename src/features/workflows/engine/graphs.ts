@@ -17,6 +17,7 @@ export const findWorkflow = statement((db) =>
       cancelledThrough: workflows.cancelledThrough,
       cancelReason: workflows.cancelReason,
       triggerEvent: workflows.triggerEvent,
+      triggerConfig: workflows.triggerConfig,
     })
     .from(workflows)
     .where(eq(workflows.id, parameter('id'))),

@@ -6,6 +6,7 @@
  *            execution is COMPLETED
  *   failed   the step is FAILED, and so is the execution, which stays at it for a retry. With
  *            `goesOn`, the execution follows the transition all the same
+ *   skipped  the step is SKIPPED with a reason, and the execution goes on as after `done`
  *   waits    the step is WAITING, and so is the execution
  *   exits    the step is COMPLETED, the execution EXITED
  *
@@ -50,6 +51,14 @@ export type OpenStep = Pick<
   'id' | 'status' | 'scheduledFor' | 'executeAfter' | 'input' | 'output' | 'error' | 'startedAt'
 >
 
+const STATUS_OF = {
+  done: 'COMPLETED',
+  exits: 'COMPLETED',
+  failed: 'FAILED',
+  skipped: 'SKIPPED',
+  waits: 'WAITING',
+} as const
+
 export type StepOutcome = {
   input?: Record<string, unknown>
   output?: Record<string, unknown>
@@ -58,6 +67,7 @@ export type StepOutcome = {
 } & (
   | ({ kind: 'done' } & StepResult)
   | { kind: 'failed'; error: string; goesOn?: boolean }
+  | { kind: 'skipped'; reason: string }
   | { kind: 'waits'; dueAt: number | null; scheduledFor?: number; executeAfter?: number | null }
   | { kind: 'exits'; reason: string }
 )
@@ -76,6 +86,8 @@ export type Walker = {
   readonly number: number
   readonly id: string
   readonly startedAt: number
+  /** An event started the execution, not a request. */
+  readonly isStartedByEvent: boolean
   contact: Contact
   context: Record<string, unknown> | null
   /** The row number of the current step. */
@@ -130,6 +142,7 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
     number: execution.number,
     id: execution.id,
     startedAt: execution.startedAt,
+    isStartedByEvent: execution.sourceEventSeq !== null,
     contact: execution.contact,
     context: execution.context,
     ordinal: execution.stepsDone,
@@ -174,12 +187,12 @@ async function makeStep(
     ordinal: walker.ordinal,
     id: stepExecutionId,
     stepId: step.id,
-    status: kind === 'waits' ? 'WAITING' : kind === 'failed' ? 'FAILED' : 'COMPLETED',
+    status: STATUS_OF[kind],
     scheduledFor: (kind === 'waits' ? outcome.scheduledFor : null) ?? null,
     executeAfter: (kind === 'waits' ? outcome.executeAfter : null) ?? null,
     input: outcome.input ?? null,
     output: outcome.output ?? null,
-    error: kind === 'failed' ? outcome.error : null,
+    error: kind === 'failed' ? outcome.error : kind === 'skipped' ? outcome.reason : null,
     startedAt: begun?.startedAt ?? at,
     completedAt: kind === 'waits' ? null : at,
   })

@@ -45,6 +45,8 @@ export type WorkflowStats = {
     heldBack: number
     /** Starts over the limit of an hour. */
     tooManyStarts: number
+    /** Received mail that a machine sent, which started nothing. */
+    automatic: number
   }
 }
 
@@ -145,5 +147,6 @@ function toExecutionStats(counts: ExecutionCounts, figures: Figures): WorkflowSt
     cancelled: counts.CANCELLED,
     heldBack: figures.get('heldBack') ?? 0,
     tooManyStarts: figures.get('tooManyStarts') ?? 0,
+    automatic: figures.get('automatic') ?? 0,
   }
 }

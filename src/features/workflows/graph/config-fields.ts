@@ -10,6 +10,7 @@ export type ConfigFields = {
   fail(name: string, code: string, message: string): void
   text(name: string, rule: TextRule): string | undefined
   number(name: string, rule: NumberRule): number | undefined
+  boolean(name: string): boolean | undefined
   choice<const Choice extends string>(
     name: string,
     choices: readonly Choice[],
@@ -82,6 +83,7 @@ export function readFields(
       else return value
       return undefined
     },
+    boolean: (name) => typed(name, 'boolean', { is: isBoolean }),
     choice(name, choices, { isRequired } = {}) {
       const text = typed(name, 'string', { is: isText, isRequired })
       if (text === undefined) return undefined
@@ -131,6 +133,10 @@ export function typeName(value: unknown): string {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean'
 }
 
 function isNumber(value: unknown): value is number {

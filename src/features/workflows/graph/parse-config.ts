@@ -144,9 +144,14 @@ function readWait(fields: ConfigFields): WaitConfig {
   if (fields.get('stepId') !== undefined && !eventName.startsWith('email.')) {
     fields.fail('stepId', 'custom', 'Only an event email.* takes a step')
   }
+  const includeAutomatic = fields.boolean('includeAutomatic')
+  if (includeAutomatic !== undefined && eventName !== 'email.received') {
+    fields.fail('includeAutomatic', 'custom', 'Only for the event email.received')
+  }
   return {
     eventName,
     ...(timeout === undefined ? {} : { timeout }),
+    ...(includeAutomatic === undefined ? {} : { includeAutomatic }),
     ...(stepId === undefined ? {} : { stepId }),
   }
 }

@@ -40,6 +40,8 @@ export type WaitConfig = {
   eventName: string
   /** Seconds; absent: it waits for ever. */
   timeout?: number
+  /** Whether mail that a machine sent ends a wait for `email.received`, too. */
+  includeAutomatic?: boolean
   /** A SEND_EMAIL step: only events of this execution's email of that step count. */
   stepId?: string
 }

@@ -53,12 +53,8 @@ export async function checkTemplates(
   config: WebhookConfig,
   path: string,
 ): Promise<void> {
+  requireFewMarkers(config, path)
   const texts = [...templatesOf(config, path)].filter(([, text]) => countMarkers(text) > 0)
-  const markers = texts.reduce((sum, [, text]) => sum + countMarkers(text), 0)
-  if (markers > MAX_MARKERS_PER_STEP) {
-    const message = `More than ${MAX_MARKERS_PER_STEP} placeholders and tags`
-    throw invalidField(path, 'too_big', message)
-  }
   for (const [field, text] of texts) {
     const fault = await findTemplateFault(deps, text)
     if (fault === undefined) continue
@@ -76,6 +72,14 @@ export async function checkTemplates(
       details: { field, line, column },
     })
   }
+}
+
+/** @throws AppError VALIDATION_ERROR */
+export function requireFewMarkers(config: WebhookConfig, path: string): void {
+  let markers = 0
+  for (const [, text] of templatesOf(config, path)) markers += countMarkers(text)
+  if (markers <= MAX_MARKERS_PER_STEP) return
+  throw invalidField(path, 'too_big', `More than ${MAX_MARKERS_PER_STEP} placeholders and tags`)
 }
 
 function* templatesOf(

@@ -16,6 +16,7 @@ import type { Task, TaskResult } from '../../webhooks/dispatch/task-source.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
+import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
 import type { HttpMessage } from './http-message.ts'
 import { type LoadedRequest, loadRequest } from './load.ts'
 import type { Prepare } from './prepare.ts'
@@ -44,8 +45,6 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'now' | 'webhookClient'>
 
 const MAX_REDIRECTS = 5
 const RETRIED = new Set([408, 425, 429])
-/** Headers whose values the step's input hides. */
-const SECRET_HEADER = /auth|cookie|key|password|secret|signature|token/
 const PROJECT_DISABLED = 'the project is disabled'
 
 /** Returns undefined if the request is gone, or was aborted. */
@@ -108,7 +107,7 @@ function toResult(
       ...{ url: message.url, method: message.method },
       ...{ statusCode: answer?.status ?? null, success: isDone },
       ...redirectOf(message, result),
-      response: answer === null ? null : parseResponse(answer.body),
+      response: answer === null ? null : parseResponse(answer.body, secretsOf(message)),
       ...(answer?.isCut ? { isResponseTruncated: true } : {}),
       ...{ attempts, durationMs },
       ...(dueAt === null ? {} : { nextAttemptAt: formatInstant(dueAt) }),
@@ -141,10 +140,15 @@ function failed(loaded: LoadedRequest, message: HttpMessage, error: string): Req
   }
 }
 
+/** The values of the headers that the input hides: a receiver may answer with what it was sent. */
+function secretsOf({ headers }: HttpMessage): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []))
+}
+
 function inputOf({ url, method, headers, body }: HttpMessage): Record<string, unknown> {
   const shown = Object.entries(headers).map(([name, value]) => [
     name,
-    SECRET_HEADER.test(name) ? '***' : value,
+    isSecretHeader(name) ? MASK : value,
   ])
   return { url, method, headers: Object.fromEntries(shown), body }
 }

@@ -1,16 +1,34 @@
-/** The response of a WEBHOOK step as its output shows it: the value of a JSON text, else the text. */
+/**
+ * The response of a WEBHOOK step as its output shows it: the value of a JSON text, else the text. A receiver
+ * may answer with what it was sent: what the step's input hides is hidden here, too.
+ */
+import { MASK } from '../graph/secret-headers.ts'
 
 /** Deeper values stay text: they could not be written again. */
 const MAX_DEPTH = 100
+/** Shorter words occur by themselves. */
+const MIN_SECRET_LENGTH = 8
 
-export function parseResponse(body: Buffer): unknown {
-  const text = body.toString('utf8').toWellFormed()
+/** `secrets`: the values of the headers that the input hides. */
+export function parseResponse(body: Buffer, secrets: readonly string[] = []): unknown {
+  const text = hide(body.toString('utf8').toWellFormed(), secrets)
   if (depthOf(text) > MAX_DEPTH) return text
   try {
     return JSON.parse(text) as unknown
   } catch {
     return text
   }
+}
+
+/** Hides whole values and what follows a scheme: `Bearer abc` is often sent back as `abc`. */
+function hide(text: string, secrets: readonly string[]): string {
+  const parts = secrets.flatMap((secret) => [secret, secret.slice(secret.indexOf(' ') + 1)])
+  const hidden = new Set(parts.filter(({ length }) => length >= MIN_SECRET_LENGTH))
+  const longestFirst = [...hidden].sort((a, b) => b.length - a.length)
+  return longestFirst.reduce((shown, part) => {
+    const escaped = JSON.stringify(part).slice(1, -1)
+    return shown.replaceAll(part, MASK).replaceAll(escaped, MASK)
+  }, text)
 }
 
 /** At least the depth of the JSON value: brackets within texts count, too. */

@@ -50,8 +50,8 @@ export const show = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show the limits of a project and their use',
     description:
-      'As of now. On a server with Stripe, a project without a subscription has one limit for all ' +
-      'categories together, which each of them shows.',
+      'As of now. On a server with Stripe, all projects of an owner without a subscription have one ' +
+      'limit together, for all categories; each category shows it and what is used of it.',
     responses: { 200: { description: 'The limits and their use in this month', schema: view } },
     refusals: [404],
     handle: async ({ project }) => json(200, await showLimits(core, project.id)),

@@ -25,7 +25,33 @@ const result = z.object({
   errors: z.array(rowError).meta({ description: 'The first 1,000' }),
   warnings: z
     .array(z.string())
-    .meta({ description: 'About the file as a whole, as text for people' }),
+    .meta({ description: 'About the file as a whole, as text for people, with line numbers' }),
+  columns: z
+    .array(
+      z.object({
+        field: z.string(),
+        type: z.enum(['text', 'number', 'boolean', 'mixed']),
+        reason: z.string().nullable().meta({
+          description: 'Why a column with numbers or booleans is read as text',
+        }),
+      }),
+    )
+    .meta({
+      description:
+        'How the columns of data are read; `mixed` in an export of this service, where each cell has its own type',
+    }),
+  damage: z
+    .object({
+      guessedRows: z.int().meta({
+        description: 'Rows that are no UTF-8 and were read as Windows-1252',
+      }),
+      replacedCharacters: z.int().meta({
+        description: 'Characters that could not be read and became U+FFFD',
+      }),
+      droppedCells: z.int().meta({ description: 'Cells with a value in a column without a field' }),
+      cutFields: z.int().meta({ description: 'Values that were too long and were shortened' }),
+    })
+    .meta({ description: 'What was not taken as it is' }),
 })
 
 const contactResult = result.extend({

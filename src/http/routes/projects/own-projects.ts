@@ -4,6 +4,7 @@ import {
   createOwnProject,
   listOwnProjects,
 } from '../../../features/accounts/projects/own-projects.ts'
+import { createProjectLimit } from '../../../features/accounts/projects/owner-limits.ts'
 import { LANGUAGE_PATTERN } from '../../../features/accounts/projects/projects.ts'
 import { changeSettings, regenerateOwnKeys } from '../../../features/accounts/projects/settings.ts'
 import { MAX_NAME_LENGTH } from '../../../features/limits.ts'
@@ -50,18 +51,22 @@ export const list = ({ core }: RouteDeps) =>
     handle: async ({ user }) => json(200, await listOwnProjects(core, user.id)),
   })
 
-export const create = ({ core }: RouteDeps) =>
-  userOperation({
+export const create = ({ core }: RouteDeps) => {
+  const limit = createProjectLimit(core.now)
+  return userOperation({
     ...shared,
     summary: 'Create a project',
     description:
       'You own the project. The response has its secret key, which nothing shows again. Who owns a ' +
-      'disabled project is refused.',
+      'disabled project is refused. A user can create 5 projects an hour and own ' +
+      '`accounts.max_projects_per_user` (400); operators are exempt.',
     body: newProject,
     responses: { 201: { description: 'Created', schema: projectRecord } },
+    refusals: [400],
     handle: async ({ user, body }) =>
-      json(201, await createOwnProject(core, { userId: user.id, name: body.name })),
+      json(201, await createOwnProject({ ...core, limit }, { user, name: body.name })),
   })
+}
 
 export const update = ({ core }: RouteDeps) =>
   memberOperation({

@@ -13,6 +13,7 @@ import {
   endpointRecord,
   newEndpoint,
   previousSecretUntil,
+  shownTo,
   signingSecret,
 } from '../../shapes/webhook.ts'
 
@@ -41,13 +42,15 @@ export const create = ({ core }: RouteDeps) =>
     body: newEndpoint,
     responses: {
       201: {
-        description: 'The endpoint with its secret, which is shown only here and after a rotation',
+        description:
+          'The endpoint with its secret, which is shown only here and after a rotation, and masked for ' +
+          'members without the role ADMIN',
         schema: endpointRecord.extend({ secret: signingSecret }),
       },
     },
     refusals: [400],
-    handle: async ({ project, body }) =>
-      json(201, await createEndpoint(core, { projectId: project.id, ...body })),
+    handle: async ({ project, caller, body }) =>
+      json(201, shownTo(caller, await createEndpoint(core, { projectId: project.id, ...body }))),
   })
 
 export const get = ({ core }: RouteDeps) =>
@@ -96,5 +99,6 @@ export const rotateSecret = ({ core }: RouteDeps) =>
       },
     },
     refusals: [404],
-    handle: async (call) => json(200, await rotateEndpointSecret(core, uuidKeyOf(call))),
+    handle: async (call) =>
+      json(200, shownTo(call.caller, await rotateEndpointSecret(core, uuidKeyOf(call)))),
   })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { getSigningSecret, rotateSigningSecret } from '../../../features/webhooks/signing-secret.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { previousSecretUntil, signingSecret } from '../../shapes/webhook.ts'
+import { previousSecretUntil, shownTo, signingSecret } from '../../shapes/webhook.ts'
 
 const view = z
   .object({ secret: signingSecret, previousSecretUntil })
@@ -16,7 +16,8 @@ export const show = ({ core }: RouteDeps) =>
     ...shared,
     summary: "Show the secret that signs the requests of the project's workflows",
     responses: { 200: { description: 'The secret', schema: view } },
-    handle: async ({ project }) => json(200, await getSigningSecret(core, project.id)),
+    handle: async ({ project, caller }) =>
+      json(200, shownTo(caller, await getSigningSecret(core, project.id))),
   })
 
 export const rotate = ({ core }: RouteDeps) =>
@@ -25,5 +26,6 @@ export const rotate = ({ core }: RouteDeps) =>
     summary: 'Make a new secret for the requests of workflows',
     description: 'For 24 hours requests carry the signatures of both secrets.',
     responses: { 200: { description: 'The new secret', schema: view } },
-    handle: async ({ project }) => json(200, await rotateSigningSecret(core, project.id)),
+    handle: async ({ project, caller }) =>
+      json(200, shownTo(caller, await rotateSigningSecret(core, project.id))),
   })

@@ -6,7 +6,7 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { workflowDetail } from '../../shapes/workflow.ts'
 import { graph, MAX_GRAPH_BYTES } from '../../shapes/workflow-fields.ts'
 
@@ -30,7 +30,8 @@ export const replace = ({ core }: RouteDeps) =>
     summary: 'Replace all steps and transitions',
     description:
       'In one transaction. The ids are UUIDs of your choice; steps and transitions that are missing ' +
-      'are removed. Refused with 409 where single edits would be. `If-Match` as for a change of the ' +
+      'are removed. A header of a WEBHOOK whose value is `***` stays as that of the same step. Refused ' +
+      'with 409 where single edits would be. `If-Match` as for a change of the ' +
       'workflow.',
     body: graph,
     maxBodyBytes: MAX_GRAPH_BYTES,
@@ -38,7 +39,7 @@ export const replace = ({ core }: RouteDeps) =>
     refusals: [404, 409, 412],
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
-      const edit = { ...uuidKeyOf(call), isExpected, graph: call.body }
+      const edit = { ...viewedKeyOf(call), isExpected, graph: call.body }
       const workflow = await replaceGraph(core, edit)
       const { headers, ...response } = largeJson(200, workflow)
       return { ...response, headers: { ...headers, etag: `"${workflow.version}"` } }

@@ -39,6 +39,9 @@ const stats = z
       cancelled: z.int(),
       heldBack: z.int().meta({ description: 'Starts that the rules of re-entry refused' }),
       tooManyStarts: z.int().meta({ description: 'Starts over the limit, except one an hour' }),
+      automatic: z.int().meta({
+        description: 'Received mail that a machine sent, which started nothing',
+      }),
     }),
   })
   .meta({ id: 'WorkflowStats' })

@@ -7,7 +7,7 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidKeyOf, uuidParameterOf } from '../../shapes/uuid-key.ts'
+import { uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { stepRecord } from '../../shapes/workflow.ts'
 import { newStep, stepChanges } from '../../shapes/workflow-fields.ts'
 
@@ -34,7 +34,7 @@ export const add = ({ core }: RouteDeps) =>
       const { autoConnect, ...step } = call.body
       return largeJson(
         201,
-        await addStep(core, { ...uuidKeyOf(call), isExpected, step, autoConnect }),
+        await addStep(core, { ...viewedKeyOf(call), isExpected, step, autoConnect }),
       )
     },
   })
@@ -44,7 +44,8 @@ export const update = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Change a step',
     description:
-      'Changes the fields that are given; a `templateId` of null detaches the template. Config and ' +
+      'Changes the fields that are given; a `templateId` of null detaches the template. A header of a ' +
+      'WEBHOOK whose value is `***` stays as it is. Config and ' +
       'template cannot change while the workflow is enabled and has active executions.',
     body: stepChanges,
     responses: { 200: { description: 'The step after the change', schema: stepRecord } },
@@ -52,7 +53,7 @@ export const update = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const stepId = uuidParameterOf(call, 'stepId')
-      const edit = { ...uuidKeyOf(call), isExpected, stepId, changes: call.body }
+      const edit = { ...viewedKeyOf(call), isExpected, stepId, changes: call.body }
       return largeJson(200, await updateStep(core, edit))
     },
   })
@@ -71,7 +72,7 @@ export const remove = ({ core }: RouteDeps) =>
       const isExpected = readIfMatch(call.incoming)
       const stepId = uuidParameterOf(call, 'stepId')
       const splice = call.query.splice === 'true'
-      await deleteStep(core, { ...uuidKeyOf(call), isExpected, stepId, splice })
+      await deleteStep(core, { ...viewedKeyOf(call), isExpected, stepId, splice })
       return noContent()
     },
   })

@@ -8,7 +8,7 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidKeyOf, uuidParameterOf } from '../../shapes/uuid-key.ts'
+import { uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { stepRecord, transitionRecord } from '../../shapes/workflow.ts'
 import { insertedStep, newTransition } from '../../shapes/workflow-fields.ts'
 
@@ -26,7 +26,7 @@ export const add = ({ core }: RouteDeps) =>
     refusals: [404, 412],
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
-      const edit = { ...uuidKeyOf(call), isExpected, transition: call.body }
+      const edit = { ...viewedKeyOf(call), isExpected, transition: call.body }
       return json(201, await addTransition(core, edit))
     },
   })
@@ -44,7 +44,7 @@ export const insertStep = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const transitionId = uuidParameterOf(call, 'transitionId')
-      const edit = { ...uuidKeyOf(call), isExpected, transitionId, step: call.body }
+      const edit = { ...viewedKeyOf(call), isExpected, transitionId, step: call.body }
       return largeJson(201, await insert(core, edit))
     },
   })
@@ -60,7 +60,7 @@ export const remove = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const transitionId = uuidParameterOf(call, 'transitionId')
-      await deleteTransition(core, { ...uuidKeyOf(call), isExpected, transitionId })
+      await deleteTransition(core, { ...viewedKeyOf(call), isExpected, transitionId })
       return noContent()
     },
   })

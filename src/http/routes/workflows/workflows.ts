@@ -23,7 +23,7 @@ import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventName } from '../../shapes/event-name.ts'
 import { id } from '../../shapes/fields.ts'
 import { choiceParameter, countParameter } from '../../shapes/paging.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { workflowDetail, workflowPage } from '../../shapes/workflow.ts'
 import { newWorkflow, workflowChanges } from '../../shapes/workflow-fields.ts'
 
@@ -112,7 +112,7 @@ export const get = ({ core }: RouteDeps) =>
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
     responses: { 200: { description: 'The workflow', schema: workflowDetail } },
     refusals: [404],
-    handle: async (call) => respond(200, await getWorkflow(core, uuidKeyOf(call))),
+    handle: async (call) => respond(200, await getWorkflow(core, viewedKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>
@@ -130,7 +130,7 @@ export const update = ({ core }: RouteDeps) =>
     refusals: [400, 404, 409, 412],
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
-      const key = uuidKeyOf(call)
+      const key = viewedKeyOf(call)
       return respond(200, await updateWorkflow(core, { ...key, changes: call.body, isExpected }))
     },
   })
@@ -157,7 +157,7 @@ export const duplicate = ({ core }: RouteDeps) =>
     description: 'The copy is disabled and has no executions.',
     responses: { 201: { description: 'The copy', schema: workflowDetail } },
     refusals: [404],
-    handle: async (call) => respond(201, await duplicateWorkflow(core, uuidKeyOf(call))),
+    handle: async (call) => respond(201, await duplicateWorkflow(core, viewedKeyOf(call))),
   })
 
 export const bulkUpdate = ({ core }: RouteDeps) =>

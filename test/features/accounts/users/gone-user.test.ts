@@ -5,6 +5,7 @@ import { acceptInvitation } from '../../../../src/features/accounts/invitations/
 import { inviteMember } from '../../../../src/features/accounts/invitations/invite.ts'
 import { hashPassword } from '../../../../src/features/accounts/passwords/passwords.ts'
 import { createOwnProject } from '../../../../src/features/accounts/projects/own-projects.ts'
+import { createProjectLimit } from '../../../../src/features/accounts/projects/owner-limits.ts'
 import { disableTotp } from '../../../../src/features/accounts/second-factor/disable.ts'
 import { confirmTotp, startTotp } from '../../../../src/features/accounts/second-factor/enable.ts'
 import { makeTotpSecret } from '../../../../src/features/accounts/second-factor/totp.ts'
@@ -33,7 +34,10 @@ const given = ({ id: userId, address: account }: User) => ({
 
 const acts: Record<string, (stage: Stage) => Promise<unknown>> = {
   'creates a project': ({ deps, user }) =>
-    createOwnProject(deps, { userId: user.id, name: 'Shop' }),
+    createOwnProject(
+      { ...deps, limit: createProjectLimit(deps.now) },
+      { user: { id: user.id, isOperator: false }, name: 'Shop' },
+    ),
   'accepts an invitation': async ({ core, deps, user: { id } }) => {
     const { id: projectId, ownerId: actorId } = await addProject(core)
     const address = 'invited@people.test'

@@ -12,6 +12,7 @@ import { handOver } from '../../../../src/features/accounts/members/hand-over.ts
 import { listMembers } from '../../../../src/features/accounts/members/list.ts'
 import { removeMember } from '../../../../src/features/accounts/members/remove.ts'
 import { createOwnProject } from '../../../../src/features/accounts/projects/own-projects.ts'
+import { createProjectLimit } from '../../../../src/features/accounts/projects/owner-limits.ts'
 import { createProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { describeSelf } from '../../../../src/features/accounts/self/view.ts'
 import { setOperator, verifyUser } from '../../../../src/features/accounts/users/change.ts'
@@ -49,6 +50,11 @@ async function open(t: TestContext): Promise<Stage> {
   return { core, project, other, userId }
 }
 
+function makeOwn(core: TestCore, id: string) {
+  const deps = { ...core, limit: createProjectLimit(core.now) }
+  return createOwnProject(deps, { user: { id, isOperator: false }, name: 'Mine' })
+}
+
 const isRefused = (code: string) => ({ code })
 
 describe('S32: an account that an invitation without mail made', () => {
@@ -56,10 +62,7 @@ describe('S32: an account that an invitation without mail made', () => {
     const { core, project, other, userId } = await open(t)
     const token = await invite(core, other)
     await assert.rejects(accept(core, token, userId), isRefused('EMAIL_VERIFICATION_REQUIRED'))
-    await assert.rejects(
-      createOwnProject(core, { userId, name: 'Mine' }),
-      isRefused('EMAIL_VERIFICATION_REQUIRED'),
-    )
+    await assert.rejects(makeOwn(core, userId), isRefused('EMAIL_VERIFICATION_REQUIRED'))
     assert.equal((await listMembers(core, other.id)).length, 1)
     assert.equal((await listMembers(core, project.id)).length, 2)
     const user = await core.store.read.select().from(users).where(eq(users.id, userId)).get()
@@ -104,7 +107,7 @@ describe('S32: an account that an invitation without mail made', () => {
     const { core, project, other, userId } = await open(t)
     await verifyUser(core, { email: VICTIM, isVerified: true })
     await accept(core, await invite(core, other), userId)
-    await createOwnProject(core, { userId, name: 'Mine' })
+    await makeOwn(core, userId)
     await handOver(core, { projectId: project.id, userId })
     assert.equal((await describeSelf(core, userId)).onlyProjectId, null)
   })
@@ -135,7 +138,7 @@ describe('S32: a sign-up that proved nothing', () => {
     const { id } = await addUser(core, { address: VICTIM, verifiedAt: null })
     const email = { projectId: other.id, email: VICTIM, role: 'MEMBER' as const }
     await assert.rejects(addMember(core, email), isRefused('CONFLICT'))
-    await createOwnProject(core, { userId: id, name: 'Mine' })
+    await makeOwn(core, id)
     await accept(core, await invite(core, other), id)
     assert.equal((await listMembers(core, other.id)).length, 2)
   })

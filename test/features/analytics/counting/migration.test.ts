@@ -7,6 +7,7 @@ import { silentLog } from '../../../../src/log.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../../src/store/store.ts'
 import { openTestCore } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { openBefore } from '../../../store/open-before.ts'
 import { type Row, readCounts } from './ledger.ts'
 
@@ -63,7 +64,7 @@ test('events from before the counts are counted, and the counts are complete fro
     { batch: 200, clock: () => (clock += 10) },
   )
   // Nobody waits for the follower: it is woken by what commits.
-  while (!progress.includes(true)) await new Promise(setImmediate)
+  while (!progress.includes(true)) await pause()
   await follower.stop()
   assert.equal(progress.filter((isComplete) => isComplete).length, 1)
   assert.ok(progress.length >= 4, `${progress.length} batches`)

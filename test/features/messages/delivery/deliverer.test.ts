@@ -20,6 +20,7 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { attempts, emails, holds } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address, START } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import {
   addSenderProject,
   attempted,
@@ -370,7 +371,7 @@ test('an email is not sent after its project, domain, address or contact stops a
     sender.core.directory.drop()
     const queue = startQueue(sender.core, createDeliverer(sender.core))
     const id = accepted[0]?.email as string
-    while ((await sender.email(id)).status !== 'FAILED') await new Promise(setImmediate)
+    while ((await sender.email(id)).status !== 'FAILED') await pause()
     await queue.stop()
     const { status, error } = await sender.email(id)
     assert.deepEqual([status, error], expected)
@@ -465,7 +466,7 @@ test('an email that cannot be prepared waits; the rest of its batch is sent', as
   line.core.queueNotifier.notify('capacity')
   await line.passedOn(1)
   const id = bad[0]?.email as string
-  while ((await line.email(id)).state !== 'queued') await new Promise(setImmediate)
+  while ((await line.email(id)).state !== 'queued') await pause()
   const email = await line.email(id)
   assert.equal(email.dueAt, START + 60_000)
   assert.equal(email.attemptCount, 0)
@@ -544,7 +545,7 @@ test('the queue of a project that is being reset or deleted is not sent, and not
     const to = [{ address: address('bob@dest.test'), name: null }]
     await sender.send({ to, from }, { project: other })
     const queue = startQueue(core, createDeliverer(core))
-    while (tasks.length === 0) await new Promise(setImmediate)
+    while (tasks.length === 0) await pause()
     await queue.stop()
     assert.deepEqual(
       tasks.map(({ source }) => source.variables.system.email),

@@ -10,6 +10,7 @@ import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { address, START } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 type Line = Sender & {
@@ -99,7 +100,7 @@ test('an email that was put back and claimed again stays in flight while others 
   const returned = { emailId: first, kind: 'put back', site: 'x', retryAt: null } as const
   line.delivery.finished([returned, attempted(line.tasks[1] as never, 'delivered')])
   const settled = line.delivery.settled(60_000)
-  while (answers.length > 0) await new Promise(setImmediate)
+  while (answers.length > 0) await pause()
   line.capacity.set('dest.test', 10)
   line.core.queueNotifier.notify('capacity')
   await again.promise
@@ -169,7 +170,7 @@ test('when the database files are removed, waiting emails are recalled and no mo
   sender.core.outbound.recall = withdrawn.resolve
   const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
-  while (sender.tasks.length < 1) await new Promise(setImmediate)
+  while (sender.tasks.length < 1) await pause()
   sender.capacity.set('dest.test', 0)
   await sender.send()
   await unlink(`${file.file}-wal`)

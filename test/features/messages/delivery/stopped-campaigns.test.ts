@@ -18,6 +18,7 @@ import { domains } from '../../../../src/store/schema/domains.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { START } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { addCampaign, giveToCampaign, type NewCampaign } from '../../campaigns/add-campaign.ts'
 import { openSender, type Sender } from '../sender.ts'
 
@@ -48,7 +49,7 @@ async function afterClaim(t: TestContext, sender: Sender, id: string): Promise<E
 }
 
 async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isDone())) await new Promise((resolve) => setImmediate(resolve))
+  while (!(await isDone())) await pause()
 }
 
 const setSubscribed = ({ core }: Sender, subscribed: boolean) =>

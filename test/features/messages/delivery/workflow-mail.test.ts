@@ -12,6 +12,7 @@ import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
 import { testTracker } from '../../../mail/tracker.ts'
+import { pause } from '../../../pause.ts'
 import { openSender, type Sender } from '../sender.ts'
 import { acceptWorkflowEmail, addContact, emailFor, planOf } from '../workflow-mail.ts'
 
@@ -26,7 +27,7 @@ async function runQueue(t: TestContext, sender: Sender, ids: readonly string[]):
     return state === 'failed' || sender.tasks.some(({ emailId }) => emailId === id)
   }
   for (const id of ids) {
-    while (!(await isClaimed(id))) await new Promise((resolve) => setImmediate(resolve))
+    while (!(await isClaimed(id))) await pause()
   }
 }
 

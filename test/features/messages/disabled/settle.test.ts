@@ -15,6 +15,7 @@ import { projects } from '../../../../src/store/schema/accounts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { address, START } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { addCampaign, giveToCampaign } from '../../campaigns/add-campaign.ts'
 import { addSenderProject, openSender, type Sender } from '../sender.ts'
 
@@ -51,7 +52,7 @@ function startDelivery(t: TestContext, sender: Sender): void {
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise(setImmediate)
+  while (!(await isTrue())) await pause()
 }
 
 test('S27: the mail of a project that is disabled for its reputation is held, and says why', async (t) => {

@@ -84,7 +84,14 @@ test("the API shows a back-off to a project without the reply to another project
   const sender = await openSender(t)
   const waits = await add(sender, { dueAt: START })
   const status: SiteStatus = {
-    ...{ site: 'dest.test', connections: 0, maxConnections: 1, inFlight: 0, rateUntil: null },
+    ...{
+      site: 'dest.test',
+      connections: 0,
+      maxConnections: 1,
+      limited: null,
+      inFlight: 0,
+      rateUntil: null,
+    },
     ...{ messagesPerMinute: null, restrictedSince: START, blockedUntil: START + 60_000 },
     cause: { at: START, text: '450 <secret@dest.test> slow down' },
   }

@@ -64,6 +64,7 @@ const status: SiteStatus = {
   site: 'dest.test',
   connections: 0,
   maxConnections: 10,
+  limited: null,
   messagesPerMinute: null,
   rateUntil: null,
   inFlight: 0,
@@ -220,6 +221,36 @@ const waiting: Case[] = [
     { email: deferred, last: word, live: running({ sites: sites(inBackOff) }) },
     'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
+  ],
+  [
+    'a limit of connections',
+    {
+      email: deferred,
+      last: {
+        ...word,
+        class: 'connections',
+        replyCode: 421,
+        enhancedCode: '4.3.2',
+        replyText: 'too many connections',
+      },
+    },
+    'mx.dest.test is limiting the connections of this server, which opens fewer for some minutes: 421 4.3.2 too many connections. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'a limit of a session',
+    {
+      email: deferred,
+      last: {
+        ...word,
+        class: 'session',
+        replyCode: 452,
+        enhancedCode: '4.5.3',
+        replyText: 'too many recipients',
+      },
+    },
+    'mx.dest.test is limiting the mail of one session, and gets the rest in another one: 452 4.5.3 too many recipients. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
   ],
   [
     'the lowered rate of its site, with the reply quoted once',

@@ -11,6 +11,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 type Entry = Record<string, unknown>
@@ -39,7 +40,7 @@ async function openLine(t: TestContext, recipients: readonly string[]) {
   const delivery = createDeliverer(sender.core)
   const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
-  while (sender.tasks.length < recipients.length) await new Promise(setImmediate)
+  while (sender.tasks.length < recipients.length) await pause()
   const report = async (...reports: Parameters<typeof delivery.finished>[0]) => {
     delivery.finished(reports)
     await delivery.settled(60_000)
@@ -94,7 +95,7 @@ test('only the first deferral of an email is logged; all are counted', async (t)
   await sender.report(attempted(sender.tasks[0] as never, 'deferred'))
   sender.clock.now += 3_600_000
   sender.core.queueNotifier.notify('anywhere')
-  while (sender.tasks.length < 2) await new Promise(setImmediate)
+  while (sender.tasks.length < 2) await pause()
   await sender.report(attempted(sender.tasks[1] as never, 'deferred'))
   assert.deepEqual(
     sender.entries.map(({ msg, reason }) => [msg, reason]),

@@ -10,6 +10,7 @@ import { projects } from '../../../../src/store/schema/accounts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
+import { pause } from '../../../pause.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 async function sendOne({ send }: Sender): Promise<string> {
@@ -40,13 +41,13 @@ async function runQueue(t: TestContext, sender: Sender) {
     await deliverer.settled(60_000)
   }
   const untilTasks = async (count: number) => {
-    while (sender.tasks.length < count) await new Promise(setImmediate)
+    while (sender.tasks.length < count) await pause()
   }
   return { settle, untilTasks }
 }
 
 async function untilState(sender: Sender, id: string, state: string): Promise<void> {
-  while ((await sender.email(id)).state !== state) await new Promise(setImmediate)
+  while ((await sender.email(id)).state !== state) await pause()
 }
 
 test('a cancelled email makes an event with the reason', async (t) => {

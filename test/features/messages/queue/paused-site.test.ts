@@ -14,6 +14,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { address, START } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 const refusedSite = {
@@ -77,7 +78,7 @@ test('mail for a paused site is sent as soon as an operator lifts the pause', as
   await line.untilDeferred(id)
   line.pauses.clear()
   line.core.queueNotifier.notify('anywhere')
-  while (line.tasks.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  while (line.tasks.length === 0) await pause()
   assert.equal(line.tasks[0]?.emailId, id)
 })
 

@@ -26,6 +26,7 @@ import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import { claimJob } from '../../../jobs/running.ts'
+import { pause } from '../../../pause.ts'
 import { addContacts } from '../../contacts/add-contacts.ts'
 
 const mail = { MX: [[10, 'mx.dest.test']] as [number, string][] }
@@ -452,7 +453,7 @@ test('the job loop runs three lists at a time, and the status shows the result',
   t.after(jobNotifier.listen(running.wake))
   const jobId = await start({ mode: 'emails', emails: ['ada@dest.test'] })
   const ask = () => findListStatus(core, { projectId, jobId })
-  while ((await ask()).state !== 'completed') await new Promise(setImmediate)
+  while ((await ask()).state !== 'completed') await pause()
   const { state, progress, result } = await ask()
   assert.deepEqual([state, progress], ['completed', 100])
   assert.equal((result as ListResult).valid, 1)

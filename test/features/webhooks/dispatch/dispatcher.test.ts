@@ -13,6 +13,7 @@ import type {
   TaskSource,
 } from '../../../../src/features/webhooks/dispatch/task-source.ts'
 import { silentLog } from '../../../../src/log.ts'
+import { pause } from '../../../pause.ts'
 
 type Row = Task & { lane: string; dueAt: number | null }
 type Open = { row: Row; signal: AbortSignal; end(result: Partial<TaskResult> | undefined): void }
@@ -90,7 +91,7 @@ const rowsOf = (lane: string, count: number, first = 1): Row[] =>
   }))
 
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await setImmediate()
+  while (!isSo()) await pause()
 }
 
 /** Time for what must not happen. */

@@ -22,6 +22,19 @@ import { cancelAll, openRequests } from './stage.ts'
 const hasEnded = ({ completedAt }: WorkflowStepExecution) => completedAt !== null
 const wasTried = ({ output }: WorkflowStepExecution) => output !== null
 
+test('S30: what a receiver sends back of the headers that the input hides is hidden, too', () => {
+  const secrets = ['Bearer abcd"efgh', 'short', 'session=1234567']
+  const sent = {
+    auth: 'Bearer abcd"efgh',
+    token: 'abcd"efgh',
+    cookie: 'session=1234567',
+    a: 'short',
+  }
+  const hidden = { auth: '***', token: '***', cookie: '***', a: 'short' }
+  assert.deepEqual(parseResponse(Buffer.from(JSON.stringify(sent)), secrets), hidden)
+  assert.equal(parseResponse(Buffer.from('got abcd"efgh!'), secrets), 'got ***!')
+})
+
 test('url, header values and strings of the body are rendered; the request is signed under the id of the step', async (t) => {
   const stage = await openRequests(t, { now: Date.now })
   const receiver = await startReceiver(t)

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
 import { address } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { useService } from '../../service.ts'
 
 const PEOPLE = 3000
@@ -112,7 +113,7 @@ test('an export ends without an error when its client disconnects', async () => 
   )
   await new Promise((resolve) => socket.once('data', resolve))
   socket.destroy()
-  while (service.requests.length === before) await new Promise(setImmediate)
+  while (service.requests.length === before) await pause()
   const entry = service.requests.at(-1)
   assert.equal(entry?.errorCode, null)
   assert.equal(entry?.statusCode, 200)
@@ -174,7 +175,7 @@ test('a disconnected client and a HEAD request hold no slot', async () => {
     await new Promise((resolve) => socket.once('data', resolve))
   }
   for (const socket of sockets) socket.destroy()
-  while (service.requests.length < before + 2) await new Promise(setImmediate)
+  while (service.requests.length < before + 2) await pause()
   // The pages that were asked for are still being read.
   assert.equal((await get('')).status, 429)
   pages.free()

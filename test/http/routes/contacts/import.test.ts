@@ -9,6 +9,7 @@ import { startJobs } from '../../../../src/jobs/jobs.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
+import { pause } from '../../../pause.ts'
 import { startService, useService } from '../../service.ts'
 
 const { service, mine, other } = useService()
@@ -321,9 +322,9 @@ test('an upload that is cut off leaves nothing', async () => {
   socket.write(head('multipart/form-data; boundary=B', 1_000_000) + filePart.slice(0, -2))
   socket.write('x'.repeat(300_000))
   const count = () => service.core.store.read.$count(importChunks)
-  while ((await count()) < 2) await new Promise(setImmediate)
+  while ((await count()) < 2) await pause()
   socket.destroy()
-  while ((await count()) > 0) await new Promise(setImmediate)
+  while ((await count()) > 0) await pause()
   await assertNothingLeft('broken off')
 })
 
@@ -338,7 +339,7 @@ async function beginUpload(t: TestContext) {
   socket.write('x'.repeat(300_000))
   const { read } = stopping.core.store
   const count = () => read.$count(importChunks)
-  while ((await count()) < 2) await new Promise(setImmediate)
+  while ((await count()) < 2) await pause()
   return { stopping, socket, count }
 }
 

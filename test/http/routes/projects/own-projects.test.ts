@@ -106,6 +106,48 @@ describe('POST /users/@me/projects', () => {
     assert.deepEqual([membership?.userId, membership?.role], [project.ownerId, 'OWNER'])
   })
 
+  it('S37: refuses a user who owns as many as the server allows, and keeps those that are more', async () => {
+    const { accounts } = service.core.config
+    const most = accounts.maxProjectsPerUser
+    try {
+      accounts.maxProjectsPerUser = 2
+      const path = '/users/@me/projects'
+      assert.equal((await mine('post', path).send({ name: 'Second' })).status, 201)
+      const { status, body } = await mine('post', path).send({ name: 'Third' })
+      assert.deepEqual([status, body.error.code], [400, 'BAD_REQUEST'])
+      assert.match(body.error.message, /own 2 projects.*\(accounts\.max_projects_per_user\)/)
+      assert.deepEqual(body.error.details, { limit: 2, owned: 2 })
+      accounts.maxProjectsPerUser = 1
+      assert.equal((await mine('get', path)).body.length, 2)
+      // Projects of others do not count, and operators are exempt.
+      const member = await memberCookie('ADMIN')
+      assert.equal((await by(member, 'post', path).send({ name: 'Mine' })).status, 201)
+      const operator = await logIn(
+        service.core,
+        (await addUser(service.core, { isOperator: true })).id,
+      )
+      for (const name of ['1', '2', '3', '4', '5', '6']) {
+        assert.equal((await by(operator, 'post', path).send({ name })).status, 201)
+      }
+    } finally {
+      accounts.maxProjectsPerUser = most
+    }
+  })
+
+  it('S37: creates 5 an hour, those that were deleted included', async () => {
+    const path = '/users/@me/projects'
+    for (const name of ['1', '2', '3', '4', '5']) {
+      assert.equal((await mine('post', path).send({ name: '' })).status, 422)
+      const { status, body } = await mine('post', path).send({ name })
+      assert.equal(status, 201)
+      assert.equal((await mine('delete', `${path}/${body.id}`)).status, 200)
+    }
+    const refused = await mine('post', path).send({ name: '6' })
+    assert.deepEqual([refused.status, refused.body.error.code], [429, 'RATE_LIMIT_EXCEEDED'])
+    assert.ok(Number(refused.get('Retry-After')) > 3000, refused.get('Retry-After'))
+    assert.equal((await mine('get', path)).body.length, 1)
+  })
+
   it('refuses names with look-alike and invisible characters, and creates nothing', async () => {
     const count = () => service.core.store.read.$count(projects)
     const before = await count()

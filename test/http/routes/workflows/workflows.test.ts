@@ -63,6 +63,68 @@ test('a workflow is created disabled, with its TRIGGER, and read', async () => {
   assert.deepEqual([read.status, read.body, read.headers.etag], [200, body, '"1"'])
 })
 
+describe('the options of the trigger email.received', () => {
+  const eventName = 'email.received'
+  const first = { includeAutomatic: false, answersPerDay: 1 }
+
+  it('begin with one answer a day for people only', async () => {
+    assert.deepEqual((await create({ eventName })).triggerConfig, { eventName, ...first })
+    const options = { includeAutomatic: true, answersPerDay: null }
+    const given = await create({ eventName, triggerConfig: options })
+    assert.deepEqual(given.triggerConfig, { eventName, ...options })
+    assert.deepEqual(given.steps[0].config, { eventName })
+    const { id } = await create()
+    const moved = await patch(id, { triggerConfig: { eventName } })
+    assert.deepEqual(moved.body.triggerConfig, { eventName, ...first })
+  })
+
+  it('stay as they are if absent, and change while executions are active', async () => {
+    const { id } = await create({ eventName })
+    const delay = await ok(add(id, 'DELAY', { amount: 1, unit: 'days' }), 201)
+    await enable(id)
+    await stand(id, delay.id)
+    const { enabledSeq } = (await rowOf(id)) ?? {}
+    await service.core.store.write((tx) =>
+      appendEvents(tx, [
+        { projectId: mine.id, name: 'x', contactId: null, emailId: null, data: null, at: 0 },
+      ]),
+    )
+    const set = async (options: object) => {
+      const answer = await ok(patch(id, { triggerConfig: { eventName, ...options } }))
+      const { eventName: _, ...stored } = answer.triggerConfig
+      return stored
+    }
+    assert.deepEqual(await set({ answersPerDay: null }), { ...first, answersPerDay: null })
+    assert.deepEqual(await set({}), { ...first, answersPerDay: null })
+    assert.deepEqual(await set({ includeAutomatic: true }), {
+      ...{ includeAutomatic: true, answersPerDay: null },
+    })
+    assert.equal((await rowOf(id))?.enabledSeq, enabledSeq, 'no event is passed over')
+    assert.equal((await patch(id, { triggerConfig: { eventName: 'b' } })).status, 409)
+  })
+
+  for (const [title, triggerConfig, field] of [
+    ['none a day', { eventName, answersPerDay: 0 }, 'answersPerDay too_small'],
+    ['too many a day', { eventName, answersPerDay: 1_001 }, 'answersPerDay too_big'],
+    ['half an answer', { eventName, answersPerDay: 1.5 }, 'answersPerDay invalid_type'],
+    ['a word', { eventName, includeAutomatic: 'yes' }, 'includeAutomatic invalid_type'],
+    ['another event', { eventName: 'b', answersPerDay: 1 }, 'answersPerDay custom'],
+    ['another event too', { eventName: 'b', includeAutomatic: true }, 'includeAutomatic custom'],
+  ] as const) {
+    it(`are refused: ${title}`, async () => {
+      const { id } = await create()
+      for (const answer of [
+        await patch(id, { triggerConfig }),
+        await call('post', '/workflows').send({ name: 'W', triggerConfig }),
+      ]) {
+        assert.equal(answer.status, 422)
+        const [error] = answer.body.error.errors
+        assert.equal(`${error.field} ${error.code}`, `triggerConfig.${field}`)
+      }
+    })
+  }
+})
+
 test('a new workflow is triggered by an event, whatever the request says', async () => {
   const body = await create({ triggerType: 'SCHEDULE', triggerConfig: { schedule: '* * * * *' } })
   assert.equal(body.triggerType, 'EVENT')

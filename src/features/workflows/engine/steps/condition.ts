@@ -1,8 +1,12 @@
-/** CONDITION (contract 5.5): chooses a branch by the value of a field. */
+/**
+ * CONDITION (contract 5.5): chooses a branch by the value of a field. `email.received` means mail of a
+ * person.
+ */
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { storedEventName } from '../../../conditions/field.ts'
+import { isAutomaticRow } from '../../automatic-event.ts'
 import { isKnownField } from '../../graph/condition-config.ts'
 import type { Graph } from '../../graph/graph.ts'
 import type { ConditionConfig, StepOf } from '../../graph/step-config.ts'
@@ -34,7 +38,8 @@ const findDone = Object.fromEntries(
 
 const hasEvent = statement<{ seq: number }>(
   () => sql`select seq from events where contact_id = ${parameter('contactId')}
-      and name = ${parameter('name')} limit 1`,
+      and name = ${parameter('name')}
+      and (name <> 'email.received' or not ${isAutomaticRow}) limit 1`,
 )
 
 export async function branch(

@@ -2,20 +2,24 @@
  * SEND_EMAIL (contract 5.4): accepts an email of the step's template in the transaction of the turn. An
  * email that may not be sent, because its contact has unsubscribed or its address is suppressed,
  * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
- * the step, and so does a limit of the project; the execution can be retried.
+ * the step, and so does a limit of the project; the execution can be retried. An answer beyond
+ * `answersPerDay` of the trigger is skipped.
  */
 import { formatInstant } from '../../../../clock.ts'
 import { AppError } from '../../../../errors.ts'
 import { type ParsedAddress, parseAddress } from '../../../../mail/address/address.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
+import type { Workflow } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../base.ts'
 import { RESERVED_KEYS } from '../../../contacts/write/data.ts'
 import { acceptForContact } from '../../../messages/accept/accept-for-contact.ts'
 import type { AcceptDeps } from '../../../messages/accept/email-drafts.ts'
 import { planTemplate, type TemplatePlan } from '../../../messages/accept/plan-template.ts'
+import { RECEIVED, receivedOptionsOf } from '../../definition/received-trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+import { findWithheld } from './answers.ts'
 
 export type SendEmailDeps = AcceptDeps & Pick<Base, 'directory' | 'store'>
 type SendCall = StepCall<StepOf<'SEND_EMAIL'>>
@@ -38,10 +42,17 @@ export function createTemplatePlans(
   }
 }
 
+type SendInput = {
+  call: SendCall
+  plans: TemplatePlans
+  workflow: Pick<Workflow, 'id' | 'triggerEvent' | 'triggerConfig'>
+  at: number
+}
+
 export async function sendEmail(
   deps: AcceptDeps,
   tx: Tx,
-  { call, plans, at }: { call: SendCall; plans: TemplatePlans; at: number },
+  { call, plans, workflow, at }: SendInput,
 ): Promise<StepOutcome> {
   const { step, stepExecutionId, execution } = call
   const { templateId } = step
@@ -50,6 +61,8 @@ export async function sendEmail(
   const input = { templateId, recipientType, recipientEmail: recipient?.address ?? null }
   if (templateId === null) return { kind: 'failed', input, error: 'the step has no template' }
   if (recipient === undefined) return { kind: 'failed', input, error: 'the step has no recipient' }
+  const withheld = await findWithheldAnswer(tx, { execution, recipient, workflow, at })
+  if (withheld !== undefined) return { kind: 'skipped', input, reason: withheld }
   const plan = await plans(templateId)
   if (plan instanceof AppError) return { kind: 'failed', input, error: plan.message }
   const accepted = await acceptForContact(deps, tx, {
@@ -60,6 +73,7 @@ export async function sendEmail(
     stepExecutionId,
     storedVariables: variablesOf(execution),
     bypassesSubscription: recipientType === 'CUSTOM',
+    isAnswer: workflow.triggerEvent === RECEIVED,
     at,
   }).catch(refusalOf)
   if (accepted instanceof AppError) return { kind: 'failed', input, error: accepted.message }
@@ -72,6 +86,28 @@ export async function sendEmail(
     state: accepted.state,
   }
   return { kind: 'done', input, output }
+}
+
+/** Whether the mail would be one answer too many to the sender of the message that started it. */
+async function findWithheldAnswer(
+  tx: Tx,
+  {
+    execution,
+    recipient,
+    workflow,
+    at,
+  }: Omit<SendInput, 'call' | 'plans'> & {
+    execution: Walker
+    recipient: ParsedAddress
+  },
+): Promise<string | undefined> {
+  const { answersPerDay: perDay } = receivedOptionsOf(workflow)
+  const isAnswer =
+    workflow.triggerEvent === RECEIVED &&
+    execution.isStartedByEvent &&
+    recipient.address === execution.contact.address
+  if (!isAnswer || perDay === null) return undefined
+  return findWithheld(tx, execution, { workflowId: workflow.id, perDay, at })
 }
 
 function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {

@@ -20,7 +20,7 @@ export type StepDeps = SendEmailDeps &
   }
 
 type TurnFacts = {
-  workflow: Pick<Workflow, 'id' | 'triggerEvent'>
+  workflow: Pick<Workflow, 'id' | 'triggerEvent' | 'triggerConfig'>
   project: Project
   at: number
 }
@@ -38,7 +38,7 @@ export function createSteps(deps: StepDeps, tx: Tx, { workflow, project, at }: T
           timestamp: formatInstant(at),
         },
       }),
-      SEND_EMAIL: (call) => sendEmail(deps, tx, { call, plans, at }),
+      SEND_EMAIL: (call) => sendEmail(deps, tx, { call, plans, workflow, at }),
       DELAY: async (call) => beginDelay(call, at),
       WAIT_FOR_EVENT: (call) => beginWait(tx, call, { workflowId: workflow.id, at }),
       CONDITION: (call) => branch(tx, call),

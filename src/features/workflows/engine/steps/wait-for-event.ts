@@ -15,6 +15,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { storedEventName } from '../../../conditions/field.ts'
 import { readEventContexts } from '../../../events/context.ts'
+import { isAutomaticRow } from '../../automatic-event.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { OpenStep, StepCall, StepOutcome, Walker } from '../walk.ts'
 import { findEmailOfStep } from './email-of-step.ts'
@@ -38,6 +39,7 @@ const insertWait = statement((db) =>
       eventName: parameter('eventName'),
       emailId: parameter('emailId'),
       afterSeq: parameter('afterSeq'),
+      includesAutomatic: parameter('includesAutomatic'),
     })
     .onConflictDoUpdate({
       // Left by a step that failed by a fault of the program, and is tried again.
@@ -46,6 +48,7 @@ const insertWait = statement((db) =>
         eventName: parameter('eventName'),
         emailId: parameter('emailId'),
         afterSeq: parameter('afterSeq'),
+        includesAutomatic: parameter('includesAutomatic'),
         eventSeq: null,
       },
     }),
@@ -78,7 +81,9 @@ const findFirstAfter = statement((db) =>
       sql`${events.contactId} = ${parameter('contactId')} and ${events.name} = ${parameter('name')}
         and ${events.createdAt} >= ${parameter('since')}
         and ${unindexed(events.seq)} > ${parameter('afterSeq')}
-        and (${parameter('emailId')} is null or ${events.emailId} = ${parameter('emailId')})`,
+        and (${parameter('emailId')} is null or ${events.emailId} = ${parameter('emailId')})
+        and (${parameter('includesAutomatic')} or ${events.name} <> 'email.received'
+          or not ${isAutomaticRow})`,
     )
     .orderBy(asc(unindexed(events.seq)))
     .limit(1),
@@ -89,7 +94,7 @@ export async function beginWait(
   { step: { config }, execution }: WaitCall,
   { workflowId, at }: { workflowId: string; at: number },
 ): Promise<StepOutcome> {
-  const { eventName, timeout, stepId } = config
+  const { eventName, timeout, stepId, includeAutomatic = false } = config
   const emailId =
     stepId === undefined ? null : ((await findEmailOfStep(tx, execution, stepId)) ?? '')
   const wait = {
@@ -97,6 +102,7 @@ export async function beginWait(
     contactId: execution.contact.id,
     eventName: storedEventName(eventName),
     emailId,
+    includesAutomatic: includeAutomatic,
     afterSeq: execution.eventSeq ?? (await tx.find(findNewest))?.seq ?? 0,
   }
   // It may have come between the event that led here and this transaction.
@@ -157,7 +163,8 @@ async function ended(
 }
 
 async function findEnd(tx: Tx, wait: Wait, since: number) {
-  const { eventSeq, contactId, eventName: name, emailId, afterSeq } = wait
+  const { eventSeq, contactId, eventName: name, emailId, afterSeq, includesAutomatic } = wait
   if (eventSeq !== null) return tx.find(findEvent, { seq: eventSeq })
-  return tx.find(findFirstAfter, { contactId, name, emailId, afterSeq, since })
+  const wanted = { contactId, name, emailId, afterSeq, includesAutomatic, since }
+  return tx.find(findFirstAfter, wanted)
 }

@@ -1,0 +1,156 @@
+/**
+ * Reads a file once before its import: the types of its columns, and what of it is damaged or left out. The
+ * result is stored with the first rows, so that a resumed import reads the rest of the file in the same way,
+ * also when its own rows have given the project new fields.
+ */
+import type { Base } from '../base.ts'
+import {
+  type ColumnReading,
+  type ColumnScans,
+  decideTypes,
+  scanRecord,
+} from './csv/column-types.ts'
+import { findDropped, type Header, keyOf } from './csv/header.ts'
+import type { CsvRecord } from './csv/parser.ts'
+import type { ImportPayload } from './import-file.ts'
+import { findKnownKinds } from './known-kinds.ts'
+import { readRows } from './read-rows.ts'
+
+/** How much of a file was not taken as it is. */
+export type FileDamage = {
+  /** Rows that are not UTF-8 and were read as Windows-1252. */
+  guessedRows: number
+  /** Characters that could not be read and became U+FFFD. */
+  replacedCharacters: number
+  /** Cells with a value that no field takes. */
+  droppedCells: number
+  /** Values that were shortened. */
+  cutFields: number
+}
+
+export type FileScan = { columns: ColumnReading[]; damage: FileDamage; warnings: string[] }
+
+export type ScanRules = {
+  /** Whether columns of data have types. */
+  hasTypes: boolean
+  /** Whether a value of the row will be shortened. */
+  isCut(record: CsvRecord, header: Header): boolean
+}
+
+type Scan = ScanRules & { projectId: string; payload: ImportPayload; signal: AbortSignal }
+
+export const NO_DAMAGE: FileDamage = {
+  guessedRows: 0,
+  replacedCharacters: 0,
+  droppedCells: 0,
+  cutFields: 0,
+}
+
+/** Line numbers that a warning lists. */
+const MAX_LINES = 10
+
+/** A count with the lines where it comes from. */
+type Count = { count: number; lines: number[] }
+
+/** @throws FinalFailure for a file without a usable header; the signal's reason when it aborts */
+export async function scanFile(
+  deps: Pick<Base, 'store'>,
+  { projectId, payload, signal, hasTypes, isCut }: Scan,
+): Promise<FileScan> {
+  const scans: ColumnScans = new Map()
+  const counts = { guessed: none(), replaced: none(), dropped: none(), cut: none() }
+  let known: Header | undefined
+  let guessedEncoding: string | undefined
+  for await (const { header, rows, encoding } of readRows(deps, payload)) {
+    signal.throwIfAborted()
+    guessedEncoding = encoding.isGuessed ? encoding.name.toUpperCase() : undefined
+    if (known === undefined) addDamage(counts, header.line, header.damage)
+    known = header
+    for (const { record, damage } of rows) {
+      addDamage(counts, record.line, damage)
+      if (record.problem !== undefined) continue
+      add(counts.dropped, record.line, findDropped(record, header))
+      if (isCut(record, header)) add(counts.cut, record.line, 1)
+      if (hasTypes && !header.isOwn && !payload.areStrings) scanRecord(scans, record, header)
+    }
+  }
+  const keys = [...scans.keys()].map((field) => keyOf(field) ?? '')
+  const kinds = await findKnownKinds(deps, { projectId, keys })
+  const { columns, warnings } = decideTypes(scans, kinds)
+  return {
+    columns: hasTypes && known !== undefined ? [...otherColumns(known, payload), ...columns] : [],
+    damage: {
+      guessedRows: counts.guessed.count,
+      replacedCharacters: counts.replaced.count,
+      droppedCells: counts.dropped.count,
+      cutFields: counts.cut.count,
+    },
+    warnings: [...(known?.warnings ?? []), ...describeDamage(counts, guessedEncoding), ...warnings],
+  }
+}
+
+/** In an export each cell has its type; on request all are texts. */
+function otherColumns({ isOwn, columns }: Header, { areStrings }: ImportPayload): ColumnReading[] {
+  if (!isOwn && !areStrings) return []
+  const type = areStrings ? 'text' : 'mixed'
+  const fields = [...columns.keys()].filter((field) => keyOf(field) !== undefined)
+  return fields.map((field) => ({ field, type, reason: null }))
+}
+
+function none(): Count {
+  return { count: 0, lines: [] }
+}
+
+function add(to: Count, line: number, count: number): void {
+  if (count === 0) return
+  to.count += count
+  to.lines.push(line)
+}
+
+type Counts = { guessed: Count; replaced: Count; dropped: Count; cut: Count }
+
+function addDamage(
+  { guessed, replaced }: Counts,
+  line: number,
+  damage: { isGuessed: boolean; replaced: number } | undefined,
+): void {
+  if (damage === undefined) return
+  if (damage.isGuessed) add(guessed, line, 1)
+  add(replaced, line, damage.replaced)
+}
+
+function describeDamage(
+  { guessed, replaced, dropped, cut }: Counts,
+  guessedEncoding: string | undefined,
+): string[] {
+  const guess = 'which is a guess'
+  return [
+    ...(guessedEncoding === undefined
+      ? []
+      : [`The file has no byte order mark and was read as ${guessedEncoding}, ${guess}.`]),
+    ...describe(guessed, {
+      one: `1 row is no UTF-8 and was read as Windows-1252, ${guess}`,
+      many: `rows are no UTF-8 and were read as Windows-1252, ${guess}`,
+    }),
+    ...describe(replaced, {
+      one: '1 character could not be read and became U+FFFD',
+      many: 'characters could not be read and became U+FFFD',
+    }),
+    ...describe(dropped, {
+      one: '1 cell is left out, because its column has no name',
+      many: 'cells are left out, because their columns have no name',
+    }),
+    ...describe(cut, {
+      one: '1 value was too long and is shortened',
+      many: 'values were too long and are shortened',
+    }),
+  ]
+}
+
+function describe({ count, lines }: Count, { one, many }: { one: string; many: string }): string[] {
+  if (count === 0) return []
+  const shown = lines.slice(0, MAX_LINES).join(', ')
+  const more = lines.length > MAX_LINES ? ` and ${lines.length - MAX_LINES} more` : ''
+  const where = lines.length === 1 ? 'line' : 'lines'
+  return [`${count === 1 ? one : `${count} ${many}`}: ${where} ${shown}${more}.`]
+}

@@ -1,0 +1,24 @@
+/** Puts the stored values of secret headers in the place of masks that a client sends back. */
+import { unmaskConfig } from '../graph/secret-headers.ts'
+import type { WebhookConfig } from '../graph/step-config.ts'
+import { requireFewMarkers } from '../graph/webhook-config.ts'
+import type { StepRow } from './step-rows.ts'
+import type { Viewer } from './view.ts'
+
+type Given = Viewer & {
+  /** The step as it is stored; undefined for a new one. */
+  stored: Pick<StepRow, 'config'> | undefined
+  /** The field of the config. */
+  path: string
+}
+
+/** @throws AppError VALIDATION_ERROR for a mask without a stored value */
+export function restoreSecrets(
+  { type, config }: Pick<StepRow, 'type' | 'config'>,
+  { stored, path, seesSecrets = false }: Given,
+): StepRow['config'] {
+  if (type !== 'WEBHOOK') return config
+  const restored = unmaskConfig({ config, stored: stored?.config, path, seesSecrets })
+  if (restored !== config) requireFewMarkers(restored as WebhookConfig, path)
+  return restored
+}
