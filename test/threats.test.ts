@@ -40,6 +40,7 @@ const rows: Record<string, string> = {
   S30: 'a secret in a record with many readers',
   S31: "one tenant's slow work in a shared worker",
   S32: 'what cannot be checked, taken as checked',
+  S33: 'a key that everybody has, which changes people or tells who they are',
   S35: 'a server that floods our HTTP client',
   S36: 'a listener without the guards of the others',
   S37: 'limits of what costs nothing',

@@ -197,6 +197,10 @@ export const COMMANDS: CommandSpec[] = [
       ['--language <language>', 'language of pages and footers, such as "en" or "pt-BR"'],
       ['--submission-templates <yes|no>', 'render {{ … }} in mail that programs submit by SMTP'],
       [
+        '--public-key-may-update <yes|no>',
+        'whether the public key may change contacts and learn their ids',
+      ],
+      [
         '--disable <reason>',
         'refuse its mail, for a reason: MANUAL, EMAIL_REPUTATION, PHISHING_DETECTED ...',
       ],

@@ -57,6 +57,7 @@ export async function updateProjectCommand(context: CommandContext, input: Input
     tracking: input.text('tracking')?.toUpperCase(),
     language: input.text('language'),
     submissionTemplates: isYes(input.choice('submissionTemplates', ['yes', 'no'])),
+    publicKeyMayUpdate: isYes(input.choice('publicKeyMayUpdate', ['yes', 'no'])),
     disable: input.text('disable')?.toUpperCase(),
     enable: input.has('enable') || undefined,
   }
@@ -86,6 +87,7 @@ function describeProject(project: ProjectView): string {
     tracking: project.tracking,
     language: project.language,
     'submission templates': project.submissionTemplates ? 'yes' : 'no',
+    'public key may update': project.publicKeyMayUpdate ? 'yes' : 'no',
     state: describeStanding(project) || 'enabled',
   }
   return [`Project ${escapeControls(project.name)}`, '', formatFields(fields)].join('\n')

@@ -21,8 +21,6 @@ export type ImportResult = {
   createdCount: number
   /** Rows with a known address, also those that changed nothing. */
   updatedCount: number
-  /** Rows that would have subscribed a person who left: the contact stays unsubscribed. */
-  keptUnsubscribedCount: number
   failureCount: number
   errors: RowError[]
   warnings: string[]
@@ -30,11 +28,17 @@ export type ImportResult = {
   damage: FileDamage
 }
 
+export type ContactImportResult = ImportResult & {
+  /** Rows that would have subscribed a person who left: the contact stays unsubscribed. */
+  keptUnsubscribedCount: number
+}
+
 type Deps = Pick<Base, 'store' | 'now'>
 
 /** Runs the job. @throws FinalFailure for a file that cannot be read */
-export async function importContacts(deps: Deps, job: RunningJob): Promise<ImportResult> {
-  return toResult(await runImport(deps, job, contactHandler(deps, job)))
+export async function importContacts(deps: Deps, job: RunningJob): Promise<ContactImportResult> {
+  const tally = await runImport(deps, job, contactHandler(deps, job))
+  return { ...toResult(tally), keptUnsubscribedCount: tally.keptUnsubscribedCount ?? 0 }
 }
 
 /** The counts under the names of the API. */
@@ -44,7 +48,6 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
     successCount: newCount + knownCount,
     createdCount: newCount,
     updatedCount: knownCount,
-    keptUnsubscribedCount: tally.keptUnsubscribedCount ?? 0,
     failureCount: tally.failureCount,
     errors: tally.errors,
     warnings: tally.warnings,

@@ -34,12 +34,12 @@ export const contactJobExamples: Examples = {
         successCount: 1,
         createdCount: 1,
         updatedCount: 0,
-        keptUnsubscribedCount: 0,
         failureCount: 0,
         errors: [],
         warnings: [],
         columns: [{ field: 'data.plan', type: 'text', reason: null }],
         damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
+        keptUnsubscribedCount: 0,
       },
       data: {
         filename: 'people.csv',

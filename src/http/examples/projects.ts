@@ -22,6 +22,7 @@ const shop = {
   tracking: 'MARKETING_ONLY',
   language: 'pt-BR',
   submissionTemplates: true,
+  publicKeyMayUpdate: false,
   role: 'OWNER',
   createdAt: '2026-11-21T12:00:00.000Z',
   updatedAt: '2026-11-22T09:30:00.000Z',

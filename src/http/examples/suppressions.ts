@@ -81,7 +81,6 @@ export const suppressionExamples: Examples = {
         successCount: 1,
         createdCount: 1,
         updatedCount: 0,
-        keptUnsubscribedCount: 0,
         failureCount: 0,
         errors: [],
         warnings: [],

@@ -30,6 +30,7 @@ import {
   recordRequest,
   shareOf,
 } from './exchange.ts'
+import { idempotentPath } from './key-rights.ts'
 import { toStream } from './response-stream.ts'
 
 /** The forms of the hosted pages have one short field. */
@@ -86,8 +87,8 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const project = projectOf(exchange.caller)
   if (project !== null) addLogFields({ projectId: project.id })
   if (idempotencyKey !== undefined && project !== null) {
-    const { path } = exchange
     const { method } = route
+    const path = idempotentPath(exchange.caller, exchange.path)
     await refuseUsedKey(core, { projectId: project.id, key: idempotencyKey, method, path })
   }
   // After the idempotency key: a repeated request gets its first response even if the disk is full.

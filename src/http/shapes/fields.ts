@@ -69,5 +69,9 @@ export const warnings = z.array(z.string()).meta({
     'Unknown fields of the request, and what a message goes without; absent if there is nothing',
 })
 
+export const fieldWarnings = z
+  .array(z.object({ field: z.string(), message: z.string(), suggestion: z.string() }))
+  .meta({ description: 'Fields of the request that had no effect, or not all; absent without any' })
+
 /** Describes fields that older clients of this API family read at the top level. */
 export const againAtTopLevel = { description: 'The same as in `data`, for older clients' }

@@ -51,6 +51,10 @@ export const projectRecord = z
     tracking: trackingMode,
     language: z.string(),
     submissionTemplates,
+    publicKeyMayUpdate: z.boolean().meta({
+      description:
+        'Whether the public key may unsubscribe contacts, change their data and learn ids',
+    }),
     role: role.meta({ description: 'The role of the user who asks' }),
     createdAt: instant,
     updatedAt: instant,

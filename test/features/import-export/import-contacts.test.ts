@@ -37,6 +37,7 @@ test('rows become contacts, and the form of the values of a column decides their
     successCount: 2,
     createdCount: 2,
     updatedCount: 0,
+    keptUnsubscribedCount: 0,
     failureCount: 0,
     errors: [],
     warnings: [],

@@ -40,6 +40,7 @@ test('a file is stored chunk by chunk, and its job is enqueued with the last chu
     mapping: {},
     types: 'values',
     subscribed: true,
+    resubscribe: false,
   })
   assert.equal(status.state, 'waiting')
 })

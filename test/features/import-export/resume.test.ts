@@ -30,6 +30,7 @@ async function assertDoneOnce(core: TestCore, projectId: string, result: object)
     successCount: ROWS * 0.9,
     createdCount: 0,
     updatedCount: ROWS * 0.9,
+    keptUnsubscribedCount: 0,
     failureCount: ROWS / 10,
     warnings: [],
     columns: [{ field: 'data.number', type: 'number', reason: null }],

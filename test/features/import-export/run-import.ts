@@ -1,6 +1,6 @@
 /** Uploads and imports files without HTTP and without a job loop. */
 import {
-  type ImportResult,
+  type ContactImportResult,
   importContacts,
 } from '../../../src/features/import-export/import-contacts.ts'
 import {
@@ -37,7 +37,7 @@ export async function importFile(
   core: TestCore,
   file: string | Uint8Array,
   given: Given,
-): Promise<ImportResult> {
+): Promise<ContactImportResult> {
   await uploadFile(core, file, given)
   const job = await claim(core)
   const result = await importContacts(core, job)

@@ -2,13 +2,17 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import supertest from 'supertest'
+import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
 import { useService } from '../service.ts'
 
-const { service, mine, other, call } = useService()
+const { service, mine, other, call } = useService({}, ({ service, mine }) =>
+  // Without this, the public key gets no id of a contact: `public-key.test.ts`.
+  updateProject(service.core, mine.id, { publicKeyMayUpdate: true }),
+)
 
 beforeEach(() =>
   service.core.store.write(async (tx) => {

@@ -25,6 +25,7 @@ export type ProjectView = ProjectKeysView & {
   tracking: TrackingMode
   language: string
   submissionTemplates: boolean
+  publicKeyMayUpdate: boolean
   createdAt: string
   updatedAt: string
 }
@@ -39,6 +40,8 @@ export type ProjectSettings = {
   language?: string | undefined
   /** Whether subject and text of submitted mail are templates. */
   submissionTemplates?: boolean | undefined
+  /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
+  publicKeyMayUpdate?: boolean | undefined
 }
 
 type ProjectChange = ProjectSettings & {
@@ -184,12 +187,8 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
 }
 
 /** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
-export function readSettings({
-  name,
-  tracking,
-  language,
-  submissionTemplates,
-}: ProjectSettings): Partial<Project> {
+export function readSettings(settings: ProjectSettings): Partial<Project> {
+  const { name, tracking, language, submissionTemplates, publicKeyMayUpdate } = settings
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
@@ -198,6 +197,7 @@ export function readSettings({
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
     ...(submissionTemplates === undefined ? {} : { submissionTemplates }),
+    ...(publicKeyMayUpdate === undefined ? {} : { publicKeyMayUpdate }),
   }
 }
 
@@ -232,6 +232,7 @@ function toProjectView(project: Project): ProjectView {
     tracking: project.tracking,
     language: project.language,
     submissionTemplates: project.submissionTemplates,
+    publicKeyMayUpdate: project.publicKeyMayUpdate,
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),
   }

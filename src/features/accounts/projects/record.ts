@@ -28,6 +28,8 @@ export type ProjectRecord = BillingFields & {
   tracking: TrackingMode
   language: string
   submissionTemplates: boolean
+  /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
+  publicKeyMayUpdate: boolean
   /** Of the user who asks. */
   role: Role
   createdAt: string
@@ -53,6 +55,7 @@ export function toProjectRecord(project: Project, role: Role): ProjectRecord {
     tracking: project.tracking,
     language: project.language,
     submissionTemplates: project.submissionTemplates,
+    publicKeyMayUpdate: project.publicKeyMayUpdate,
     role,
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),

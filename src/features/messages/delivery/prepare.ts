@@ -15,7 +15,7 @@ import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
 import { returnPathOf } from './return-path.ts'
 import { openSnapshot } from './sealed-snapshot.ts'
-import { isToOther, toSource } from './source.ts'
+import { toSource } from './source.ts'
 
 /**
  * Why an email is not sent: its address is suppressed, its domain is held, it is put aside because its
@@ -135,32 +135,43 @@ function prepare(
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
-  if (mustNotBeSent(email)) return refuse(UNSUBSCRIBED)
+  if (isUnwanted({ ...email, isToOther: isToOther(email) })) return refuse(UNSUBSCRIBED)
   if (sender.domain === undefined) return refuseWithoutDomain(email)
   if (content === undefined) return refuse(CLEARED)
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
 }
 
-/**
- * HEADLESS is marketing without the footer when a campaign or a workflow sends it. Neither the tests of
- * campaigns nor the emails of workflows to an address of their own ask whether the contact subscribes.
- */
-export function needsSubscription(
-  email: Pick<ClaimedEmail, 'contentClass' | 'campaignId' | 'workflowExecutionId' | 'isTest'> & {
-    isToOther: boolean
-  },
-): boolean {
-  const { contentClass, campaignId, workflowExecutionId, isTest, isToOther } = email
-  if (isTest || isToOther || contentClass === 'TRANSACTIONAL') return false
-  return contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
+type WishFacts = Pick<
+  ClaimedEmail,
+  | 'contentClass'
+  | 'campaignId'
+  | 'workflowExecutionId'
+  | 'isTest'
+  | 'isPlatform'
+  | 'isSubscribed'
+  | 'hasLeft'
+> & {
+  /** A workflow sends it to an address that the step names. */
+  isToOther: boolean
 }
 
-/** Mail to another address than the contact's asks that address alone. */
-function mustNotBeSent(email: ClaimedEmail): boolean {
-  if (email.isTest || email.isPlatform) return false
-  if (isToOther(email)) return email.hasLeft
-  const isAsked = needsSubscription({ ...email, isToOther: false })
-  return isAsked && (email.hasLeft || !email.isSubscribed)
+/**
+ * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a campaign or
+ * a workflow sends it. Tests of campaigns ask nobody; mail to an address that a step names asks that address,
+ * and not the contact.
+ */
+export function isUnwanted(email: WishFacts): boolean {
+  const { contentClass, campaignId, workflowExecutionId, isToOther, hasLeft } = email
+  if (email.isTest || email.isPlatform || contentClass === 'TRANSACTIONAL') return false
+  if (isToOther) return hasLeft
+  const isAsked =
+    contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
+  return isAsked && (hasLeft || !email.isSubscribed)
+}
+
+/** As in `store/email-terms.ts`. */
+function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
+  return workflowExecutionId !== null && variables?.reader !== undefined
 }
 
 /** Mail of a campaign that is being sent waits with its campaign, or was resumed with it. */

@@ -244,7 +244,7 @@ function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: R
 }
 
 /** Whether a workflow sends the email to another address than its contact's. */
-export function isToOther({
+function isToOther({
   variables,
   workflowExecutionId,
   recipient,

@@ -14,9 +14,9 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import {
   CLEARED,
+  isUnwanted,
   NO_SENDER_DOMAIN,
   NOT_KEPT,
-  needsSubscription,
   UNSUBSCRIBED,
 } from '../delivery/prepare.ts'
 import { DISABLED, fateOf, holdEndOf } from '../disabled/mail-fate.ts'
@@ -157,6 +157,6 @@ function findObstacle(facts: RetryFacts, isSenderVerified: boolean): string | nu
   if (facts.isDisabled) return DISABLED
   if (facts.campaignStatus === 'CANCELLED') return 'its campaign was cancelled'
   if (facts.isSuppressed) return 'its address is on the suppression list'
-  if (!facts.isSubscribed && needsSubscription(facts)) return UNSUBSCRIBED
+  if (isUnwanted(facts)) return UNSUBSCRIBED
   return isSenderVerified || facts.campaignStatus === 'SENDING' ? null : NO_SENDER_DOMAIN
 }

@@ -21,10 +21,6 @@ const result = z.object({
   updatedCount: z
     .int()
     .meta({ description: 'Contacts that existed, including those that did not change' }),
-  keptUnsubscribedCount: z.int().meta({
-    description:
-      'Rows that would have subscribed a person who left: the contact stays unsubscribed. They count above too',
-  }),
   failureCount: z.int(),
   errors: z.array(rowError).meta({ description: 'The first 1,000' }),
   warnings: z
@@ -56,6 +52,13 @@ const result = z.object({
       cutFields: z.int().meta({ description: 'Values that were too long and were shortened' }),
     })
     .meta({ description: 'What was not taken as it is' }),
+})
+
+const contactResult = result.extend({
+  keptUnsubscribedCount: z.int().meta({
+    description:
+      'Rows that would have subscribed a person who left: the contact stays unsubscribed. They count above too',
+  }),
 })
 
 const suppressionResult = result.extend({
@@ -114,7 +117,7 @@ export const importSuppressions = ({ core }: RouteDeps) =>
   })
 
 export const showContactImport = (deps: RouteDeps) =>
-  statusOperation(deps, { ...contacts, kind: 'import', result })
+  statusOperation(deps, { ...contacts, kind: 'import', result: contactResult })
 
 export const showSuppressionImport = (deps: RouteDeps) =>
   statusOperation(deps, { ...suppressions, kind: 'suppressions-import', result: suppressionResult })

@@ -27,6 +27,10 @@ const settings = z
       .regex(LANGUAGE_PATTERN, 'Expected a language such as en or pt-BR')
       .meta({ description: 'Of pages and footers, such as `en` or `pt-BR`' }),
     submissionTemplates,
+    publicKeyMayUpdate: z.boolean().meta({
+      description:
+        'Whether the public key may unsubscribe existing contacts, overwrite their data and learn their ids; false for new projects',
+    }),
   })
   .partial()
 

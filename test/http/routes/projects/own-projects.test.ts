@@ -15,7 +15,7 @@ const FIELDS = [
   ...['id', 'name', 'public', 'secret', 'publicLastUsedAt', 'secretLastUsedAt', 'disabled'],
   ...['disabledReason', 'customer', 'subscription', 'billingLimitWorkflows'],
   ...['billingLimitCampaigns', 'billingLimitTransactional', 'billingLimitInbound', 'tracking'],
-  ...['language', 'submissionTemplates', 'role', 'createdAt', 'updatedAt'],
+  ...['language', 'submissionTemplates', 'publicKeyMayUpdate', 'role', 'createdAt', 'updatedAt'],
 ]
 const UNKNOWN = '0199a7c0-0000-7000-8000-0000000000ff'
 
@@ -203,15 +203,15 @@ describe('PATCH /users/@me/projects/:id', () => {
   const path = () => `/users/@me/projects/${project.id}`
 
   it('changes the settings that it is given, and nothing else', async () => {
-    const settings = { tracking: 'DISABLED', language: 'pt-BR', submissionTemplates: true }
-    const change = { name: 'Renamed', ...settings }
+    const switches = { submissionTemplates: true, publicKeyMayUpdate: true }
+    const change = { name: 'Renamed', tracking: 'DISABLED', language: 'pt-BR', ...switches }
     const { status, body } = await mine('patch', path()).send({
       ...change,
       ...{ disabled: true, secret: 'sk_x', id: UNKNOWN },
     })
     assert.equal(status, 200)
-    const { name, tracking, language, submissionTemplates } = body
-    assert.deepEqual({ name, tracking, language, submissionTemplates }, change)
+    const { name, tracking, language, submissionTemplates, publicKeyMayUpdate } = body
+    assert.deepEqual({ name, tracking, language, submissionTemplates, publicKeyMayUpdate }, change)
     const row = await rowOf(project.id)
     assert.deepEqual([row?.name, row?.isDisabled], ['Renamed', false])
     assert.equal((await call('get', '/projects', project)).body.data.name, 'Renamed')
