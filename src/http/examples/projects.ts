@@ -21,7 +21,7 @@ const shop = {
   ...billing,
   tracking: 'MARKETING_ONLY',
   language: 'pt-BR',
-  submissionTemplates: true,
+  submissionTemplates: false,
   publicKeyMayUpdate: false,
   role: 'OWNER',
   createdAt: '2026-11-21T12:00:00.000Z',
@@ -34,7 +34,6 @@ const letters = {
   name: 'Letters',
   tracking: 'ENABLED',
   language: 'en',
-  submissionTemplates: false,
 }
 
 const summary = {
