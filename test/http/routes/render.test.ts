@@ -24,7 +24,7 @@ const { service, mine, other, call } = useService({}, async ({ service, mine, ot
 const render = (body: object, by: TestProject = mine) => call('post', '/render', by).send(body)
 const text = { subject: 'Hi {{ name }}', body: '<p>Dear {{ name }}</p>' }
 
-const PAGE_URL = /\/(unsubscribe|subscribe|manage)\/([a-z2-7]{68})/g
+const PAGE_URL = /\/(unsubscribe|subscribe|manage)\/([a-z2-7]{68,84})/g
 
 async function makeTemplate(change: object = {}, by: TestProject = mine): Promise<string> {
   const from = by === mine ? 'a@example.test' : 'a@other.test'
@@ -90,10 +90,7 @@ test('page links are signed for nobody, so that a preview unsubscribes no one', 
   assert.equal(links.length, 4)
   for (const [path, , token] of links) {
     const page = readPageToken(keys, token)
-    assert.deepEqual(page, {
-      contactId: '00000000-0000-0000-0000-000000000000',
-      emailId: undefined,
-    })
+    assert.deepEqual(page, { contactId: undefined, emailId: undefined, digest: undefined })
     const shown = await supertest(service.url).get(path)
     assert.ok(shown.status >= 200 && shown.status < 500, `${shown.status}`)
     const act = supertest(service.url).post(path).type('form')

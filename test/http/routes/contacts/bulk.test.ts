@@ -47,6 +47,7 @@ test('a job is enqueued for each form of selection, and echoes it', async () => 
       },
     ],
   ] as const
+  const asked = { resubscribe: false }
   for (const operation of ['subscribe', 'unsubscribe', 'delete']) {
     for (const [body, echo] of bodies) {
       const { status, body: answer } = await post(operation, body)
@@ -60,7 +61,7 @@ test('a job is enqueued for each form of selection, and echoes it', async () => 
         state: 'waiting',
         progress: 0,
         result: null,
-        data: { operation, projectId: mine.id, ...echo },
+        data: { operation, projectId: mine.id, ...(operation === 'subscribe' && asked), ...echo },
         failedReason: null,
       })
     }

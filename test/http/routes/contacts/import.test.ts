@@ -88,6 +88,7 @@ test('a file is accepted, and its job shows the result', async () => {
     mapping: {},
     types: 'values',
     subscribed: true,
+    resubscribe: false,
   })
   const done = await finished(path)
   assert.deepEqual([done.body.state, done.body.progress], ['completed', 100])
