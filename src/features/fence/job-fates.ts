@@ -44,6 +44,7 @@ export const JOB_FATES: Readonly<Record<string, JobFate>> = {
   'forget-notifications': 'runs',
   'delete-old-arrivals': 'runs',
   'delete-old-invitations': 'runs',
+  'delete-old-link-ids': 'runs',
   'delete-old-reputation': 'runs',
   'delete-old-quarters': 'runs',
   'delete-old-strikes': 'runs',

@@ -19,8 +19,8 @@ const MAX_TOKENS = 20
 const MAX_RECIPIENTS = 20
 
 /** A local part of `signed-tokens.ts`: a letter, a dot and 26 octets in base32. */
-const TOKEN_LOCAL_PART = /(?<![\w.+-])[bu]\.[a-z2-7]{42}(?=@|%40)/gi
-const BARE_TOKEN = /^[a-z2-7]{42}$/i
+const TOKEN_LOCAL_PART = /(?<![\w.+-])[bu]\.(?:[a-z2-7]{58}|[a-z2-7]{42})(?=@|%40)/gi
+const BARE_TOKEN = /^(?:[a-z2-7]{58}|[a-z2-7]{42})$/i
 
 /**
  * `returned`: the message within a text part; `reports`: the report's own fields (delivery status,

@@ -65,7 +65,7 @@ describe('direct delivery', () => {
     const [message] = sink.messages
     assert.ok(message)
     assert.deepEqual([message.to, message.isTls], [['ada@dest.test'], true])
-    assert.match(message.from, /^b\.[a-z2-7]{42}@bounce\.mail\.example\.test$/)
+    assert.match(message.from, /^b\.[a-z2-7]{58}@bounce\.mail\.example\.test$/)
     assert.deepEqual(await verify(message.bytes), [
       ['rsa-sha256', 'example.test', 'pass'],
       ['ed25519-sha256', 'example.test', 'pass'],

@@ -103,8 +103,9 @@ export async function explainEmails(
     findLastAttempts(reader, emails),
     findSuppressions(reader, emails),
     findHolds(reader, emails),
+    // Scan threads have no key for the digests of addresses.
     findRetryable(
-      reader,
+      deps.store.read,
       asked.map(({ id }) => id),
       now,
     ),

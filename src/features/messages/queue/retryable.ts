@@ -100,6 +100,9 @@ const listVerified = statement((db) =>
     ),
 )
 
+/** Emails whose facts one statement reads. */
+const SLICE = 100
+
 type RetryFacts = Awaited<ReturnType<typeof listFacts>>[number]
 
 /** By id. `at`: now (epoch ms). */
@@ -137,7 +140,16 @@ function findProjectHold(facts: RetryFacts, at: number): Retryable['projectHold'
   return { since: facts.disabledAt ?? at, until }
 }
 
-function listFacts(reader: Pick<Tx, 'list'>, ids: readonly string[]) {
+/** In slices, because the reader may be that of the main thread. */
+async function listFacts(reader: Pick<Tx, 'list'>, ids: readonly string[]) {
+  const facts: Awaited<ReturnType<typeof listSlice>> = []
+  for (let at = 0; at < ids.length; at += SLICE) {
+    facts.push(...(await listSlice(reader, ids.slice(at, at + SLICE))))
+  }
+  return facts
+}
+
+function listSlice(reader: Pick<Tx, 'list'>, ids: readonly string[]) {
   return reader.list(listRetryFacts, { ids: JSON.stringify(ids) })
 }
 
