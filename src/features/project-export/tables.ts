@@ -158,6 +158,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   campaign_progress: 'the place in its audience of a campaign that is being sent',
   contact_fields: 'counted from the contacts',
   deleted_events: 'waits for counting only',
+  erased_recipients: 'digests of addresses, with a key of this server',
   fences: 'what is held after a restore of this server',
   idempotency_keys: 'answers of the last day to requests',
   import_chunks: 'files of imports that are not read yet',
@@ -165,8 +166,10 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   metering_batches: 'the accounts of this server with Stripe',
   new_project_hours: 'counts for a limit of this server',
   received_recently: 'counts of the last hour for limits',
+  unkeyed_wishes: 'wishes of before an upgrade, which the next start makes digests of',
   usage_notices: 'which notices were mailed',
   webhook_signing_secrets: 'secrets',
+  wishes: 'digests of addresses, with a key of this server',
   workflow_requests: 'requests under way',
 }
 

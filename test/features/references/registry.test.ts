@@ -58,6 +58,7 @@ const COUNTS = [
   'new_project_hours',
   'reputation_hours',
   'usage_months',
+  'owner_months',
   'usage_notices',
   'mail_counts',
   'link_counts',
