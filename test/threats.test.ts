@@ -41,6 +41,7 @@ const rows: Record<string, string> = {
   S32: 'what cannot be checked, taken as checked',
   S35: 'a server that floods our HTTP client',
   S36: 'a listener without the guards of the others',
+  S38: 'names of others that resolve to the server',
   S37: 'limits of what costs nothing',
   F1: 'kill -9',
   F2: 'a peer that drops the connection',
