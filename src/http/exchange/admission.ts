@@ -15,7 +15,9 @@ import {
 import { renewCookie } from '../../features/accounts/sessions/sessions.ts'
 import { projectDisabled } from '../../features/directory.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'
+import { runFor } from '../../turns/owner.ts'
 import { isDirect } from '../server/client-address.ts'
+import { waitingClient } from '../server/client-gone.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
 import type { Exchange, ExchangeDeps } from './exchange.ts'
 import { refuseOtherMedia } from './json-only.ts'
@@ -86,9 +88,10 @@ async function admitKnown(
   const project = projectOf(caller)
   if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
   if (project !== null) {
-    // One object for the whole request: it identifies the request among the scans of its project.
-    const scanOwner = { key: project.id, isJob: false }
-    exchange.within = (act) => core.store.scanFor(scanOwner, act)
+    // One object for the whole request: it identifies the request among the work of its project.
+    const client = waitingClient(exchange.incoming)
+    const owner = { key: project.id, isJob: false, client }
+    exchange.within = (act) => runFor(owner, act)
   }
   return caller
 }

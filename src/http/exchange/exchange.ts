@@ -60,8 +60,8 @@ export type Exchange = RoutedRequest & {
   /** Values of Set-Cookie header fields. */
   cookies: string[]
   /**
-   * Runs `act` so that its scans wait in the line of the caller's project and delay no other
-   * project.
+   * Runs `act` so that its slow work waits in the line of the caller's project and delays no other
+   * project (`turns/owner.ts`).
    */
   within<T>(act: () => T): T
 }

@@ -1,6 +1,18 @@
 /** Work that is worth doing only while the client waits for it. */
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../errors.ts'
+import type { WaitingClient } from '../../turns/owner.ts'
+
+/** The client of a request, for work that waits for its turn. */
+export function waitingClient({ socket }: Pick<IncomingMessage, 'socket'>): WaitingClient {
+  return {
+    hasLeft: () => socket.destroyed,
+    onLeave(act) {
+      socket.once('close', act)
+      return () => socket.off('close', act)
+    },
+  }
+}
 
 /** Runs `act` with a signal that aborts when the connection of the request closes. */
 export async function whileClientWaits<T>(

@@ -1,0 +1,34 @@
+/**
+ * Whose work it is: what runs for a request, or for a run of a job, knows it without being told. Work that
+ * waits for a shared thread or resolver waits in the line of its owner's project.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** Each request and each run of a job has its own object. */
+export type WorkOwner = {
+  /** The line: a project's id. */
+  readonly key: string
+  readonly isJob: boolean
+  /** The client of a request; absent for jobs. */
+  readonly client?: WaitingClient
+}
+
+/** The connection of a client, as far as work needs it. */
+export type WaitingClient = {
+  hasLeft(): boolean
+  /** Calls `act` when the client leaves. Returns a function that takes that back. */
+  onLeave(act: () => void): () => void
+}
+
+/** Work of the server itself, and of commands. No limit applies to it. */
+export const SYSTEM: WorkOwner = { key: '', isJob: false }
+
+const owners = new AsyncLocalStorage<WorkOwner>()
+
+export function runFor<T>(owner: WorkOwner, act: () => T): T {
+  return owners.run(owner, act)
+}
+
+export function currentOwner(): WorkOwner {
+  return owners.getStore() ?? SYSTEM
+}
