@@ -8,6 +8,9 @@ import type { Tx } from './write/transaction.ts'
 /** Runs writes of a transaction so that what they replace is overwritten in the file. */
 export async function overwriting(tx: Tx, act: () => Promise<void>): Promise<void> {
   await tx.run(sql`pragma secure_delete = on`)
-  await act()
-  await tx.run(sql`pragma secure_delete = off`)
+  try {
+    await act()
+  } finally {
+    await tx.run(sql`pragma secure_delete = off`)
+  }
 }

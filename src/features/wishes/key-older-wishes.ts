@@ -5,6 +5,7 @@
  */
 import { addressDigest } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
+import { overwriting } from '../../store/overwrite.sqlite.ts'
 import { statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 
@@ -35,7 +36,11 @@ export async function keyOlderWishes({ store }: Pick<Base, 'store'>): Promise<nu
   while ((await store.read.find(hasOlderWishes)) !== undefined) {
     moved += await store.write(async (tx) => {
       await tx.execute(keyBatch)
-      return tx.execute(deleteBatch)
+      let deleted = 0
+      await overwriting(tx, async () => {
+        deleted = await tx.execute(deleteBatch)
+      })
+      return deleted
     })
   }
   return moved

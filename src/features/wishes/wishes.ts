@@ -21,9 +21,17 @@ import type { Base } from '../base.ts'
 /** The kinds that are a person's own; the others are not counted as a wish. */
 export const isOwnWish = sql`kind <> 'project'`
 
-/** A person's wish replaces the project's; a second one of the person changes nothing. */
-const keepFirst = sql`on conflict (digest) do update set kind = excluded.kind, at = excluded.at
-  where wishes.kind = 'project' and excluded.kind <> 'project'`
+const isReplaced = sql`(wishes.kind = 'project' and excluded.kind <> 'project')`
+
+/**
+ * A person's wish replaces the project's; a second one of the person changes nothing, but names the project
+ * of a wish that had none.
+ */
+const keepFirst = sql`on conflict (digest) do update set
+    kind = case when ${isReplaced} then excluded.kind else wishes.kind end,
+    at = case when ${isReplaced} then excluded.at else wishes.at end,
+    project_id = coalesce(wishes.project_id, excluded.project_id)
+  where ${isReplaced} or (wishes.project_id is null and excluded.project_id is not null)`
 
 const contactDigest = addressDigest(sql`project_id`, sql`email`)
 

@@ -132,11 +132,9 @@ function findDelimiter(
   { start, end }: Range,
 ): Delimiter | undefined {
   const dashed = Buffer.from(`--${boundary}`, 'latin1')
-  for (
-    let at = raw.indexOf(dashed, start);
-    at !== -1 && at < end;
-    at = raw.indexOf(dashed, at + 1)
-  ) {
+  // A search beyond the part would cost the whole message for each part.
+  const within = raw.subarray(0, end)
+  for (let at = within.indexOf(dashed, start); at !== -1; at = within.indexOf(dashed, at + 1)) {
     if (at > start && raw[at - 1] !== LF) continue
     const after = at + dashed.length
     const tail = raw.toString('latin1', after, Math.min(end, after + MAX_PADDING))

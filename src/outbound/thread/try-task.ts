@@ -209,9 +209,17 @@ async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult>
     const needsSmtputf8 = composed.needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)
     const envelope = { reversePath, recipient, needsSmtputf8 }
     const sent = await session.send(envelope, composed.octets, { beganAt, current })
+    const { verdict } = sent.outcome
+    if (verdict?.class !== 'session') return sent
     // The session takes no more; the message, and those after it, go on in another one.
-    if (sent.outcome.verdict?.class === 'session') await session.quit()
-    return sent
+    await session.quit()
+    if (session.sendCount > 1) return sent
+    // Nothing came before the message in this session, so another session would get the same reply.
+    const failed: Verdict = {
+      ...{ ...verdict, site: 'none', retryAfterMs: null },
+      countsAsFailure: true,
+    }
+    return { ...sent, outcome: { ...sent.outcome, verdict: failed } }
   } catch (error) {
     return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }

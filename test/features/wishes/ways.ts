@@ -111,6 +111,11 @@ export const DEFAULTS: Record<string, Way> = {
     }),
   'messages/accept/accept-emails: send': (sender, { email }) =>
     sender.send({ to: [{ address: address(email), name: null }] }),
+  'messages/accept/accept-emails: send to several, subscribed': (sender, { email }) =>
+    sender.send({
+      subscribed: true,
+      to: [email, `${newId()}@dest.test`].map((each) => ({ address: address(each), name: null })),
+    }),
   'segments/edit-members: createMissing': async ({ core, project }, { email }) => {
     const key = { projectId: project.id, name: newId(), type: 'STATIC' } as const
     const { id } = await createSegment(core, key)

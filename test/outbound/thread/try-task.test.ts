@@ -217,6 +217,8 @@ test('a server that takes a message in no session defers it after two', async ()
   const { sinks, pool } = await startSinks(at('RCPT', '452 4.5.3 too many recipients'))
   const { outcome } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.verdict?.class], ['deferred', 'session'])
+  // No session was the cause, so the usual delays apply, which grow.
+  assert.deepEqual([outcome.verdict?.retryAfterMs, outcome.verdict?.countsAsFailure], [null, true])
   assert.ok((sinks[0]?.connectionCount() ?? 0) <= 2)
 })
 

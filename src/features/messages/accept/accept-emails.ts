@@ -56,7 +56,7 @@ export async function acceptEmails(
   const { project, request } = plan
   const addresses = request.to.map(({ address }) => address.address)
   const known = await findKnownAddresses(tx, project.id, addresses)
-  if (needsSubscription(plan)) refuseUnsubscribed(request, known.contacts)
+  if (needsSubscription(plan)) refuseUnsubscribed(request, known)
   const suppressed = await withoutIgnored(tx, plan, known.suppressed)
   const count = addresses.filter((address) => !suppressed.has(address)).length
   await countPlanned(deps, tx, { plan, count })
@@ -82,14 +82,20 @@ function needsSubscription({ contentClass, origin }: EmailPlan): boolean {
 
 /** Before any write, because a closure that fails after one makes its group run again. */
 function refuseUnsubscribed(
-  { to, subscribed }: EmailPlan['request'],
-  found: ReadonlyMap<string, Contact>,
+  request: EmailPlan['request'],
+  { contacts, left }: Pick<KnownAddresses, 'contacts' | 'left'>,
 ): void {
-  for (const { address } of to) {
-    if (!(subscribed ?? found.get(address.address)?.subscribed)) {
-      throw notSubscribed(address.address)
-    }
+  const clearsWishes = isForOne(request)
+  for (const { address } of request.to) {
+    const isKept = left.has(address.address) && !clearsWishes
+    const isSubscribed = request.subscribed ?? contacts.get(address.address)?.subscribed
+    if (isKept || !isSubscribed) throw notSubscribed(address.address)
   }
+}
+
+/** Only a request for one contact says in so many words that this person wants mail again. */
+function isForOne({ to }: EmailPlan['request']): boolean {
+  return to.every(({ address }) => address.address === to[0]?.address.address)
 }
 
 async function countPlanned(
@@ -124,7 +130,7 @@ async function upsertRecipients(tx: Tx, plan: EmailPlan, known: KnownAddresses) 
       projectId: project.id,
       subscribed: request.subscribed,
       subscribedByDefault: false,
-      newWish: 'explicit',
+      newWish: isForOne(request) ? 'explicit' : undefined,
       reason: 'api',
       at,
       known,

@@ -5,6 +5,7 @@ import { recordEventByAddress } from '../../../../src/features/contacts/events/r
 import { deleteContact } from '../../../../src/features/contacts/write/delete.ts'
 import { appendEvent } from '../../../../src/features/events/append.ts'
 import { createTemplate } from '../../../../src/features/templates/create.ts'
+import { clearWish, recordWish } from '../../../../src/features/wishes/wishes.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -14,6 +15,7 @@ import { emails } from '../../../../src/store/schema/messages.ts'
 import {
   workflowFigures,
   workflowRequests,
+  workflowStepExecutions,
   workflowSteps,
   workflows,
   workflowWaits,
@@ -375,6 +377,37 @@ test('marketing to an unsubscribed contact is a FAILED email, and the execution 
   assert.equal(email?.status, 'FAILED')
   assert.equal(email?.error, 'the contact has unsubscribed')
   assert.equal((await listExecutions(core, id))[0]?.status, 'COMPLETED')
+})
+
+test('mail to somebody else who left, or is suppressed, is a SKIPPED step', async (t) => {
+  const { core, projectId, runner, templateId } = await open(t)
+  const custom = { recipient: { type: 'CUSTOM', customEmail: 'boss@example.net' } }
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { mail: { type: 'SEND_EMAIL', templateId, config: custom } },
+    transitions: [['trigger', 'mail']],
+  })
+  const key = { projectId, address: 'boss@example.net' }
+  const run = async (name: string) => {
+    await track(core, projectId, 'signup', { address: address(`${name}@example.net`) })
+    await runner.run()
+    const number = (await listExecutions(core, id)).at(-1)?.number ?? 0
+    const rows = await core.store.read
+      .select({ status: workflowStepExecutions.status, error: workflowStepExecutions.error })
+      .from(workflowStepExecutions)
+      .where(eq(workflowStepExecutions.executionNumber, number))
+      .orderBy(workflowStepExecutions.ordinal)
+    return rows[1]
+  }
+  assert.equal((await run('ada'))?.status, 'COMPLETED')
+  await core.store.write((tx) => recordWish(tx, { ...key, kind: 'page', at: START }))
+  const left = 'the owner of boss@example.net has unsubscribed'
+  assert.deepEqual(await run('bob'), { status: 'SKIPPED', error: left })
+  await core.store.write((tx) => clearWish(tx, key))
+  await suppressAll(core, projectId, [key.address])
+  const suppressed = 'boss@example.net is suppressed'
+  assert.deepEqual(await run('cid'), { status: 'SKIPPED', error: suppressed })
+  assert.equal((await listEmails(core, projectId)).length, 1)
 })
 
 test('a fault of one execution ends it, and the others go on', async (t) => {

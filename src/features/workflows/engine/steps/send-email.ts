@@ -16,6 +16,8 @@ import { RESERVED_KEYS } from '../../../contacts/write/data.ts'
 import { acceptForContact } from '../../../messages/accept/accept-for-contact.ts'
 import type { AcceptDeps } from '../../../messages/accept/email-drafts.ts'
 import { planTemplate, type TemplatePlan } from '../../../messages/accept/plan-template.ts'
+import { isSuppressed } from '../../../messages/outcome/suppression.ts'
+import { hasLeft } from '../../../wishes/wishes.ts'
 import { RECEIVED, receivedOptionsOf } from '../../definition/received-trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
@@ -65,6 +67,8 @@ export async function sendEmail(
   if (withheld !== undefined) return { kind: 'skipped', input, reason: withheld }
   const plan = await plans(templateId)
   if (plan instanceof AppError) return { kind: 'failed', input, error: plan.message }
+  const unwanted = await findRefusalOfOther(tx, { call, recipient, plan })
+  if (unwanted !== undefined) return { kind: 'skipped', input, reason: unwanted }
   const accepted = await acceptForContact(deps, tx, {
     plan,
     contact: execution.contact,
@@ -86,6 +90,21 @@ export async function sendEmail(
     state: accepted.state,
   }
   return { kind: 'done', input, output }
+}
+
+/** Why mail to somebody else than the contact is not wanted there. Asks that address alone. */
+async function findRefusalOfOther(
+  tx: Tx,
+  { call, recipient, plan }: { call: SendCall; recipient: ParsedAddress; plan: TemplatePlan },
+): Promise<string | undefined> {
+  const { address } = recipient
+  if (address === call.execution.contact.address) return undefined
+  const key = { projectId: plan.project.id, address }
+  if (await isSuppressed(tx, key)) return `${address} is suppressed`
+  const isAsked = plan.contentClass !== 'TRANSACTIONAL'
+  return isAsked && (await hasLeft(tx, key))
+    ? `the owner of ${address} has unsubscribed`
+    : undefined
 }
 
 /** Whether the mail would be one answer too many to the sender of the message that started it. */
