@@ -25,7 +25,7 @@ const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
   415: 'The Content-Encoding of the body is not gzip, deflate or br; or a session, or a call of /auth, sends something other than JSON',
   422: 'Does not match the declared shape; `error.errors` names the fields',
   429: 'Too many requests; see Retry-After',
-  503: 'Not possible at the moment; nothing was done',
+  503: 'Not possible at the moment, and nothing was done; see Retry-After',
 }
 
 /** The document as JSON text. */
