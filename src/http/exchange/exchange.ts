@@ -15,6 +15,7 @@ import { commonHeaders } from '../response.ts'
 import type { Route } from '../route.ts'
 import { type AddressList, clientAddress } from '../server/client-address.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
+import type { FindOtherHost } from './own-host.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The windows of keys and those of users who have logged in. */
@@ -27,6 +28,7 @@ export type ExchangeDeps = {
   limiters: RateLimiters
   /** The addresses of `http.metrics_allow`. */
   monitors: AddressList
+  findOtherHost: FindOtherHost
   traffic: Traffic
   /** The memory for request bodies. */
   bodies: BodyAllowance
