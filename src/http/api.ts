@@ -4,6 +4,7 @@ import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
+import { createHostCheck } from './exchange/own-host.ts'
 import { createTraffic } from './exchange/traffic.ts'
 import { type Bindings, mount } from './mount.ts'
 import { createLayout } from './pages/layout.ts'
@@ -31,7 +32,18 @@ export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Ho
   const routes = createRoutes({ core, traffic, proxies, layout: createLayout() })
   const bodies = createBodyAllowance(bodyLimits(routes))
   const monitors = createAddressList(core.config.http.metricsAllow)
-  const shared = { core, proxies, monitors, limiters, traffic, bodies, requestLog, stopping }
+  const findOtherHost = createHostCheck(core.config)
+  const shared = {
+    core,
+    proxies,
+    monitors,
+    findOtherHost,
+    limiters,
+    traffic,
+    bodies,
+    requestLog,
+    stopping,
+  }
   return mount(shared, routes)
 }
 

@@ -72,7 +72,9 @@ async function toRefusal(
 ): Promise<HttpResponse> {
   const { id: requestId, isPublicApi, route, incoming } = exchange
   const plain = errorResponse(error, { requestId, isPublicApi, at: core.now() })
-  if (route.showError === undefined) return plain
+  // Its text is for the operator who opens a page under a new name for the first time.
+  const isForOperator = error.code === 'MISDIRECTED_REQUEST'
+  if (route.showError === undefined || isForOperator) return plain
   const shown = await route.showError(error, incoming)
   return { ...shown, headers: { ...plain.headers, ...shown.headers } }
 }
