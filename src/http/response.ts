@@ -8,6 +8,11 @@ export type HttpResponse = {
   status: number
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
   headers: Readonly<Record<string, string>>
+  /**
+   * Bytes that a body of several pieces keeps in memory until its end, if they are known; otherwise it
+   * takes what was reserved for it.
+   */
+  heldBytes?: number
   /** Values of Set-Cookie header fields. */
   cookies?: readonly string[]
 }

@@ -9,12 +9,14 @@ import { type Caller, callerName, projectOf } from '../../features/accounts/call
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
+import type { Turns } from '../../features/turns.ts'
 import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
 import { type BodyStream, openBody } from '../body/body-stream.ts'
 import { commonHeaders } from '../response.ts'
 import type { Route } from '../route.ts'
 import { type AddressList, clientAddress } from '../server/client-address.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
+import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The windows of keys and those of users who have logged in. */
@@ -30,6 +32,10 @@ export type ExchangeDeps = {
   traffic: Traffic
   /** The memory for request bodies. */
   bodies: BodyAllowance
+  /** The memory for answers. */
+  answers: AnswerAllowance
+  /** In which the answers of projects, and of addresses, are produced. */
+  turns: Turns
   requestLog: Pick<RequestLog, 'record'>
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
@@ -55,6 +61,8 @@ export type Exchange = RoutedRequest & {
   requestBytes: number
   /** The memory that the body takes; undefined until the body is read. */
   share: BodyShare | undefined
+  /** The memory that the answer takes; undefined for a short one. */
+  answer: AnswerShare | undefined
   stream: BodyStream | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
@@ -97,6 +105,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     caller: null,
     requestBytes: 0,
     share: undefined,
+    answer: undefined,
     stream: undefined,
     headers,
     cookies: [],
@@ -116,6 +125,17 @@ export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare
   const { address, caller } = exchange
   exchange.share ??= bodies.open({ address, key: caller === null ? null : callerName(caller) })
   return exchange.share
+}
+
+/** Opens the answer's share of memory, which ends when the client has the answer or has gone. */
+export function answerOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
+  const { address, outgoing } = exchange
+  if (exchange.answer !== undefined) return exchange.answer
+  const answer = answers.open(address)
+  exchange.answer = answer
+  if (outgoing.destroyed) answer.release()
+  else outgoing.once('close', answer.release)
+  return answer
 }
 
 type SentResponse = { status: number; sizeBytes: number; error: AppError | undefined }

@@ -4,6 +4,7 @@ import { formatInstant, HOUR_MS } from '../../clock.ts'
 import type { Core } from '../../features/core.ts'
 import { worstOf } from '../../features/doctor/run-checks.ts'
 import { listGauges } from '../../features/metrics.ts'
+import { answerGauges } from '../metrics/answer-gauges.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
@@ -97,9 +98,10 @@ export const showChecks = ({ core }: RouteDeps) =>
   })
 
 export const showMetrics = (deps: RouteDeps) => {
-  const { core, traffic } = deps
+  const { core, traffic, answers } = deps
   const { counters } = core
-  const metrics = createMetrics({ traffic, gauges: listGauges(core), counters })
+  const gauges = [...listGauges(core), ...answerGauges(answers)]
+  const metrics = createMetrics({ traffic, gauges, counters })
   return openOperation({
     ...shared,
     isHidden: true,
