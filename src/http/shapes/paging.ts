@@ -55,9 +55,11 @@ export const pageEnd = {
 }
 
 /** The fields of a page by number, after its list. */
-export function numbersOf(numbers: { total: number; page: number; pageSize: number }) {
-  return { ...numbers, totalPages: Math.ceil(numbers.total / numbers.pageSize) }
+export function numbersOf({ total, page, pageSize }: PageNumbers) {
+  return { total, page, pageSize, totalPages: Math.ceil(total / pageSize) }
 }
+
+type PageNumbers = { total: number; page: number; pageSize: number }
 
 /** One of `choices`; any other value counts as `fallback`. */
 export function choiceParameter<const Choice extends string>(
