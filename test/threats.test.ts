@@ -44,6 +44,7 @@ const rows: Record<string, string> = {
   S33: 'a key that everybody has, which changes people or tells who they are',
   S35: 'a server that floods our HTTP client',
   S36: 'a listener without the guards of the others',
+  S38: 'names of others that resolve to the server',
   S37: 'limits of what costs nothing',
   F1: 'kill -9',
   F2: 'a peer that drops the connection',

@@ -6,6 +6,7 @@ import { createTurns } from '../features/turns.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
 import { createAnswerAllowance } from './exchange/answer-allowance.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
+import { createHostCheck } from './exchange/own-host.ts'
 import { createTraffic } from './exchange/traffic.ts'
 import { type Bindings, mount } from './mount.ts'
 import { createLayout } from './pages/layout.ts'
@@ -38,9 +39,10 @@ export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Ho
   const bodies = createBodyAllowance(bodyLimits(routes))
   const turns = createTurns()
   const monitors = createAddressList(core.config.http.metricsAllow)
+  const findOtherHost = createHostCheck(core.config)
   const memory = { bodies, answers }
-  const shared = { core, proxies, monitors, limiters, traffic, turns, requestLog, stopping }
-  return mount({ ...shared, ...memory }, routes)
+  const shared = { core, proxies, monitors, findOtherHost, limiters, traffic, turns, requestLog }
+  return mount({ ...shared, ...memory, stopping }, routes)
 }
 
 /** The largest body of any route fits into every limit. */

@@ -9,8 +9,8 @@ export type HttpResponse = {
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
   headers: Readonly<Record<string, string>>
   /**
-   * Bytes that a body of several pieces keeps in memory until its end, if they are known; otherwise it
-   * takes what was reserved for it.
+   * Bytes that the body keeps in memory until its end. Unless given: the whole of one that is complete,
+   * and what was reserved for one of several pieces.
    */
   heldBytes?: number
   /** Values of Set-Cookie header fields. */

@@ -63,13 +63,23 @@ export function createAnswerAllowance(
   /** Nobody passes the one that waits for the total, so that large answers come to their turn. */
   function serve(): void {
     while (lines.size > 0) {
-      const ready = [...lines]
-        .filter(([group, [first]]) => bytesOf(group) + (first?.bytes ?? 0) <= addressBytes)
-        .sort(([one], [other]) => bytesOf(one) - bytesOf(other))
-      const [next] = ready[0]?.[1] ?? []
+      const next = findNext()
       if (next === undefined || total + next.bytes > totalBytes) return
       next.allow()
     }
+  }
+
+  /** The first answer of the address that has least, of those that its own limit lets pass. */
+  function findNext(): WaitingAnswer | undefined {
+    let next: WaitingAnswer | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const [group, [first]] of lines) {
+      const bytes = bytesOf(group)
+      if (first === undefined || bytes + first.bytes > addressBytes || bytes >= least) continue
+      next = first
+      least = bytes
+    }
+    return next
   }
 
   function queue(group: string, answer: WaitingAnswer): void {

@@ -17,6 +17,7 @@ import type { Route } from '../route.ts'
 import { type AddressList, clientAddress } from '../server/client-address.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
 import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
+import type { FindOtherHost } from './own-host.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The windows of keys and those of users who have logged in. */
@@ -29,6 +30,7 @@ export type ExchangeDeps = {
   limiters: RateLimiters
   /** The addresses of `http.metrics_allow`. */
   monitors: AddressList
+  findOtherHost: FindOtherHost
   traffic: Traffic
   /** The memory for request bodies. */
   bodies: BodyAllowance

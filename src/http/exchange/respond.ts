@@ -77,7 +77,9 @@ async function toRefusal(
 ): Promise<HttpResponse> {
   const { id: requestId, isPublicApi, route, incoming } = exchange
   const plain = errorResponse(error, { requestId, isPublicApi, at: core.now() })
-  if (route.showError === undefined) return plain
+  // Its text is for the operator who opens a page under a new name for the first time.
+  const isForOperator = error.code === 'MISDIRECTED_REQUEST'
+  if (route.showError === undefined || isForOperator) return plain
   const shown = await route.showError(error, incoming)
   return { ...shown, headers: { ...plain.headers, ...shown.headers } }
 }
@@ -223,7 +225,7 @@ async function finish(
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const sizeBytes = Buffer.byteLength(body)
     recordRequest(deps, exchange, { status, sizeBytes, error })
-    keepShare(deps, exchange, sizeBytes)
+    keepShare(deps, exchange, response.heldBytes ?? sizeBytes)
     if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, cookies, body })
     const content = [204, 304].includes(status) ? null : body
     return new Response(content, { status, headers: all(headers, cookies) })
@@ -254,7 +256,7 @@ function inPieces({ incoming, headers }: Exchange, response: HttpResponse): Http
   const isLong = body instanceof Uint8Array && body.length > WHOLE_BYTES
   if (!isLong || incoming.method === 'HEAD' || isLongUnderWay(incoming)) return response
   headers['content-length'] = String(body.length)
-  return { ...response, body: piecesOfOctets(body), heldBytes: body.length }
+  return { heldBytes: body.length, ...response, body: piecesOfOctets(body) }
 }
 
 /** A short answer gives back what was reserved for it. */

@@ -236,7 +236,10 @@ export const show = ({ core }: RouteDeps) =>
     answerBytes: RECORD_BYTES,
     responses: { 200: { description: 'The email', schema: record } },
     refusals: [404],
-    handle: (call) => respond(core, call),
+    handle: async (call) => {
+      await reserveRecord(core, call)
+      return respond(core, call)
+    },
   })
 
 export const showRaw = ({ core }: RouteDeps) =>
@@ -278,6 +281,7 @@ export const cancel = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await requireEmail(core, key)
+      await reserveRecord(core, call)
       await cancelEmails(core, [key.id])
       return respond(core, call)
     },
@@ -300,6 +304,7 @@ export const retry = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await requireEmail(core, key)
+      await reserveRecord(core, call)
       await retryEmails(core, [key.id])
       return respond(core, call)
     },
@@ -309,11 +314,18 @@ async function respond(
   core: RouteDeps['core'],
   call: ProjectCall<unknown, unknown>,
 ): Promise<HttpResponse> {
-  const key = uuidKeyOf(call)
-  const bytes = await findEmailBytes(core, [key.id])
-  await call.reserve(Math.max(RENDERED_ANSWER_BYTES, 2 * (bytes.get(key.id) ?? 0)))
-  const { record: before, events: listing } = await showEmail(core, key)
+  const { record: before, events: listing } = await showEmail(core, uuidKeyOf(call))
   return wholeResponse(call, { before, name: 'events', listing })
+}
+
+/** Before the effect of a call: one that is refused for want of memory has changed nothing. */
+async function reserveRecord(
+  core: RouteDeps['core'],
+  call: ProjectCall<unknown, unknown>,
+): Promise<void> {
+  const { id } = uuidKeyOf(call)
+  const bytes = await findEmailBytes(core, [id])
+  await call.reserve(Math.max(RENDERED_ANSWER_BYTES, 2 * (bytes.get(id) ?? 0)))
 }
 
 /** A text takes twice its bytes: as it is read, and as JSON or as a message. */

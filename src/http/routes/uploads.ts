@@ -55,8 +55,8 @@ const IMAGE_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 } as const
 
-/** Pieces of a file. */
-const IMAGE_ANSWER_BYTES = 256 * 1024
+/** Two pieces of a file, so that the readers of all connections leave memory for others. */
+const IMAGE_ANSWER_BYTES = 128 * 1024
 
 export const store = ({ core }: RouteDeps) =>
   projectOperation({

@@ -179,6 +179,7 @@ before(async () => {
     core,
     proxies: createAddressList([]),
     monitors: createAddressList([]),
+    findOtherHost: () => undefined,
     limiters: { keys: window, sessions: window },
     traffic: createTraffic(),
     bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
