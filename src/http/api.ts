@@ -1,8 +1,8 @@
 /** The API as one application: the table of routes, and the parts that its exchanges share. */
 import type { Hono } from 'hono'
 import type { Core } from '../features/core.ts'
+import { createLoopTurns } from '../features/loop-turns.ts'
 import type { RequestLog } from '../features/requests/log.ts'
-import { createTurns } from '../features/turns.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
 import { createAnswerAllowance } from './exchange/answer-allowance.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
@@ -37,7 +37,7 @@ export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Ho
   const answers = createAnswerAllowance(ANSWER_LIMITS, core.counters)
   const routes = createRoutes({ core, traffic, answers, proxies, layout: createLayout() })
   const bodies = createBodyAllowance(bodyLimits(routes))
-  const turns = createTurns()
+  const turns = createLoopTurns()
   const monitors = createAddressList(core.config.http.metricsAllow)
   const findOtherHost = createHostCheck(core.config)
   const memory = { bodies, answers }

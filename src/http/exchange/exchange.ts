@@ -7,14 +7,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError } from '../../errors.ts'
 import { type Caller, callerName, projectOf } from '../../features/accounts/callers/caller.ts'
 import type { Core } from '../../features/core.ts'
+import type { LoopTurns } from '../../features/loop-turns.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
-import type { Turns } from '../../features/turns.ts'
+import { runFor } from '../../turns/owner.ts'
 import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
 import { type BodyStream, openBody } from '../body/body-stream.ts'
 import { commonHeaders } from '../response.ts'
 import type { Route } from '../route.ts'
-import { type AddressList, clientAddress } from '../server/client-address.ts'
+import { type AddressList, addressNetwork, clientAddress } from '../server/client-address.ts'
+import { waitingClient } from '../server/client-gone.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
 import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
 import type { FindOtherHost } from './own-host.ts'
@@ -37,7 +39,7 @@ export type ExchangeDeps = {
   /** The memory for answers. */
   answers: AnswerAllowance
   /** In which the answers of projects, and of addresses, are produced. */
-  turns: Turns
+  turns: LoopTurns
   requestLog: Pick<RequestLog, 'record'>
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
@@ -70,8 +72,8 @@ export type Exchange = RoutedRequest & {
   /** Values of Set-Cookie header fields. */
   cookies: string[]
   /**
-   * Runs `act` so that its scans wait in the line of the caller's project and delay no other
-   * project.
+   * Runs `act` so that its slow work waits in the line of the caller's project and delays no other
+   * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks.
    */
   within<T>(act: () => T): T
 }
@@ -111,7 +113,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     stream: undefined,
     headers,
     cookies: [],
-    within: (act) => act(),
+    within: withinLine(request, addressNetwork(address)),
   }
   const { takesStream } = route
   if (takesStream !== undefined) {
@@ -120,6 +122,15 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     exchange.stream = openBody(incoming, { stopping, sendContinue, ...memory })
   }
   return exchange
+}
+
+/** As `Exchange.within`, with a line of this name. One owner stands for the whole request. */
+export function withinLine(
+  request: Pick<RoutedRequest, 'incoming' | 'outgoing'>,
+  key: string,
+): Exchange['within'] {
+  const owner = { key, isJob: false, client: waitingClient(request) }
+  return (act) => runFor(owner, act)
 }
 
 /** Opens the body's share of memory, whose limits depend on the address and the caller. */

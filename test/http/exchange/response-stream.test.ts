@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { createTurns } from '../../../src/features/turns.ts'
+import { createLoopTurns } from '../../../src/features/loop-turns.ts'
 import { type StreamEnd, toStream } from '../../../src/http/exchange/response-stream.ts'
 import { pause } from '../../pause.ts'
 
@@ -72,7 +72,7 @@ test('a body is produced only up to the size of the buffers while its client rea
 })
 
 test('responses at once take turns, one in each turn of the event loop', async (t) => {
-  const turns = createTurns()
+  const turns = createLoopTurns()
   const made: string[] = []
   let turn = 0
   const counting = { isOver: false }

@@ -4,12 +4,12 @@
  */
 import { createRoundRobin } from '../store/read/round-robin.ts'
 
-export type Turns = {
+export type LoopTurns = {
   /** Resolves when it is the caller's turn; `line` is a project, or a client. */
   next(line: string): Promise<void>
 }
 
-export function createTurns(): Turns {
+export function createLoopTurns(): LoopTurns {
   const waiting = createRoundRobin<() => void>()
   let isScheduled = false
 
