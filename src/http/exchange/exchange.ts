@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError } from '../../errors.ts'
 import { type Caller, callerName, projectOf } from '../../features/accounts/callers/caller.ts'
 import type { Core } from '../../features/core.ts'
+import type { LoopTurns } from '../../features/loop-turns.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
 import { runFor } from '../../turns/owner.ts'
@@ -17,6 +18,7 @@ import type { Route } from '../route.ts'
 import { type AddressList, addressNetwork, clientAddress } from '../server/client-address.ts'
 import { waitingClient } from '../server/client-gone.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
+import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
 import type { FindOtherHost } from './own-host.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -34,6 +36,10 @@ export type ExchangeDeps = {
   traffic: Traffic
   /** The memory for request bodies. */
   bodies: BodyAllowance
+  /** The memory for answers. */
+  answers: AnswerAllowance
+  /** In which the answers of projects, and of addresses, are produced. */
+  turns: LoopTurns
   requestLog: Pick<RequestLog, 'record'>
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
@@ -59,6 +65,8 @@ export type Exchange = RoutedRequest & {
   requestBytes: number
   /** The memory that the body takes; undefined until the body is read. */
   share: BodyShare | undefined
+  /** The memory that the answer takes; undefined for a short one. */
+  answer: AnswerShare | undefined
   stream: BodyStream | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
@@ -101,6 +109,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     caller: null,
     requestBytes: 0,
     share: undefined,
+    answer: undefined,
     stream: undefined,
     headers,
     cookies: [],
@@ -129,6 +138,17 @@ export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare
   const { address, caller } = exchange
   exchange.share ??= bodies.open({ address, key: caller === null ? null : callerName(caller) })
   return exchange.share
+}
+
+/** Opens the answer's share of memory, which ends when the client has the answer or has gone. */
+export function answerOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
+  const { address, outgoing } = exchange
+  if (exchange.answer !== undefined) return exchange.answer
+  const answer = answers.open(address)
+  exchange.answer = answer
+  if (outgoing.destroyed) answer.release()
+  else outgoing.once('close', answer.release)
+  return answer
 }
 
 type SentResponse = { status: number; sizeBytes: number; error: AppError | undefined }
