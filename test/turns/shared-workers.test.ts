@@ -25,10 +25,7 @@ const SHARED: Record<string, { by: string; how: string } | null> = {
     by: 'features/receiving/process/process.ts',
     how: '5 s of processor time a message',
   },
-  'inbound/submission-reader.ts': {
-    by: 'inbound/submission-reader.ts',
-    how: '5 s of processor time a message',
-  },
+  'inbound/submission-reader.ts': { by: TURNS, how: 'lines by project' },
   'features/verification/verifier.ts': { by: TURNS, how: 'lines by project' },
   'features/uploads/open-image.ts': { by: TURNS, how: 'lines by network' },
   'store/snapshot/snapshot.ts': null,
