@@ -5,6 +5,7 @@
  */
 import { formatInstant } from '../../../clock.ts'
 import type { Variables } from '../../../mail/template/variables.ts'
+import { runFor } from '../../../turns/owner.ts'
 import type { Base } from '../../base.ts'
 import { contactVariables } from '../../messages/delivery/source.ts'
 import type { HttpMessage } from './http-message.ts'
@@ -24,7 +25,9 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
   const { config } = loaded
   const given = [config.url, config.headers ?? {}, config.body ?? null]
-  const rendered = await renderStrings(deps, given, variablesOf(deps, loaded))
+  const rendered = await runFor({ key: loaded.projectId, isJob: true }, () =>
+    renderStrings(deps, given, variablesOf(deps, loaded)),
+  )
   if (rendered === undefined) {
     const { url, method } = config
     const message = { url, method, headers: {}, body: null }
