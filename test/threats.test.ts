@@ -37,6 +37,7 @@ const rows: Record<string, string> = {
   S26: 'guessed passwords and floods of sign-ups',
   S27: 'projects that send spam',
   S28: 'hostile receivers of mail',
+  S29: 'answers that nobody reads',
   S30: 'a secret in a record with many readers',
   S31: "one tenant's slow work in a shared worker",
   S32: 'what cannot be checked, taken as checked',

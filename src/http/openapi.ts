@@ -27,7 +27,7 @@ const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
   421: 'The host of the request is none of this server; see `http.allowed_hosts`',
   422: 'Does not match the declared shape; `error.errors` names the fields',
   429: 'Too many requests; see Retry-After',
-  503: 'Not possible at the moment; nothing was done',
+  503: 'Not possible at the moment, and nothing was done; see Retry-After',
 }
 
 /** The document as JSON text. */

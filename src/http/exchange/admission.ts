@@ -17,7 +17,7 @@ import { projectDisabled } from '../../features/directory.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
-import type { Exchange, ExchangeDeps } from './exchange.ts'
+import { type Exchange, type ExchangeDeps, withinLine } from './exchange.ts'
 import { refuseOtherMedia } from './json-only.ts'
 import { refuseOtherHost } from './own-host.ts'
 import { refuseCrossSite } from './same-origin.ts'
@@ -85,13 +85,8 @@ async function admitKnown(
     }
     exchange.caller = known
   })
-  const project = projectOf(caller)
   if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
-  if (project !== null) {
-    // One object for the whole request: it identifies the request among the scans of its project.
-    const scanOwner = { key: project.id, isJob: false }
-    exchange.within = (act) => core.store.scanFor(scanOwner, act)
-  }
+  exchange.within = withinLine(exchange, projectOf(caller)?.id ?? callerName(caller))
   return caller
 }
 

@@ -5,6 +5,7 @@ import type { Core } from '../../features/core.ts'
 import { worstOf } from '../../features/doctor/run-checks.ts'
 import { listGauges } from '../../features/metrics.ts'
 import { createHostCheck } from '../exchange/own-host.ts'
+import { answerGauges } from '../metrics/answer-gauges.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
@@ -98,9 +99,10 @@ export const showChecks = ({ core }: RouteDeps) =>
   })
 
 export const showMetrics = (deps: RouteDeps) => {
-  const { core, traffic } = deps
+  const { core, traffic, answers } = deps
   const { counters } = core
-  const metrics = createMetrics({ traffic, gauges: listGauges(core), counters })
+  const gauges = [...listGauges(core), ...answerGauges(answers)]
+  const metrics = createMetrics({ traffic, gauges, counters })
   return openOperation({
     ...shared,
     isHidden: true,

@@ -1,9 +1,11 @@
 /** Texts that are no part of a message, in a real thread. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import { placeUrlValues } from '../../../src/mail/template/url-values.ts'
-import { createTexts } from '../../../src/outbound/composing/texts.ts'
+import { renderTextsInThread } from '../../../src/outbound/composing/texts.ts'
+import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
+import type { TextsSource } from '../../../src/outbound/protocol.ts'
 import { testTracker } from '../../mail/tracker.ts'
 
 const settings = {
@@ -18,17 +20,21 @@ const variables = {
 
 const ofText = (source: string) => ({ source, format: 'text' as const })
 
+function open(t: TestContext, hangMs: number) {
+  const tasks = createThreadTasks({ settings, log: silentLog(), hangMs, restMs: 1_000 })
+  t.after(() => tasks.stop())
+  return { render: (source: TextsSource) => renderTextsInThread(tasks, source) }
+}
+
 test('templates are rendered as plain text, faulty ones by their placeholders', async (t) => {
-  const texts = createTexts({ settings, log: silentLog(), hangMs: 5_000, restMs: 1_000 })
-  t.after(() => texts.stop())
+  const texts = open(t, 5_000)
   const templates = ['{{ name }}', '{{ event.order | plus: 1 }}', '{{ email ?? no }} {% if %}', 'x']
   const rendered = await texts.render({ templates: templates.map(ofText), variables, at: 0 })
   assert.deepEqual(rendered, ['Ann & <Bo>', '8', 'ann@people.test {% if %}', 'x'])
 })
 
 test('values of a url are marked for the place that they stand at', async (t) => {
-  const texts = createTexts({ settings, log: silentLog(), hangMs: 5_000, restMs: 1_000 })
-  t.after(() => texts.stop())
+  const texts = open(t, 5_000)
   const templates = ['https://h.test/{{ name }}', '{{ name | upcase }}'].map((source, index) => ({
     ...{ source, format: index === 0 ? ('url' as const) : ('text' as const) },
   }))
@@ -38,8 +44,7 @@ test('values of a url are marked for the place that they stand at', async (t) =>
 })
 
 test('texts that take long have no result, and the next ones are rendered as ever', async (t) => {
-  const texts = createTexts({ settings, log: silentLog(), hangMs: 5_000, restMs: 1_000 })
-  t.after(() => texts.stop())
+  const texts = open(t, 5_000)
   const loop =
     '{% for a in (1..9999) %}{% for b in (1..9999) %}{{ a | times: b }}{% endfor %}{% endfor %}'
   assert.equal(
@@ -52,8 +57,7 @@ test('texts that take long have no result, and the next ones are rendered as eve
 })
 
 test('the texts of a request share one limit on their output', async (t) => {
-  const texts = createTexts({ settings, log: silentLog(), hangMs: 5_000, restMs: 1_000 })
-  t.after(() => texts.stop())
+  const texts = open(t, 5_000)
   const long = '{% for a in (1..9000) %}{{ name }}{{ order }}0123456789{% endfor %}'
   const render = (count: number) =>
     texts.render({ templates: Array.from({ length: count }, () => ofText(long)), variables, at: 0 })
@@ -64,8 +68,7 @@ test('the texts of a request share one limit on their output', async (t) => {
 })
 
 test('the texts of a request share one limit on their time', async (t) => {
-  const texts = createTexts({ settings, log: silentLog(), hangMs: 30_000, restMs: 1_000 })
-  t.after(() => texts.stop())
+  const texts = open(t, 30_000)
   const slow = '{% for a in (1..20000) %}{% assign b = a | times: a %}{% endfor %}'
   const one = await texts.render({ templates: [ofText(slow)], variables, at: 0 })
   assert.deepEqual(one, [''])

@@ -8,6 +8,7 @@ import { formatInstant } from '../../../clock.ts'
 import { type PlacedUrl, placeUrlValues } from '../../../mail/template/url-values.ts'
 import type { Variables } from '../../../mail/template/variables.ts'
 import type { TextTemplate } from '../../../outbound/protocol.ts'
+import { runFor } from '../../../turns/owner.ts'
 import type { Base } from '../../base.ts'
 import { contactVariables } from '../../messages/delivery/source.ts'
 import type { HttpMessage } from './http-message.ts'
@@ -27,7 +28,9 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
   const { config } = loaded
   const { url: source, method } = config
-  const rendered = await renderStrings(deps, config, variablesOf(deps, loaded))
+  const rendered = await runFor({ key: loaded.projectId, isJob: true }, () =>
+    renderStrings(deps, config, variablesOf(deps, loaded)),
+  )
   if (rendered === undefined) {
     const message = { url: source, method, headers: {}, body: null }
     return { error: 'the templates take too much time or memory to render', message }

@@ -7,7 +7,6 @@ import { updateProject } from '../../../../src/features/accounts/projects/projec
 import { getSigningSecret } from '../../../../src/features/webhooks/signing-secret.ts'
 import { takeRequests } from '../../../../src/features/workflows/requests/load.ts'
 import { parseResponse } from '../../../../src/features/workflows/requests/response.ts'
-import type { TextsSource } from '../../../../src/outbound/protocol.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import {
@@ -16,6 +15,7 @@ import {
   workflowRequests,
   workflows,
 } from '../../../../src/store/schema/workflows.ts'
+import { currentOwner } from '../../../../src/turns/owner.ts'
 import { addProject } from '../../../core.ts'
 import { startReceiver } from '../../webhooks/receiver.ts'
 import { cancelAll, openRequests } from './stage.ts'
@@ -375,32 +375,25 @@ test('templates that take too long fail their step', async (t) => {
   assert.match(row.error ?? '', /too much time or memory/)
 })
 
-test('the workflows of a project are rendered one at a time, another project meanwhile', async (t) => {
+test('templates are rendered in the turn of their project', async (t) => {
   const stage = await openRequests(t)
   const receiver = await startReceiver(t)
-  const rendering: { url: string; end(): void }[] = []
-  const renderTexts = ({ templates }: Pick<TextsSource, 'templates'>) =>
-    new Promise((resolve) =>
-      rendering.push({ url: templates[0]!.source, end: () => resolve([receiver.url]) }),
-    )
+  const owners: object[] = []
+  const renderTexts = async () => {
+    owners.push(currentOwner())
+    return [receiver.url]
+  }
   Object.assign(stage.core.outbound, { renderTexts })
   const other = await addProject(stage.core)
-  const config = (name: string) => ({ url: `{{ ${name} }}`, method: 'POST' as const })
-  const mine = [await stage.begin(config('mine')), await stage.begin(config('mine'))]
-  while (rendering.length === 0) await setImmediate()
-  const theirs = await stage.begin(config('theirs'), { projectId: other.id })
-  while (rendering.length === 1) await setImmediate()
-  assert.deepEqual(
-    rendering.map(({ url }) => url),
-    ['{{ mine }}', '{{ theirs }}'],
-  )
-  rendering[1]?.end()
+  const config = { url: '{{ x }}', method: 'POST' as const }
+  const mine = await stage.begin(config)
+  await stage.until(mine, hasEnded)
+  const theirs = await stage.begin(config, { projectId: other.id })
   await stage.until(theirs, hasEnded)
-  assert.equal(rendering.length, 2)
-  rendering[0]?.end()
-  while (rendering.length === 2) await setImmediate()
-  rendering[2]?.end()
-  for (const begun of mine) await stage.until(begun, hasEnded)
+  assert.deepEqual(owners, [
+    { key: stage.projectId, isJob: true },
+    { key: other.id, isJob: true },
+  ])
 })
 
 test('the message is stored before the first attempt', async (t) => {
