@@ -41,7 +41,7 @@ export async function parseList(text: string): Promise<Set<string>> {
   const faults: number[] = []
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await setImmediate()
-    const entry = line.replace(/^\ufeff|#.*$/g, '').trim()
+    const entry = line.replace(/^\ufeff|#.*/g, '').trim()
     if (entry === '') continue
     const domain = parseDomain(entry)
     if (domain === undefined) faults.push(index + 1)
