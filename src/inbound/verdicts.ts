@@ -113,7 +113,7 @@ function wordOf(result: string): SenderVerdict {
 }
 
 function organizationOf(domain: string): string {
-  const name = domain.toLowerCase().replace(/\.+$/, '')
+  const name = domain.toLowerCase().replace(/(?<!\.)\.+$/, '')
   return getDomain(name, { allowPrivateDomains: true }) ?? name
 }
 
