@@ -13,6 +13,7 @@ import { Resolver as NodeResolver } from 'node:dns/promises'
 import { DAY_MS, MINUTE_MS, type Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createLru } from '../../lru.ts'
+import { MAX_TXT_LENGTH } from '../../mail/txt-record.ts'
 import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
 
 /**
@@ -61,9 +62,6 @@ const MAX_TTL_MS = DAY_MS
 const NEGATIVE_TTL_MS = MINUTE_MS
 const FAILURE_TTL_MS = 10_000
 const TIMEOUT_MS = 3_000
-
-/** A TXT record may have 60 KB; no record in use is that long, so longer ones are truncated. */
-const MAX_TXT_LENGTH = 16_384
 
 export function createResolver(options: ResolverOptions): Resolver {
   const dns = new NodeResolver({
