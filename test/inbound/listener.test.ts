@@ -47,7 +47,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
       ...{ sizeBytes: raw?.length, rawChunks: 0 },
       ...{ attempts: 0, isSuspect: false, interruptions: 0, begunAt: null, dueAt: 0 },
       ...{ kind: null, sender: null, subject: null, summary: null, error: null, remark: null },
-      ...{ processedAt: null, pendingKind: 'reports', isForServer: false },
+      ...{ processedAt: null, pendingKind: 'reports', line: '', isForServer: false },
     })
     assert.deepEqual(await client.say('QUIT'), { code: 221, text: '2.0.0 Bye' })
     assert.equal(await client.ended(), '')

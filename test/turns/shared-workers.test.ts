@@ -22,8 +22,8 @@ const SHARED: Record<string, { by: string; how: string } | null> = {
     how: 'lanes by project; a message of more than 50 ms goes to a composing thread',
   },
   'inbound/inbound-reader.ts': {
-    by: 'features/receiving/process/process.ts',
-    how: '5 s of processor time a message',
+    by: 'features/receiving/process/pending.ts',
+    how: 'lines by project; 5 s of processor time and 3 s of DNS a message',
   },
   'inbound/submission-reader.ts': { by: TURNS, how: 'lines by project' },
   'features/verification/verifier.ts': { by: TURNS, how: 'lines by project' },

@@ -81,13 +81,21 @@ test('pending mail and reports of a database before migration 9 are processed by
   t.after(() => store.close())
   const core = { ...(await openTestCore(t)), store }
   const idsOf = async (kind: PendingKind) =>
-    (await listPending(core, { kind, limit: 10 })).map(({ id }) => id)
+    (await listPending(core, { kind, limit: 10, ofLine: 10 })).map(({ id }) => id)
   assert.deepEqual(
     [await idsOf('reports'), await idsOf('mail')],
     [
       ['1', '4'],
       ['2', '3'],
     ],
+  )
+  const lines = await store.read.all<{ line: string }>(
+    sql`select line from inbound_messages order by id`,
+  )
+  assert.deepEqual(
+    lines.map(({ line }) => line),
+    ['', 'p', 'p', '', 'p', '', ''],
+    'those that may wait have the project of their first mailbox',
   )
   const listed = await listInboundMessages(core)
   assert.deepEqual(

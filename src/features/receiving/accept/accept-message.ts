@@ -42,6 +42,7 @@ const insertMessage = statement((db) =>
     recipients: parameter('recipients'),
     pendingKind: parameter('pendingKind'),
     isForServer: parameter('isForServer'),
+    line: parameter('line'),
     clientAddress: parameter('clientAddress'),
     clientName: parameter('clientName'),
     tls: parameter('tls'),
@@ -107,9 +108,11 @@ function toRow(deps: Pick<Base, 'config' | 'now'>, message: NewInboundMessage) {
   const sizeBytes = sizeOf(parts)
   const isFor = (purpose: InboundRecipient['for']) =>
     message.recipients.some((recipient) => recipient.for === purpose)
-  const pendingKind: PendingKind = isFor('mailbox') ? 'mail' : 'reports'
+  const mailbox = message.recipients.find((recipient) => recipient.for === 'mailbox')
+  const pendingKind: PendingKind = mailbox === undefined ? 'reports' : 'mail'
+  const line = mailbox?.projectId ?? ''
   const isForServer = isFor('server')
-  return { ...row, id, receivedAt: at, sizeBytes, pendingKind, isForServer, parts }
+  return { ...row, id, receivedAt: at, sizeBytes, pendingKind, isForServer, line, parts }
 }
 
 async function insertRow(

@@ -3,12 +3,13 @@
  * `suspects.ts` handles those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
-import { eq, sql } from '../../../store/drizzle.ts'
+import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
 import type { InboundKind, PendingKind } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { alternate } from '../../../turns/alternate.ts'
 import type { Base } from '../../base.ts'
 import { readRaw, replaceRaw } from '../raw.ts'
 
@@ -30,16 +31,48 @@ export const columns = {
   dueAt: inboundMessages.dueAt,
   rawChunks: inboundMessages.rawChunks,
   pendingKind: inboundMessages.pendingKind,
+  line: inboundMessages.line,
 }
 
-/** Rows of one kind. The condition repeats that of the index. */
+/** The condition repeats that of the index. */
+const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${parameter('kind')}`
+
+/** Lines that are looked at. */
+const MAX_LINES = 300
+/** Greater than every id. */
+const LAST_ID = '~'
+
+/**
+ * The oldest messages of each line, with their place in it. The lines are found one after the other in
+ * the index, so that a long line costs no more than a short one. `share`: how many of a line; it may
+ * count `lines`.
+ */
+export function firstOfLines(share: SQL): SQL {
+  const ofLine = sql`${isPendingOfKind} and line = lines.line`
+  return sql`(with recursive lines (line) as (
+      select (select line from inbound_messages where ${isPendingOfKind} order by line limit 1)
+      union all
+      select (select line from inbound_messages where ${isPendingOfKind} and line > lines.line
+        order by line limit 1) from lines where lines.line is not null limit ${sql.raw(String(MAX_LINES))})
+    select waiting.id, row_number() over (partition by waiting.line order by waiting.id) as place
+      from lines cross join (
+        select line, id from inbound_messages where ${isPendingOfKind}) as waiting
+      where waiting.line = lines.line and waiting.id <= coalesce((
+        select id from inbound_messages where ${ofLine} order by id limit 1 offset ${share}),
+        ${sql.raw(`'${LAST_ID}'`)}))`
+}
+
+/** The first messages of all lines of a kind, then their second ones, and so on. */
 export const selectPending = statement((db) =>
   db
     .select(columns)
     .from(inboundMessages)
-    .where(sql`state = 'pending' and is_suspect = 0 and pending_kind = ${parameter('kind')}`)
-    .orderBy(inboundMessages.id)
-    .limit(parameter('limit')),
+    .where(
+      sql`id in (select id from ${firstOfLines(sql`min(${parameter('ofLine')} - 1,
+        cast(2 * ${parameter('limit')} / (select count(*) from lines) as integer))`)}
+        order by place, id limit ${parameter('limit')})`,
+    )
+    .orderBy(inboundMessages.id),
 )
 
 export type PendingMessage = RowOf<typeof selectPending>
@@ -98,12 +131,16 @@ const failRow = statement((db) =>
     ),
 )
 
-/** Oldest first, without those that are parsed alone. */
-export function listPending(
+/**
+ * Returns at most `limit` messages, and `ofLine` of a line, without those that are parsed alone. Lines
+ * alternate, and each is in the order of arrival.
+ */
+export async function listPending(
   { store }: Pick<Base, 'store'>,
-  { kind, limit }: { kind: PendingKind; limit: number },
+  window: { kind: PendingKind; limit: number; ofLine: number },
 ): Promise<readonly PendingMessage[]> {
-  return store.read.list(selectPending, { kind, limit })
+  const rows = await store.read.list(selectPending, window)
+  return alternate(rows, ({ line }) => line)
 }
 
 /** Returns null when the row or its octets are deleted. */

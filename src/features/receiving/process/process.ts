@@ -1,11 +1,12 @@
 /**
- * Processes received messages: parses a window of the oldest pending ones and applies them in
+ * Processes received messages: parses a window of the oldest pending ones of each project and applies them in
  * batches. A row stays pending until its effects are on disk, so a crash loses none.
  *
  * A message that may have ended its reader thread, or the whole process, is parsed alone, so that
  * only its own failures count as its attempts (`suspects.ts`).
  *
- * Reports, mail to mailboxes and messages that are parsed alone do not wait for each other.
+ * Reports, mail to mailboxes and messages that are parsed alone do not wait for each other, and
+ * projects take turns: mail whose senders' name servers do not answer takes seconds each.
  */
 import { describeError } from '../../../errors.ts'
 import type { PendingKind } from '../../../store/schema/words.ts'
@@ -43,6 +44,8 @@ type ProcessDeps = ApplyDeps & Pick<Base, 'store' | 'inboundNotifier'>
  * written.
  */
 const MAX_IN_PROGRESS = 128
+/** Of one project: a share that leaves others some, and is worth a poll. */
+const MAX_IN_PROGRESS_OF_LINE = 96
 const MAX_IN_PROGRESS_BYTES = 16 * 1024 * 1024
 /** The maximum number of messages in a transaction; other writes run between two batches. */
 const MAX_BATCH = 32
@@ -54,7 +57,7 @@ export async function startProcessing(
   deps: ProcessDeps,
   reader: MessageReader,
 ): Promise<Processing> {
-  await tryToRecord(deps, () => startParsing(deps, MAX_IN_PROGRESS))
+  await tryToRecord(deps, () => startParsing(deps, MAX_IN_PROGRESS_OF_LINE))
   const inProgress = new Map<string, PendingMessage>()
   const parsedMessages: ReceivedMessage[] = []
   const discarding = new Set<Promise<void>>()
@@ -95,7 +98,8 @@ export async function startProcessing(
     const next = await findNextSuspect(deps)
     const waiting = next === undefined ? [] : [next]
     for (const kind of PENDING_KINDS) {
-      if (isLow(kind)) waiting.push(...(await listPending(deps, { kind, limit: MAX_IN_PROGRESS })))
+      const window = { kind, limit: MAX_IN_PROGRESS, ofLine: MAX_IN_PROGRESS_OF_LINE }
+      if (isLow(kind)) waiting.push(...(await listPending(deps, window)))
     }
     return waiting
   }

@@ -7,8 +7,8 @@
  * | a thread ended while it had several messages           | each is a suspect; no attempt counts     |
  * | a thread ended while it had this message alone         | one attempt                              |
  * | parsing or applying it threw                           | a suspect; one attempt                   |
- * | the process crashed while it parsed several messages   | the oldest are suspects; no attempt      |
- * |                                                        | counts                                   |
+ * | the process crashed while it parsed several messages   | the oldest of each line are suspects; no |
+ * |                                                        | attempt counts                           |
  * | the process crashed while it parsed the message alone  | an interruption: the message waits       |
  * |                                                        | behind all others, longer each time      |
  * | the process was stopped                                | none                                     |
@@ -21,7 +21,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { inboundMessages, inboundReading } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import { columns, PENDING_KINDS, type PendingMessage } from './pending.ts'
+import { columns, firstOfLines, PENDING_KINDS, type PendingMessage } from './pending.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 
@@ -41,13 +41,12 @@ export const selectSuspect = statement((db) =>
 )
 
 /**
- * Marks the oldest messages of a kind: those that may have been in progress when a process crashed.
+ * Marks the oldest messages of each line of a kind: those that may have been in progress when a process
+ * crashed.
  */
 export const markFirstSuspects = statement(
-  () => sql`update inbound_messages set is_suspect = 1 where id in (
-    select id from inbound_messages where state = 'pending' and is_suspect = 0
-      and pending_kind = ${parameter('kind')}
-    order by id limit ${parameter('limit')})`,
+  () => sql`update inbound_messages set is_suspect = 1
+    where id in (select id from ${firstOfLines(sql`${parameter('ofLine')} - 1`)})`,
 )
 
 /**
@@ -77,16 +76,15 @@ const markSuspect = statement(
 )
 
 /**
- * Records that this process parses messages. `window`: the maximum number of messages of each kind
- * in progress.
+ * Records that this process parses messages. `ofLine`: the maximum number of messages of each line in
+ * progress.
  */
-export async function startParsing({ store, now }: Deps, window: number): Promise<void> {
+export async function startParsing({ store, now }: Deps, ofLine: number): Promise<void> {
   await store.write(async (tx) => {
     const [last] = await tx.select().from(inboundReading)
     await tx.execute(countInterruptions, { now: now() })
     if (last?.isUnderWay === false) await tx.update(inboundReading).set({ isUnderWay: true })
-    else
-      for (const kind of PENDING_KINDS) await tx.execute(markFirstSuspects, { kind, limit: window })
+    else for (const kind of PENDING_KINDS) await tx.execute(markFirstSuspects, { kind, ofLine })
   })
 }
 

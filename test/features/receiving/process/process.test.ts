@@ -16,6 +16,8 @@ import {
   type InboundRecipient,
   inboundMessages,
 } from '../../../../src/store/schema/inbound.ts'
+import { addProject } from '../../../core.ts'
+import { pause } from '../../../pause.ts'
 import { buildDsn, buildMessage, openReceiver, type Receiver } from '../receiver.ts'
 
 function readHere(raw: Uint8Array): ParsedMessage {
@@ -151,6 +153,37 @@ test('any amount of mail that waits for a slow DNS does not block the reports af
   await done.promise
   await receiver.processing.stop()
   assert.equal((await receiver.email(id)).status, 'BOUNCED')
+})
+
+test('S31: any amount of mail of one project leaves the next place to mail of another', async (t) => {
+  const ends: (() => void)[] = []
+  const read: string[] = []
+  const isRead = Promise.withResolvers<void>()
+  const reader = readerOf(async (text) => {
+    const name = text.includes('of another') ? 'other' : 'many'
+    read.push(name)
+    if (name === 'other') return isRead.resolve()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ends.push(resolve)
+    await promise
+  })
+  const receiver = await openReceiver(t, { reader })
+  const { core } = receiver
+  const many = Array.from({ length: 300 }, () =>
+    acceptInboundMessage(core, messageTo(receiver.mailbox())),
+  )
+  await Promise.all(many)
+  const other = await addProject(core)
+  const mailbox = { for: 'mailbox', address: 'x@other.test', projectId: other.id } as const
+  const raw = buildMessage({ subject: 'of another' })
+  await acceptInboundMessage(core, messageTo(mailbox, raw))
+  // Each message takes long, and the other project's is the last to arrive.
+  const work = setInterval(() => ends.shift()?.(), 1)
+  await isRead.promise
+  assert.ok(read.length <= 96 + 64 + 1, `${read.length}`)
+  while ((await rowsOf(receiver)).some(({ state }) => state === 'pending')) await pause()
+  clearInterval(work)
+  assert.equal(read.length, 301)
 })
 
 test('one suspect is read at a time', async (t) => {
