@@ -51,6 +51,18 @@ export const COUNTER_TEXTS = {
     help: 'Connections refused because there were too many',
     labelNames: [],
   },
+  pillarbox_http_answers_waited_total: {
+    help: 'Answers that waited for memory, because clients had not taken earlier ones',
+    labelNames: [],
+  },
+  pillarbox_http_answers_refused_total: {
+    help: 'Answers refused with 503 after they had waited ten seconds for memory',
+    labelNames: [],
+  },
+  pillarbox_http_answers_cut_total: {
+    help: 'Answers whose client took nothing for thirty seconds; their connections were closed',
+    labelNames: [],
+  },
   pillarbox_http_responses_total: {
     help: 'Responses of the HTTP server, by status',
     labelNames: ['status'],

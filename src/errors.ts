@@ -74,6 +74,11 @@ const MEANINGS = {
   },
   PAYLOAD_TOO_LARGE: { status: 413, smtp: '552 5.3.4' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, smtp: '550 5.6.1' },
+  MISDIRECTED_REQUEST: {
+    status: 421,
+    smtp: '550 5.7.1',
+    suggestion: 'If the host is this server, an operator adds it to http.allowed_hosts.',
+  },
   REQUEST_HEADER_FIELDS_TOO_LARGE: { status: 431, smtp: '552 5.3.4' },
   INTERNAL_SERVER_ERROR: {
     status: 500,

@@ -23,6 +23,7 @@ const free = [
   'queue-class',
   'redact',
   'lru',
+  'turns',
 ]
 
 /** Room -> the rooms it may import, besides `free` and itself. */
@@ -37,6 +38,7 @@ const table: Record<string, string[] | 'any'> = {
   histograms: [],
   redact: [],
   lru: [],
+  turns: [],
   'queue-class': [],
   config: [],
   mail: [],

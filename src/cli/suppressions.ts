@@ -1,6 +1,8 @@
 /** `suppressions …`: suppressed addresses, and held suppressions. */
+
 import { formatInstant } from '../clock.ts'
 import { getProject } from '../features/accounts/projects/projects.ts'
+import { collect } from '../features/listing.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { addSuppressions } from '../features/suppressions/add.ts'
 import { confirmHeld } from '../features/suppressions/confirm-held.ts'
@@ -37,14 +39,16 @@ export async function listSuppressionsCommand(
     cursor: input.text('cursor'),
     limit,
   }
-  const page = await onProject(context, input, (core) => listSuppressions(core, query))
+  const { items, end } = await onProject(context, input, async (core) =>
+    collect(await listSuppressions(core, query)),
+  )
   const table = formatTable(
     ['ADDRESS', 'REASON', 'SINCE', 'SOURCE', ...(query.projectId ? [] : ['PROJECT'])],
-    page.data.map(toRow),
+    items.map(toRow),
     'No address is suppressed.',
   )
-  const more = page.hasMore ? `\n\nMore: --cursor ${page.cursor}` : ''
-  return { json: page, text: `${table}${more}` }
+  const more = end.hasMore ? `\n\nMore: --cursor ${end.cursor}` : ''
+  return { json: { data: items, ...end }, text: `${table}${more}` }
 }
 
 async function listHeldCommand(

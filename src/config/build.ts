@@ -24,6 +24,7 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       listen: values['http.listen'],
       trustedProxies: values['http.trusted_proxies'],
       metricsAllow: values['http.metrics_allow'],
+      allowedHosts: values['http.allowed_hosts'],
       maxConnections: values['http.max_connections'],
       maxConnectionsPerAddress: values['http.max_connections_per_address'],
       tls: tlsFiles(values, 'http'),

@@ -98,6 +98,8 @@ export type Config = {
     listen: ListenAddress
     trustedProxies: readonly string[]
     metricsAllow: readonly string[]
+    /** Host names. */
+    allowedHosts: readonly string[]
     maxConnections: number
     maxConnectionsPerAddress: number
     tls: TlsFiles | null

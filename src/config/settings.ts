@@ -38,6 +38,11 @@ const settings = {
     ['loopback'],
     'Addresses and networks that may read /metrics and the details of /health.',
   ),
+  'http.allowed_hosts': setting(
+    kind.arrayOf(kind.hostName),
+    [],
+    'Names under which people and monitors reach the server, beside the hosts of base_url and delivery.hostname, localhost and IP addresses. Requests for others get 421 from /metrics and wherever cookies count.',
+  ),
   'http.max_connections': setting(
     kind.integer(1, 100_000),
     1_000,

@@ -3,6 +3,7 @@
  * begins when that run has ended. So each caller gets the result of a run that began after its
  * call, and at most one run waits.
  */
+import { runShared } from '../turns/owner.ts'
 
 export type SharedRuns = {
   /**
@@ -17,7 +18,7 @@ export function createSharedRuns(): SharedRuns {
   const runs = new Map<string, Run>()
 
   function start(name: string, act: () => Promise<unknown>): Promise<unknown> {
-    const running = act()
+    const running = runShared(act)
     const end = () => {
       if (run.next === undefined) runs.delete(name)
     }

@@ -1,15 +1,21 @@
 /** The API as one application: the table of routes, and the parts that its exchanges share. */
 import type { Hono } from 'hono'
 import type { Core } from '../features/core.ts'
+import { createLoopTurns } from '../features/loop-turns.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
+import { createAnswerAllowance } from './exchange/answer-allowance.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
+import { createHostCheck } from './exchange/own-host.ts'
 import { createTraffic } from './exchange/traffic.ts'
 import { type Bindings, mount } from './mount.ts'
 import { createLayout } from './pages/layout.ts'
 import type { Route } from './route.ts'
 import { createRoutes } from './route-table.ts'
 import { createAddressList } from './server/client-address.ts'
+
+/** The memory for all answers, and for those to one address. */
+const ANSWER_LIMITS = { totalBytes: 256 * 1024 * 1024, addressBytes: 64 * 1024 * 1024 }
 
 /** The memory for all request bodies. */
 const MAX_BODIES_BYTES = 256 * 1024 * 1024
@@ -28,11 +34,15 @@ type ApiDeps = {
 export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Hono<Bindings> {
   const proxies = createAddressList(core.config.http.trustedProxies)
   const traffic = createTraffic()
-  const routes = createRoutes({ core, traffic, proxies, layout: createLayout() })
+  const answers = createAnswerAllowance(ANSWER_LIMITS, core.counters)
+  const routes = createRoutes({ core, traffic, answers, proxies, layout: createLayout() })
   const bodies = createBodyAllowance(bodyLimits(routes))
+  const turns = createLoopTurns()
   const monitors = createAddressList(core.config.http.metricsAllow)
-  const shared = { core, proxies, monitors, limiters, traffic, bodies, requestLog, stopping }
-  return mount(shared, routes)
+  const findOtherHost = createHostCheck(core.config)
+  const memory = { bodies, answers }
+  const shared = { core, proxies, monitors, findOtherHost, limiters, traffic, turns, requestLog }
+  return mount({ ...shared, ...memory, stopping }, routes)
 }
 
 /** The largest body of any route fits into every limit. */

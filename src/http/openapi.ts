@@ -7,6 +7,7 @@ import { ruleOf } from '../features/accounts/callers/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
+import { needsOwnHost } from './exchange/own-host.ts'
 import { CSV_TYPE } from './exchange/table.ts'
 import type { ResponseDoc, Route } from './route.ts'
 
@@ -23,9 +24,10 @@ const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
   412: 'The record has another version than `If-Match` names',
   413: 'The body is too large',
   415: 'The Content-Encoding of the body is not gzip, deflate or br; or a session, or a call of /auth, sends something other than JSON',
+  421: 'The host of the request is none of this server; see `http.allowed_hosts`',
   422: 'Does not match the declared shape; `error.errors` names the fields',
   429: 'Too many requests; see Retry-After',
-  503: 'Not possible at the moment; nothing was done',
+  503: 'Not possible at the moment, and nothing was done; see Retry-After',
 }
 
 /** The document as JSON text. */
@@ -186,6 +188,7 @@ function refusalStatuses(route: Route): number[] {
   if (callers !== 'anyone') for (const status of [401, 429, 503]) statuses.add(status)
   if (callers !== 'anyone' && method !== 'GET') statuses.add(403)
   const rule = callers === 'anyone' ? undefined : ruleOf(callers)
+  if (needsOwnHost(route)) statuses.add(421)
   // The project is being reset.
   if (rule?.isData) statuses.add(409)
   // The header names no project, or one of others.

@@ -8,6 +8,11 @@ export type HttpResponse = {
   status: number
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
   headers: Readonly<Record<string, string>>
+  /**
+   * Bytes that the body keeps in memory until its end. Unless given: the whole of one that is complete,
+   * and what was reserved for one of several pieces.
+   */
+  heldBytes?: number
   /** Values of Set-Cookie header fields. */
   cookies?: readonly string[]
 }

@@ -20,6 +20,7 @@ import type {
 import type { Project, Role, Session } from '../features/accounts/rows.ts'
 import type { Core } from '../features/core.ts'
 import type { BodyStream } from './body/body-stream.ts'
+import type { AnswerAllowance } from './exchange/answer-allowance.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
 import type { HttpResponse } from './response.ts'
@@ -46,6 +47,11 @@ export type RawCall = {
   stream: BodyStream | undefined
   /** Reads the body of an operation that declares none. @throws AppError like `readJson` of `body.ts` */
   readJson(maxBytes: number): Promise<unknown>
+  /**
+   * Waits for memory for an answer of that size, in place of the `answerBytes` of the operation.
+   * @throws AppError EXTERNAL_SERVICE_ERROR without memory for ten seconds
+   */
+  reserve(bytes: number): Promise<void>
   idempotencyKey: string | undefined
   /** Null on routes that anyone may call. */
   caller: Caller | null
@@ -106,6 +112,11 @@ type Shape<Query, Body> = {
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean
   /**
+   * Memory for the answer, which the request waits for before the handler runs: for a record what it may
+   * take at most, for a list LIST_ANSWER_BYTES. Without it the answer must be short.
+   */
+  answerBytes?: number
+  /**
    * Whether the operation is refused while the disk is nearly full. By default true for all methods
    * except GET and DELETE on routes that need a key.
    */
@@ -133,11 +144,12 @@ type Shape<Query, Body> = {
 /** `Request`: the calls that `run` takes, with or without a caller. */
 export type Operation<Request extends AnyCall> = Omit<
   Shape<unknown, unknown>,
-  'query' | 'body' | 'maxBodyBytes' | 'isHidden' | 'isUnlogged'
+  'query' | 'body' | 'maxBodyBytes' | 'answerBytes' | 'isHidden' | 'isUnlogged'
 > & {
   query: z.ZodType | undefined
   body: z.ZodType | undefined
   maxBodyBytes: number
+  answerBytes: number
   isHidden: boolean
   isUnlogged: boolean
   run: (call: Request) => Promise<HttpResponse>
@@ -156,6 +168,7 @@ export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'run'> & {
 export type RouteDeps = {
   core: Core
   traffic: Traffic
+  answers: Pick<AnswerAllowance, 'load'>
   proxies: AddressList
   layout: Layout
   /** All routes, for `/openapi.json`. */
@@ -277,6 +290,7 @@ function withDefaults<Query, Body>(shape: Shape<Query, Body>) {
     query: shape.query,
     body: shape.body,
     maxBodyBytes: shape.maxBodyBytes ?? DEFAULT_BODY_BYTES,
+    answerBytes: shape.answerBytes ?? 0,
     isHidden: shape.isHidden ?? false,
     isUnlogged: shape.isUnlogged ?? false,
   }

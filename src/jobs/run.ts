@@ -3,6 +3,7 @@ import type { Counters } from '../counters.ts'
 import { AppError, describeError } from '../errors.ts'
 import { type Log, withLogFields } from '../log.ts'
 import type { Store } from '../store/store.ts'
+import { runFor } from '../turns/owner.ts'
 import { jobDelayMs } from './backoff.ts'
 import { type ClaimedJob, completeJob, deleteSurplusJobs, failJob, setPercent } from './job-row.ts'
 
@@ -69,7 +70,7 @@ async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promis
     const owner = { key: projectId ?? '', isJob: true }
     const work = () => handler({ ...running, setPercent: savePercent })
     const fields = { jobId: id, projectId: projectId ?? undefined }
-    return { result: await withLogFields(fields, () => deps.store.scanFor(owner, work)) }
+    return { result: await withLogFields(fields, () => runFor(owner, work)) }
   } catch (error) {
     // An interrupted job has not failed.
     if (!signal.aborted) noteFailure(deps, job, error)

@@ -18,9 +18,10 @@ import type { InspectedMessage, MessageRules } from '../mail/compose/message-fin
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { QueueClass } from '../queue-class.ts'
 import { createPreviews } from './composing/previews.ts'
-import { createSignedMessages, type UnsignedMessage } from './composing/signed-messages.ts'
-import { type CheckedTemplate, createTemplateChecks } from './composing/template-checks.ts'
-import { createTexts, type RenderedTexts } from './composing/texts.ts'
+import { signInThread, type UnsignedMessage } from './composing/signed-messages.ts'
+import { type CheckedTemplate, checkInThread } from './composing/template-checks.ts'
+import { type RenderedTexts, renderTextsInThread } from './composing/texts.ts'
+import { createThreadTasks } from './composing/thread-tasks.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { DeliveryResult, DeliveryTask } from './delivery.ts'
 import type { ThreadLoad } from './dispatch/dispatcher.ts'
@@ -93,7 +94,9 @@ export type Outbound = {
   withdraw(groups: ReadonlySet<string>): void
   /**
    * Renders messages for preview, in the order of `sources`; null for a source that cannot be
-   * rendered. Rejects while shutting down.
+   * rendered. This and what follows to `sign` waits for the turn of the project (`turns/turns.ts`), and
+   * rejects while shutting down.
+   * @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR, REQUEST_TIMEOUT
    */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   /** Renders messages as `preview` does, and returns what an author may want to mend in them. */
@@ -101,14 +104,11 @@ export type Outbound = {
     sources: readonly RenderSource[],
     rules: MessageRules,
   ): Promise<readonly (InspectedMessage | null)[]>
-  /** Returns the first fault of a template, found in a thread. Rejects while shutting down. */
+  /** Returns the first fault of a template, found in a thread. */
   checkTemplate(source: string): Promise<CheckedTemplate>
-  /** Renders texts that are no part of a message, in a thread. Rejects while shutting down. */
+  /** Renders texts that are no part of a message, in a thread. */
   renderTexts(source: TextsSource): Promise<RenderedTexts>
-  /**
-   * Composes and signs a message for reading; null if it cannot be composed. Rejects while shutting
-   * down.
-   */
+  /** Composes and signs a message for reading; null if it cannot be composed. */
   sign(message: UnsignedMessage): Promise<Uint8Array | null>
   inFlight(): number
   /** The delivery threads, and the deliveries that wait for a connection or a thread. */
@@ -160,10 +160,10 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   })
   const shaping = createShaping({ ...delivery, now, random })
   const queues = createSiteQueues(now)
-  const previews = createPreviews({ settings, log, counters, hangMs, restMs })
-  const checks = createTemplateChecks({ settings, log, counters, hangMs, restMs })
-  const texts = createTexts({ settings, log, counters, hangMs, restMs })
-  const signed = createSignedMessages({ settings, log, counters, hangMs, restMs })
+  // What people wait for, and what workflows do by themselves.
+  const reading = createThreadTasks({ settings, log, counters, hangMs, restMs })
+  const texts = createThreadTasks({ settings, log, counters, hangMs, restMs })
+  const previews = createPreviews(reading)
   const deliveries = createDeliveries({
     ...{ config: delivery, settings, log, counters, now, hangMs, restMs },
     ...{ destinations, shaping, queues, receivedDomains },
@@ -186,16 +186,16 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     liftSite: shaping.lift,
     preview: previews.preview,
     inspect: previews.inspect,
-    checkTemplate: checks.check,
-    renderTexts: texts.render,
-    sign: signed.sign,
+    checkTemplate: (source) => checkInThread(reading, source),
+    renderTexts: (source) => renderTextsInThread(texts, source),
+    sign: (message) => signInThread(reading, message),
     sites: () =>
       [...new Set([...shaping.sites(), ...queues.busySites()])].map((site) =>
         statusOf({ shaping, queues, deliveries }, site),
       ),
     endDeliveries: deliveries.stop,
     async stop(graceMs) {
-      const threads = [previews, checks, texts, signed].map(({ stop }) => stop())
+      const threads = [reading, texts].map(({ stop }) => stop())
       await Promise.all([...threads, deliveries.stop(graceMs)])
     },
   }

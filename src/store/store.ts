@@ -23,7 +23,6 @@ import { watchExternalChanges } from './files/external-changes.ts'
 import { type LongMigrationOptions, migrateIfLong } from './long-migration.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders, type ScanLoad } from './read/readers.ts'
-import type { ScanOwner } from './read/scan-queue.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
 import type { Tx } from './write/transaction.ts'
@@ -43,13 +42,12 @@ export type Store = {
    */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   read: Reader
-  scan: Reader
   /**
-   * Runs `fn`. Its scans, and those of asynchronous work that it starts, wait in the line of `owner`;
-   * the lines are served in turn. When the line is too long, the first scan of a request fails with
-   * AppError RATE_LIMIT_EXCEEDED, but no later one. Work that a commit starts has no owner.
+   * For queries whose cost grows with the project. Scans of requests and jobs wait in the lines of their
+   * projects (`turns/owner.ts`), which are served in turn. When a line is too long, the first scan of a
+   * request fails with AppError RATE_LIMIT_EXCEEDED, but no later one.
    */
-  scanFor<T>(owner: ScanOwner, fn: () => T): T
+  scan: Reader
   /** Calls `fn` after each transaction of this process, committed or not. `fn` must not throw. */
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */
@@ -147,7 +145,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     write: writer.write,
     read: new StoreDb(reading.run) as Reader,
     scan: new StoreDb(readers.run) as Reader,
-    scanFor: readers.scanFor,
     onCommit: (fn) => {
       commitListeners.add(fn)
       return () => commitListeners.delete(fn)

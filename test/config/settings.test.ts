@@ -70,6 +70,17 @@ const cases: Record<SettingKey, Case> = {
   'http.listen': address,
   'http.trusted_proxies': networks,
   'http.metrics_allow': networks,
+  'http.allowed_hosts': {
+    right: [[], ['pillarbox'], ['mail.example.com', 'xn--bcher-kva.example']],
+    wrong: [
+      'pillarbox',
+      ['http://pillarbox'],
+      ['pillarbox:8080'],
+      ['*.example.com'],
+      [''],
+      ['a b'],
+    ],
+  },
   'http.max_connections': { right: [1, 100_000], wrong: [0, 100_001, '200'] },
   'http.max_connections_per_address': { right: [1, 100_000], wrong: [0, 100_001] },
   'http.tls_cert': file!,

@@ -11,7 +11,8 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { install } from '../e2e/server.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { PATIENCE_MS } from '../patience.ts'
-import { type DocsPage, ROOT, readPages } from './pages.ts'
+import { programFile } from '../program-file.ts'
+import { type DocsPage, readPages } from './pages.ts'
 
 /** Blocks that are not run, by a part of their text, and the reason. */
 const NOT_RUN: readonly [part: string, reason: string][] = [
@@ -131,7 +132,7 @@ it('every block names its language', () => {
 function makePrograms(folder: string): string {
   const bin = path.join(folder, 'bin')
   mkdirSync(bin)
-  const run = `exec '${process.execPath}' '${path.join(ROOT, 'src/main.ts')}' "$@"\n`
+  const run = `exec '${process.execPath}' '${programFile}' "$@"\n`
   const only = '[ "$1 $2 $3 $4" = "run -s pillarbox --" ] || exit 99\nshift 4\n'
   writeFileSync(path.join(bin, 'pillarbox'), `#!/bin/sh\n${run}`)
   writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\n${only}${run}`)

@@ -58,7 +58,9 @@ async function prepare(): Promise<void> {
   await trustDomain(service.core, mine.id, 'example.test')
   const { core } = service
   const proxies = createAddressList([])
-  routes = createRoutes({ core, traffic: createTraffic(), proxies, layout: createLayout() })
+  routes = createRoutes({
+    ...{ core, traffic: createTraffic(), answers: {} as never, proxies, layout: createLayout() },
+  })
   description = (await supertest(service.url).get('/openapi.json')).body
 }
 

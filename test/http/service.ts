@@ -152,7 +152,8 @@ function createTestVerifier(dns: Core['resolver']): Core['verifier'] {
   return {
     dns,
     listDns: dns,
-    listLimiter: { take: (work) => work() },
+    turns: { take: (work) => work() },
+    listTurns: { take: (work) => work() },
     lists: createDomainLists({ dataDir, now: Date.now, log: silentLog() }),
     stop: () => undefined,
   }

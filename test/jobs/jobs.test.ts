@@ -6,7 +6,7 @@ import { claimJobs, deleteExpiredJobs, putBackLostJobs } from '../../src/jobs/jo
 import { FinalFailure } from '../../src/jobs/run.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
-import type { Store } from '../../src/store/store.ts'
+import { currentOwner } from '../../src/turns/owner.ts'
 import { START } from '../core.ts'
 import { pause } from '../pause.ts'
 import { openJobs, type TestJobs } from './job-loop.ts'
@@ -14,16 +14,11 @@ import { openJobs, type TestJobs } from './job-loop.ts'
 const setUp = (t: TestContext) => openJobs(t, 'work')
 
 test('a job scans after requests, in the queue of its project', async (t) => {
-  const { store, run, add, reaches } = await setUp(t)
-  const callers: object[] = []
-  const scanFor: Store['scanFor'] = (caller, fn) => {
-    callers.push(caller)
-    return store.scanFor(caller, fn)
-  }
+  const { run, add, reaches } = await setUp(t)
   const id = await add({ projectId: 'p' })
-  run({ store: { ...store, scanFor }, handlers: { work: async () => 'done' } })
-  await reaches(id, 'completed')
-  assert.deepEqual(callers, [{ key: 'p', isJob: true }])
+  run({ handlers: { work: async () => currentOwner() } })
+  const { result } = await reaches(id, 'completed')
+  assert.deepEqual(result, { key: 'p', isJob: true })
 })
 
 test('a job runs with its payload, and its result is stored', async (t) => {

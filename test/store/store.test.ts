@@ -5,6 +5,7 @@ import { AppError } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { asc, eq, gt, sql } from '../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { runFor } from '../../src/turns/owner.ts'
 import { notes, openTestStore, recordingLog } from './test-store.ts'
 
 async function fill(store: Store, count: number): Promise<void> {
@@ -56,7 +57,7 @@ test('a scan for an owner returns the same rows as any other', async (t) => {
   const store = await openTestStore(t, { readerThreads: 1 })
   await fill(store, 5)
   const owners = ['a', 'b', 'a'].map((key, index) => ({ key, isJob: index === 2 }))
-  const counts = owners.map((owner) => store.scanFor(owner, () => store.scan.$count(notes)))
+  const counts = owners.map((owner) => runFor(owner, () => store.scan.$count(notes)))
   assert.deepEqual(await Promise.all(counts), [5, 5, 5])
 })
 

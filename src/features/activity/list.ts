@@ -1,26 +1,28 @@
 /**
  * The activity feed: the events of a project as people read them, newest first. Activity adds to
  * the stored events (`features/events`): an email's event comes with the message as its recipient
- * received it, rendered again from its snapshot, and with the base data of the email.
+ * received it, rendered again from its snapshot, and with the base data of the email. The events of a
+ * page are found with their sizes, then read slice by slice, as their reader takes them.
  */
 import { DAY_MS } from '../../clock.ts'
-import { unindexed } from '../../store/dialect.ts'
-import { desc, eq, sql } from '../../store/drizzle.ts'
+import { listOf, octets, orderedJoin, unindexed } from '../../store/dialect.ts'
+import { eq, type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { findEventCursor, formatEventCursor } from '../events/cursor.ts'
 import { listNames } from '../events/names.ts'
-import { limitPageBytes } from '../events/page-bytes.ts'
-import { type EventScope, selectPage } from '../events/select-page.ts'
+import { type EventCursor, type EventScope, selectPage } from '../events/select-page.ts'
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
+import { type Listing, listingOf, type PageEnd, pageListing, withEnd } from '../listing.ts'
 import { eventNamesOf, serviceEventNames } from './activity-types.ts'
 import { findEmailBytes } from './email-bytes.ts'
 import { type Activity, type FeedEvent, toActivity } from './entry.ts'
 import { type FeedDeps, loadShownEmails } from './show-emails.ts'
 
 type ActivityQuery = {
-  /** The maximum number of entries; a page of large emails ends early. */
+  /** The maximum number of entries. */
   limit: number
   /** The cursor of the previous page, or the id of an event. */
   cursor?: string | undefined
@@ -33,23 +35,26 @@ type ActivityQuery = {
   endAt?: number | undefined
 }
 
-type ActivityPage = { data: Activity[]; cursor: string | null; hasMore: boolean }
-
 /** The range of a feed or of figures without a start. */
 export const DEFAULT_SPAN_MS = 30 * DAY_MS
 
 /** With more event names than this, the newest events are read one by one instead of by name. */
 const MAX_NAMES = 1_000
 
+/** `bytes`: of the data. */
+type FeedLine = EventCursor & { emailId: string | null; bytes: number }
+
+const NOTHING: PageEnd = { cursor: null, hasMore: false }
+
 /** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function listActivity(
   deps: FeedDeps & Pick<Base, 'now'>,
   projectId: string,
   query: ActivityQuery,
-): Promise<ActivityPage> {
+): Promise<Listing<Activity, PageEnd>> {
   const names = query.types === undefined ? undefined : eventNamesOf(query.types)
-  if (names !== undefined && names.length === 0) return { data: [], cursor: null, hasMore: false }
-  const { limit, contactId, endAt } = query
+  if (names !== undefined && names.length === 0) return withEnd(listingOf([]), () => NOTHING)
+  const { limit, contactId, endAt, isSummary = false } = query
   const scope: EventScope = {
     projectId,
     contactId,
@@ -58,35 +63,28 @@ export async function listActivity(
     endAt,
     after: await findEventCursor(deps, projectId, query.cursor),
   }
-  const rows = await selectEvents(deps, scope, limit + 1).all()
-  const { data, last } = await showPage(deps, rows.slice(0, limit), query.isSummary === true)
-  const hasMore = rows.length > data.length
-  return { data, cursor: hasMore && last !== undefined ? cursorOf(last) : null, hasMore }
+  const found = await deps.store.scan.all<FeedLine>(selectLines(scope, limit + 1))
+  const lines = found.slice(0, limit)
+  const last = found.length > limit ? lines.at(-1) : undefined
+  const emailIds = isSummary ? [] : lines.flatMap(({ emailId }) => emailId ?? [])
+  const emailBytes = await findEmailBytes(deps, emailIds)
+  return pageListing({
+    lines,
+    bytesOf: ({ bytes, emailId }) => bytes + (emailBytes.get(emailId ?? '') ?? 0),
+    read: (slice) => readEntries(deps, slice, isSummary),
+    cursorOf,
+    endCursor: last === undefined ? null : cursorOf(last),
+  })
 }
 
-/** Returns as many entries as fit into a response, and the last event among them. */
-async function showPage(deps: FeedDeps, rows: readonly FeedRow[], isSummary: boolean) {
-  const wanted = isSummary ? [] : rows.flatMap(({ emailId }) => emailId ?? [])
-  const sizes = await findEmailBytes(deps, wanted)
-  const stored = limitPageBytes(rows, ({ emailId }) => sizes.get(emailId ?? '') ?? 0)
-  const shown = await loadShownEmails(
-    deps,
-    stored.flatMap(({ emailId }) => emailId ?? []),
-    { isSummary },
-  )
-  const lines = stored.map((event) => toActivity(event, shown))
-  const data = limitPageBytes(
-    lines,
-    ({ metadata }) => String(metadata.body ?? '').length + String(metadata.text ?? '').length,
-  )
-  return { data, last: stored[data.length - 1] }
+function cursorOf(line: FeedLine): string {
+  return formatEventCursor(line)
 }
 
 type FeedRow = FeedEvent & { seq: number }
 
-/** Selects the rows of a page. For a contact of another project there are none. */
-export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, limit: number) {
-  return store.scan
+const listBySeq = statement((db) =>
+  db
     .select({
       seq: events.seq,
       id: events.id,
@@ -99,11 +97,40 @@ export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, 
     } satisfies Record<keyof FeedRow, unknown>)
     .from(events)
     .leftJoin(contacts, eq(contacts.id, events.contactId))
-    .where(
-      sql`${events.seq} in (select seq from (${selectPage(scope, limit)}))
-        and ${unindexed(events.projectId)} = ${scope.projectId}`,
-    )
-    .orderBy(desc(events.createdAt), desc(events.seq))
+    .where(sql`${events.seq} in ${listOf(parameter('seqs'))}`),
+)
+
+/**
+ * The entries of the lines, undefined for events that are gone; fewer if the emails of the first ones are
+ * long.
+ */
+async function readEntries(
+  deps: FeedDeps,
+  lines: readonly FeedLine[],
+  isSummary: boolean,
+): Promise<(Activity | undefined)[]> {
+  const seqs = JSON.stringify(lines.map(({ seq }) => seq))
+  const rows = await deps.store.scan.list(listBySeq, { seqs })
+  const bySeq = new Map(rows.map((row) => [row.seq, row]))
+  const emailIds = lines.flatMap(({ emailId }) => emailId ?? [])
+  const { shown, unread } = await loadShownEmails(deps, emailIds, { isSummary })
+  const end = lines.findIndex(({ emailId }) => unread.has(emailId ?? ''))
+  return lines.slice(0, end === -1 ? lines.length : end).map(({ seq }) => {
+    const row = bySeq.get(seq)
+    return row === undefined ? undefined : toActivity(row, shown)
+  })
+}
+
+/**
+ * Selects the lines of a page. For a contact of another project there are none. Sizes come from the heads
+ * of rows; the texts themselves are not read.
+ */
+export function selectLines(scope: EventScope, limit: number): SQL {
+  return sql`select page.seq, page.created_at as at, events.email_id as "emailId",
+      coalesce(${octets(sql`events.data`)}, 0) as bytes
+    from (${selectPage(scope, limit)}) as page ${orderedJoin()} events on events.seq = page.seq
+    where ${unindexed(events.projectId)} = ${scope.projectId}
+    order by page.created_at desc, page.seq desc`
 }
 
 /** A first page without a start begins 30 days before its end, or before now. */
@@ -125,8 +152,4 @@ async function findNames(
   if (known.length > MAX_NAMES) return { exceptNames }
   const requestedUnlisted = UNLISTED_EVENTS.filter((name) => names.includes(name))
   return { names: [...known.filter((name) => !exceptNames.includes(name)), ...requestedUnlisted] }
-}
-
-function cursorOf({ createdAt, seq }: FeedRow): string {
-  return formatEventCursor({ at: createdAt, seq })
 }

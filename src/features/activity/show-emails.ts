@@ -21,6 +21,11 @@ import { findLiveStateForProject } from '../messages/explain/project-live-status
 import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import type { Throttle } from '../messages/queue/throttle.ts'
 
+/** Characters of rendered texts that one call returns; the first email may have more. */
+const MAX_LENGTH = 2 * 1024 * 1024
+/** Emails that are rendered at once: a template of few characters may print ten million. */
+const RENDERED_AT_ONCE = 4
+
 export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'> & {
   throttle: Throttle
 }
@@ -62,6 +67,9 @@ const listPlainTexts = statement((db) =>
     ),
 )
 
+/** `unread`: the last of the given ones, if the texts of the others are long already. */
+type ShownEmails = { shown: Map<string, ShownEmail>; unread: ReadonlySet<string> }
+
 /**
  * Returns the emails by id; deleted emails are omitted. `repeatedIds` may contain an id twice. A
  * summary has no bodies, so nothing is rendered for it.
@@ -70,10 +78,17 @@ export async function loadShownEmails(
   deps: FeedDeps,
   repeatedIds: readonly string[],
   { isSummary }: { isSummary: boolean },
-): Promise<Map<string, ShownEmail>> {
+): Promise<ShownEmails> {
   const ids = [...new Set(repeatedIds)]
-  const loaded = await loadEmails(deps, ids)
-  const texts = isSummary ? new Map<string, Text>() : await findTexts(deps, loaded)
+  const places = new Map(ids.map((id, index) => [id, index]))
+  const found = await loadEmails(deps, ids)
+  const placeOf = ({ id }: LoadedEmail) => places.get(id) ?? 0
+  const all = found.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const { texts, count } = isSummary
+    ? { texts: NO_TEXTS, count: all.length }
+    : await findTexts(deps, all)
+  const loaded = all.slice(0, count)
+  const unread = new Set(all.slice(count).map(({ id }) => id))
   const absent = isSummary ? undefined : null
   const noBodies = { body: absent, text: absent }
   const rows = await deps.store.read
@@ -85,8 +100,8 @@ export async function loadShownEmails(
   const origins = await findWorkflowOrigins(deps.store.read, loaded)
   const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
   const byId = new Map(loaded.map((email) => [email.id, email]))
-  return new Map(
-    rows.flatMap((row) => {
+  const shown = new Map(
+    rows.flatMap((row): [string, ShownEmail][] => {
       const email = byId.get(row.id)
       if (email === undefined) return []
       const text = texts.get(row.id) ?? { subject: email.subject, ...noBodies }
@@ -97,6 +112,7 @@ export async function loadShownEmails(
       return [[row.id, { ...email, ...row, ...text, reason, nextAttemptAt, ...named }]]
     }),
   )
+  return { shown, unread }
 }
 
 async function findCampaignNames(
@@ -110,7 +126,28 @@ async function findCampaignNames(
   return new Map(rows.map((campaign) => [campaign.id, campaign.name]))
 }
 
+const NO_TEXTS: ReadonlyMap<string, Text> = new Map()
+
+/** The texts of the first `count` emails, a few at a time, until they are long. */
 async function findTexts(
+  deps: FeedDeps,
+  loaded: readonly LoadedEmail[],
+): Promise<{ texts: ReadonlyMap<string, Text>; count: number }> {
+  const texts = new Map<string, Text>()
+  let length = 0
+  let count = 0
+  while (count < loaded.length && length < MAX_LENGTH) {
+    const some = loaded.slice(count, count + RENDERED_AT_ONCE)
+    count += some.length
+    for (const [id, text] of await renderTexts(deps, some)) {
+      texts.set(id, text)
+      length += (text.body?.length ?? 0) + (text.text?.length ?? 0)
+    }
+  }
+  return { texts, count }
+}
+
+async function renderTexts(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],
 ): Promise<Map<string, Text>> {

@@ -7,6 +7,7 @@
  */
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
+import { runFor, SYSTEM } from '../../turns/owner.ts'
 import type { Base } from '../base.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import type { DoctorDeps, Listeners } from './deps.ts'
@@ -54,7 +55,7 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
   }
 
   function begin(): Promise<CheckRun> {
-    running ??= runNow().finally(() => {
+    running ??= runFor(SYSTEM, runNow).finally(() => {
       running = undefined
     })
     return running

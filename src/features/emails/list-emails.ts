@@ -22,6 +22,7 @@ import { isUuid } from '../../store/ids.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { type Listing, type PageEnd, pageListing } from '../listing.ts'
 import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
 import {
@@ -39,11 +40,10 @@ export type EmailQuery = EmailFilter & {
   cursor?: string | undefined
 }
 
-type EmailPage = { data: EmailSummary[]; cursor: string | null; hasMore: boolean }
-
 type Deps = Pick<Base, 'store' | 'keyring'>
 type Position = { at: number; number: number; contactId: string }
 type FoundRow = Position & { id: string }
+type FoundEmail = FoundRow & { path: EmailPath }
 
 /** Rows that one statement looks at, and a request. */
 const STRETCH = 5_000
@@ -55,20 +55,47 @@ const findKeys = statement<Position>(
 )
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
-export async function listEmails(deps: Deps, query: EmailQuery): Promise<EmailPage> {
-  const { limit, cursor } = query
+export async function listEmails(
+  deps: Deps,
+  query: EmailQuery,
+): Promise<Listing<EmailSummary, PageEnd>> {
+  const { limit, cursor, projectId } = query
   const named = await findNamedEmails(deps, query)
   if (named !== undefined) {
-    const shown = cursor === undefined ? await loadSummaries(deps, query.projectId, named) : []
-    return { data: shown.slice(0, limit), cursor: null, hasMore: false }
+    return pageListing({
+      lines: cursor === undefined ? named.slice(0, limit) : [],
+      read: (ids) => loadSummaries(deps, projectId, ids),
+      cursorOf: (id) => id,
+      endCursor: null,
+    })
   }
+  const { found, next } = await findEmails(deps, query)
+  const seal = (position: string) => sealCursor(deps, 'emails', position)
+  return pageListing({
+    lines: found,
+    read: (slice) =>
+      loadSummaries(
+        deps,
+        projectId,
+        slice.map(({ id }) => id),
+      ),
+    cursorOf: ({ path, ...position }) => seal(formatPosition(path, position)),
+    endCursor: next === null ? null : seal(next),
+  })
+}
+
+/** `next`: the position after the page; null on the last one. */
+async function findEmails(
+  deps: Deps,
+  query: EmailQuery,
+): Promise<{ found: FoundEmail[]; next: string | null }> {
   let { path, after } = await findStart(deps, query)
-  const found: FoundRow[] = []
+  const found: FoundEmail[] = []
   let isEnd = false
   for (let read = 0; !isEnd && read < MAX_ROWS; read += STRETCH) {
-    const wanted = limit - found.length
+    const wanted = query.limit - found.length
     const { rows, end } = await readStretch(deps, path, { after, wanted })
-    found.push(...rows.slice(0, wanted))
+    for (const row of rows.slice(0, wanted)) found.push({ ...row, path })
     if (rows.length > wanted) {
       after = rows[wanted - 1] ?? after
       break
@@ -81,14 +108,7 @@ export async function listEmails(deps: Deps, query: EmailQuery): Promise<EmailPa
       after = end
     }
   }
-  const data = await loadSummaries(
-    deps,
-    query.projectId,
-    found.map(({ id }) => id),
-  )
-  const next = isEnd ? null : formatPosition(path, after)
-  const sealed = next === null ? null : sealCursor(deps, 'emails', next)
-  return { data, cursor: sealed, hasMore: next !== null }
+  return { found, next: isEnd ? null : formatPosition(path, after) }
 }
 
 type Stretch = { after: Position | undefined; wanted: number }
@@ -173,14 +193,13 @@ async function loadSummaries(
   { store }: Deps,
   projectId: string,
   ids: readonly string[],
-): Promise<EmailSummary[]> {
-  if (ids.length === 0) return []
+): Promise<(EmailSummary | undefined)[]> {
   const rows = await store.read.select(SUMMARY_COLUMNS).from(emails).where(isNamed(projectId, ids))
   const byId = new Map(rows.map((row) => [row.id, row]))
   const origins = await findWorkflowOrigins(store.read, rows)
-  return ids.flatMap((id) => {
+  return ids.map((id) => {
     const row = byId.get(id)
-    return row === undefined ? [] : [toSummary(row, origins.get(id))]
+    return row === undefined ? undefined : toSummary(row, origins.get(id))
   })
 }
 

@@ -5,10 +5,11 @@
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { contains } from '../../store/dialect.ts'
+import { contains, octets } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema/inbound.ts'
 import { contents } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { readAttachments } from '../messages/accept/content.ts'
 import { returnPathOf } from '../messages/delivery/return-path.ts'
@@ -19,6 +20,22 @@ import type { EmailKey } from './show-email.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
   outbound: Pick<Outbound, 'sign'>
+}
+
+/** Sizes come from the heads of rows; the texts themselves are not read. */
+const findBytes = statement<{ bytes: number | null }>(
+  () => sql`select case source_type
+      when 'INBOUND' then (select size_bytes from inbound_messages
+        where received_at = emails.delivered_at and ${contains(sql`summary`, sql`emails.id`)} limit 1)
+      else (select coalesce(${octets(sql`body`)}, 0) + coalesce(${octets(sql`text`)}, 0)
+          + coalesce(${octets(sql`attachments`)}, 0) + chunk_bytes
+        from contents where contents.id = emails.content_id) end as bytes
+    from emails where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
+)
+
+/** About the size of what an email's octets are made of; 0 for an unknown email. */
+export async function findRawBytes({ store }: Pick<Base, 'store'>, key: EmailKey): Promise<number> {
+  return (await store.read.find(findBytes, key))?.bytes ?? 0
 }
 
 /**

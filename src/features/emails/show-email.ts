@@ -3,12 +3,13 @@
  * attempt with its steps and replies, its events, and in words where it stands.
  */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
-import { indexedBy } from '../../store/dialect.ts'
+import { indexedBy, listOf, octets } from '../../store/dialect.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { type AttachmentFacts, contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
 import type { Base } from '../base.ts'
+import { wholeListing } from '../listing.ts'
 import { emailNotFound, getEmailHistory } from '../messages/explain/email-history.ts'
 import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import { toAttemptView } from './attempt-view.ts'
@@ -17,16 +18,24 @@ import { toSummary } from './summary.ts'
 /** An email of a project. Another project's email counts as unknown. */
 export type EmailKey = { projectId: string; id: string }
 
-type EmailEvent = { id: string; name: string; data: string | null; createdAt: number }
+type EventLine = { seq: number; bytes: number }
+type EmailEvent = { seq: number; id: string; name: string; data: string | null; createdAt: number }
+type EmailEventView = { id: string; name: string; data: unknown; createdAt: string }
 
 /** An address that follows every link has so many events; the first ones say enough. */
 const MAX_EVENTS = 500
 
-const listEvents = statement<EmailEvent>(
-  () => sql`select id, name, data, created_at as "createdAt" from events
+/** Sizes come from the heads of rows; the data itself is not read. */
+const listEvents = statement<EventLine>(
+  () => sql`select seq, coalesce(${octets(sql`data`)}, 0) as bytes from events
       ${indexedBy('events_contact')}
     where contact_id = ${parameter('contactId')} and email_id = ${parameter('emailId')}
     order by seq limit ${MAX_EVENTS}`,
+)
+
+const listBySeq = statement<EmailEvent>(
+  () => sql`select seq, id, name, data, created_at as "createdAt" from events
+    where seq in ${listOf(parameter('seqs'))}`,
 )
 
 /** @throws AppError RESOURCE_NOT_FOUND */
@@ -39,16 +48,16 @@ export async function requireEmail(
   if (row === undefined) throw emailNotFound(id)
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND */
+/** `events`: the last field of the record. @throws AppError RESOURCE_NOT_FOUND */
 export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
   const { email, attempts } = await getEmailHistory(deps, id)
   if (email.projectId !== projectId) throw emailNotFound(id)
-  const shown = (await loadShownEmails(deps, [id], { isSummary: false })).get(id)
+  const shown = (await loadShownEmails(deps, [id], { isSummary: false })).shown.get(id)
   if (shown === undefined) throw emailNotFound(id)
   const { contactId } = email
   const origins = await findWorkflowOrigins(deps.store.read, [email])
-  const events = await deps.store.scan.list(listEvents, { contactId, emailId: id })
-  return {
+  const lines = await deps.store.scan.list(listEvents, { contactId, emailId: id })
+  const record = {
     ...toSummary(email, origins.get(id)),
     subject: shown.subject,
     body: shown.body ?? null,
@@ -63,11 +72,23 @@ export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
     answeredEmailId: email.answeredEmailId,
     templateFaults: email.templateFaults ?? [],
     attempts: attempts.map(toAttemptView),
-    events: events.map(toEvent),
   }
+  const bytesOf = ({ bytes }: EventLine) => bytes
+  const events = wholeListing({ lines, bytesOf, read: (slice) => readEvents(deps, slice) })
+  return { record, events }
 }
 
-function toEvent({ id, name, data, createdAt }: EmailEvent) {
+async function readEvents({ store }: Pick<Base, 'store'>, lines: readonly EventLine[]) {
+  const seqs = JSON.stringify(lines.map(({ seq }) => seq))
+  const rows = await store.scan.list(listBySeq, { seqs })
+  const bySeq = new Map(rows.map((row) => [row.seq, row]))
+  return lines.map(({ seq }) => {
+    const row = bySeq.get(seq)
+    return row && toEvent(row)
+  })
+}
+
+function toEvent({ id, name, data, createdAt }: EmailEvent): EmailEventView {
   return { id, name, data: JSON.parse(data ?? 'null'), createdAt: formatInstant(createdAt) }
 }
 

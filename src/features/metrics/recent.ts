@@ -3,6 +3,8 @@
  * and else takes the one before. Scans follow each other only after so many times as long as the last one took,
  * so a large queue costs the scan threads a fixed share of their time, however often somebody scrapes.
  */
+import { runFor, SYSTEM } from '../../turns/owner.ts'
+
 const WAIT_MS = 25
 /** The rest after a scan, in times of its duration. */
 const REST_TIMES = 50
@@ -38,7 +40,7 @@ export function createRecent<Result>(
   }
 
   return async () => {
-    if (running === undefined && clock() >= nextAt) running = refresh()
+    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM, refresh)
     if (running !== undefined) await Promise.race([running, pause(waitMs)])
     return result
   }

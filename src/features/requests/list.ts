@@ -9,6 +9,7 @@ import { unknownCursor } from '../../errors.ts'
 import { indexedBy, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Base } from '../base.ts'
+import { type Listing, type PageEnd, pageListing } from '../listing.ts'
 import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
 import type { RequestLogEntry } from './log.ts'
 
@@ -48,7 +49,6 @@ export type RequestView = {
   createdAt: string
 }
 
-type RequestPage = { data: RequestView[]; cursor: string | null; hasMore: boolean }
 type Deps = Pick<Base, 'store' | 'keyring'>
 type Position = { at: number; number: number }
 type RequestRow = Omit<RequestView, 'createdAt'> & Position
@@ -58,7 +58,10 @@ const STRETCH = 5_000
 const MAX_ROWS = 50_000
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
-export async function listRequests(deps: Deps, query: RequestQuery): Promise<RequestPage> {
+export async function listRequests(
+  deps: Deps,
+  query: RequestQuery,
+): Promise<Listing<RequestView, PageEnd>> {
   const { limit } = query
   const found: RequestRow[] = []
   let after = findStart(deps, query)
@@ -72,11 +75,15 @@ export async function listRequests(deps: Deps, query: RequestQuery): Promise<Req
     isEnd = last === undefined
     after = last
   }
-  const page = found.slice(0, limit)
-  const next = found.length > limit ? page.at(-1) : after
-  const hasMore = !isEnd && next !== undefined
-  const cursor = hasMore ? sealCursor(deps, 'requests', [next.at, next.number]) : null
-  return { data: page.map(toView), cursor, hasMore }
+  const lines = found.slice(0, limit)
+  const next = found.length > limit ? lines.at(-1) : after
+  const cursorOf = ({ at, number }: Position) => sealCursor(deps, 'requests', [at, number])
+  return pageListing({
+    lines,
+    read: async (slice) => slice.map(toView),
+    cursorOf: (row) => cursorOf(row),
+    endCursor: isEnd || next === undefined ? null : cursorOf(next),
+  })
 }
 
 /** The rows of a stretch that match, at most `wanted`. */

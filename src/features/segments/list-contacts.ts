@@ -10,10 +10,12 @@ import type { Base } from '../base.ts'
 import { countInRange } from '../contacts/list/count.ts'
 import { type NumberRange, walkNumberRanges } from '../contacts/list/number-ranges.ts'
 import { selectByNumber } from '../contacts/list/queries.ts'
-import { type ContactRow, contactColumns, toContact } from '../contacts/list/row.ts'
+import { dataBytesOf, readContacts } from '../contacts/list/read-contacts.ts'
+import { type ContactHead, contactColumns, selectHeads } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
-import { type ContactView, toContactView } from '../contacts/read/view.ts'
+import type { ContactView } from '../contacts/read/view.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../limits.ts'
+import { type Listing, wholeListing } from '../listing.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { type CountDeps, findRecentCount } from './count.ts'
 import { loadSegment } from './get.ts'
@@ -26,14 +28,8 @@ type SegmentContactQuery = SegmentKey & {
   pageSize?: number | undefined
 }
 
-type SegmentContactPage = {
-  data: ContactView[]
-  /** At most five minutes old, while `data` is current. */
-  total: number
-  page: number
-  pageSize: number
-  totalPages: number
-}
+/** `total`: at most five minutes old, while the list is current. */
+type SegmentContacts = { listing: Listing<ContactView, object>; total: number }
 
 type Range = { limit: number; offset: number }
 
@@ -41,18 +37,15 @@ type Range = { limit: number; offset: number }
 export async function listSegmentContacts(
   deps: CountDeps,
   { page = 1, pageSize: requestedSize = DEFAULT_PAGE_SIZE, ...key }: SegmentContactQuery,
-): Promise<SegmentContactPage> {
+): Promise<SegmentContacts> {
   const pageSize = Math.min(readCount('pageSize', requestedSize), MAX_PAGE_SIZE)
   const range = { limit: pageSize, offset: (readCount('page', page) - 1) * pageSize }
   const segment = await loadSegment(deps.store.read, key)
-  const rows = await findPage(deps, segment, range)
-  const total = await findRecentCount(deps, segment)
+  const lines = await findPage(deps, segment, range)
+  const read = (slice: readonly ContactHead[]) => readContacts(deps, slice)
   return {
-    data: rows.map((row) => toContactView(toContact(row))),
-    total,
-    page,
-    pageSize,
-    totalPages: Math.ceil(total / pageSize),
+    listing: wholeListing({ lines, bytesOf: dataBytesOf, read }),
+    total: await findRecentCount(deps, segment),
   }
 }
 
@@ -60,8 +53,10 @@ async function findPage(
   deps: Pick<Base, 'store' | 'now'>,
   segment: Segment,
   range: Range,
-): Promise<ContactRow[]> {
-  if (segment.type === 'STATIC') return deps.store.scan.values(selectMembers(segment.id, range))
+): Promise<ContactHead[]> {
+  if (segment.type === 'STATIC') {
+    return deps.store.scan.values(selectHeads(selectMembers(segment.id, range)))
+  }
   return findMatching(deps, await contactScopeOf(deps, segment), range)
 }
 
@@ -70,8 +65,8 @@ async function findMatching(
   deps: Pick<Base, 'store'>,
   scope: ContactScope,
   { limit, offset }: Range,
-): Promise<ContactRow[]> {
-  const rows: ContactRow[] = []
+): Promise<ContactHead[]> {
+  const rows: ContactHead[] = []
   let before = offset
   const readRange = async (numberRange: NumberRange): Promise<void> => {
     const passed = before === 0 ? 0 : await countInRange(deps, scope, { numberRange })
@@ -81,7 +76,7 @@ async function findMatching(
     }
     const options = { dir: 'desc' as const, limit: limit - rows.length, numberRange }
     const page = sql`${selectByNumber(scope, options)} offset ${before}`
-    rows.push(...(await deps.store.scan.values<ContactRow>(page)))
+    rows.push(...(await deps.store.scan.values<ContactHead>(selectHeads(page))))
     before = 0
   }
   for await (const _ of walkNumberRanges(deps, { scope, range: { dir: 'desc' } }, readRange)) {

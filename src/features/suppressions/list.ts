@@ -6,6 +6,7 @@ import { isUuid } from '../../store/ids.ts'
 import { type Suppression, suppressions } from '../../store/schema/suppressions.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
+import { type Listing, type PageEnd, pageListing, withEnd } from '../listing.ts'
 import { type SuppressionView, toSuppressionView } from './view.ts'
 
 type SuppressionQuery = {
@@ -22,13 +23,8 @@ type SuppressionQuery = {
 /** `projectId` is present when the list is of every project. */
 export type ListedSuppression = SuppressionView & { projectId?: string }
 
-type SuppressionPage = {
-  data: ListedSuppression[]
-  cursor: string | null
-  hasMore: boolean
-  /** 0 on pages after the first. */
-  total: number
-}
+/** `total`: 0 on pages after the first. */
+type SuppressionEnd = PageEnd & { total: number }
 
 type Deps = Pick<Base, 'store'>
 type PagePosition = { at: number; id: string }
@@ -37,18 +33,23 @@ type PagePosition = { at: number; id: string }
 export async function listSuppressions(
   deps: Deps,
   query: SuppressionQuery,
-): Promise<SuppressionPage> {
+): Promise<Listing<ListedSuppression, SuppressionEnd>> {
   const position = await findPosition(deps, query)
   const rows = await selectSuppressions(deps, query, position).all()
-  const page = rows.slice(0, query.limit)
-  const last = page.at(-1)
-  const hasMore = rows.length > query.limit
-  return {
-    data: page.map((row) => toListed(query, row)),
-    cursor: hasMore && last !== undefined ? `${last.createdAt}_${last.id}` : null,
-    hasMore,
-    total: position === undefined ? await countAll(deps, query) : 0,
-  }
+  const lines = rows.slice(0, query.limit)
+  const last = rows.length > query.limit ? lines.at(-1) : undefined
+  const page = pageListing({
+    lines,
+    read: async (slice) => slice.map((row) => toListed(query, row)),
+    cursorOf,
+    endCursor: last === undefined ? null : cursorOf(last),
+  })
+  const total = position === undefined ? await countAll(deps, query) : 0
+  return withEnd(page, (end) => ({ ...end, total }))
+}
+
+function cursorOf({ createdAt, id }: Suppression): string {
+  return `${createdAt}_${id}`
 }
 
 function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression {

@@ -1,10 +1,7 @@
 /**
  * Lists a project's templates by page number or by cursor. The total is counted except after a
- * cursor, because the first page had it. Without a page number, a page ends early if its bodies are
- * large; a numbered page is always complete. Bodies are read one by one, so that other queries run
- * in between.
+ * cursor, because the first page had it. Bodies are read one by one, as the reader takes the templates.
  */
-import { setImmediate } from 'node:timers/promises'
 import { invalidField, tooLongText, unknownCursor } from '../../errors.ts'
 import { containsText, octets } from '../../store/dialect.ts'
 import {
@@ -22,8 +19,8 @@ import { type Template, templates } from '../../store/schema/messages.ts'
 import type { ContentClass } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { limitPageBytes } from '../events/page-bytes.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../limits.ts'
+import { type Listing, type PageEnd, pageListing, withEnd } from '../listing.ts'
 import {
   formatTemplateCursor,
   parseTemplateCursor,
@@ -47,18 +44,10 @@ export type TemplateQuery = {
   dir?: TemplateOrder['dir'] | undefined
 }
 
-type TemplatePage = {
-  items: TemplateView[]
-  /** The number of templates on all pages; 0 after a cursor. */
-  total: number
-  cursor: string | null
-  hasMore: boolean
-}
+/** `total`: the number of templates on all pages; 0 after a cursor. */
+type TemplatesEnd = PageEnd & { total: number }
 
 type Deps = Pick<Base, 'store'>
-
-/** Reading a body of this length takes about a millisecond. */
-const MAX_CHARACTERS_AT_ONCE = 128 * 1024
 
 const SORT_KEYS: Record<TemplateOrder['sort'], SQL<TemplateSortKey>> = {
   name: sql<TemplateSortKey>`lower(${templates.name})`,
@@ -76,23 +65,26 @@ const findBody = statement((db) =>
 )
 
 /** @throws AppError VALIDATION_ERROR for an unknown cursor, or a limit or page below 1 */
-export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<TemplatePage> {
+export async function listTemplates(
+  deps: Deps,
+  query: TemplateQuery,
+): Promise<Listing<TemplateView, TemplatesEnd>> {
   const order = { sort: query.sort ?? 'createdAt', dir: query.dir ?? 'desc' }
   const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
   const rows = await findRows(deps, { query, order, limit })
-  const found = rows.slice(0, limit)
-  const page = query.page === undefined ? limitPageBytes(found, ({ bytes }) => bytes) : found
-  const last = page.at(-1)
-  const hasMore = rows.length > page.length
-  return {
-    items: await readBodies(
-      deps,
-      page.map(({ template }) => template),
-    ),
-    total: query.cursor === undefined ? await countAll(deps, query) : 0,
-    cursor: hasMore && last ? formatTemplateCursor(order, { ...last, id: last.template.id }) : null,
-    hasMore,
-  }
+  const lines = rows.slice(0, limit)
+  const last = rows.length > limit ? lines.at(-1) : undefined
+  const cursorOf = ({ template, sortKey }: (typeof rows)[number]) =>
+    formatTemplateCursor(order, { sortKey, id: template.id })
+  const page = pageListing({
+    lines,
+    bytesOf: ({ bytes }) => bytes,
+    read: (slice) => readBodies(deps, slice),
+    cursorOf,
+    endCursor: last === undefined ? null : cursorOf(last),
+  })
+  const total = query.cursor === undefined ? await countAll(deps, query) : 0
+  return withEnd(page, (end) => ({ ...end, total }))
 }
 
 /** Reads one row more than the page has, to know whether there is a next page. */
@@ -112,17 +104,15 @@ async function findRows(
     .offset(query.cursor === undefined ? skipped : 0)
 }
 
-/** Omits templates that were deleted meanwhile. */
+/** Undefined for a template that was deleted meanwhile. */
 async function readBodies(
   { store }: Deps,
-  found: readonly Omit<Template, 'body'>[],
-): Promise<TemplateView[]> {
-  const views: TemplateView[] = []
-  for (const template of found) {
+  found: readonly { template: Omit<Template, 'body'> }[],
+): Promise<(TemplateView | undefined)[]> {
+  const views: (TemplateView | undefined)[] = []
+  for (const { template } of found) {
     const row = await store.read.find(findBody, { id: template.id })
-    if (row === undefined) continue
-    views.push(toTemplateView({ ...template, body: row.body }))
-    if (row.body.length > MAX_CHARACTERS_AT_ONCE) await setImmediate()
+    views.push(row && toTemplateView({ ...template, body: row.body }))
   }
   return views
 }

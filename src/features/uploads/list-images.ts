@@ -1,8 +1,11 @@
 /** Lists a project's images, newest first, by cursor. Only the first page has a count. */
+
 import { unknownCursor } from '../../errors.ts'
 import { and, count, desc, eq, sql } from '../../store/drizzle.ts'
+import type { Upload } from '../../store/schema/uploads.ts'
 import { uploads } from '../../store/schema/uploads.ts'
 import type { Base } from '../base.ts'
+import { type Listing, type PageEnd, pageListing, withEnd } from '../listing.ts'
 import { isImageName } from './image-name.ts'
 import { type ListedUpload, toListedUpload } from './view.ts'
 
@@ -14,24 +17,32 @@ type ImageQuery = {
 }
 
 /** `total`: 0 on pages after the first. */
-type ImagePage = { data: ListedUpload[]; cursor: string | null; hasMore: boolean; total: number }
+type ImagesEnd = PageEnd & { total: number }
 
 type Deps = Pick<Base, 'store' | 'config'>
 type PagePosition = { at: number; name: string }
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
-export async function listImages(deps: Deps, query: ImageQuery): Promise<ImagePage> {
+export async function listImages(
+  deps: Deps,
+  query: ImageQuery,
+): Promise<Listing<ListedUpload, ImagesEnd>> {
   const position = await findPosition(deps, query)
   const rows = await selectImages(deps, query, position).all()
-  const page = rows.slice(0, query.limit)
-  const last = page.at(-1)
-  const hasMore = rows.length > query.limit
-  return {
-    data: page.map((row) => toListedUpload(deps.config, row)),
-    cursor: hasMore && last !== undefined ? `${last.createdAt}_${last.name}` : null,
-    hasMore,
-    total: position === undefined ? await countAll(deps, query) : 0,
-  }
+  const lines = rows.slice(0, query.limit)
+  const last = rows.length > query.limit ? lines.at(-1) : undefined
+  const page = pageListing({
+    lines,
+    read: async (slice) => slice.map((row) => toListedUpload(deps.config, row)),
+    cursorOf,
+    endCursor: last === undefined ? null : cursorOf(last),
+  })
+  const total = position === undefined ? await countAll(deps, query) : 0
+  return withEnd(page, (end) => ({ ...end, total }))
+}
+
+function cursorOf({ createdAt, name }: Upload): string {
+  return `${createdAt}_${name}`
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Admits the caller of a request. The order of the checks is part of the API: origin and content type,
+ * Admits the caller of a request. The order of the checks is part of the API: host, origin and content type,
  * credentials, project, role, reset, disabled project, rate.
  */
 import { SECOND_MS } from '../../clock.ts'
@@ -17,8 +17,9 @@ import { projectDisabled } from '../../features/directory.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
-import type { Exchange, ExchangeDeps } from './exchange.ts'
+import { type Exchange, type ExchangeDeps, withinLine } from './exchange.ts'
 import { refuseOtherMedia } from './json-only.ts'
+import { refuseOtherHost } from './own-host.ts'
 import { refuseCrossSite } from './same-origin.ts'
 
 /** How long an admission holds while the body arrives. */
@@ -28,6 +29,7 @@ const ADMISSION_MS = SECOND_MS
 export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
   const { callers, path, method } = exchange.route
   const { core } = deps
+  refuseOtherHost(deps.findOtherHost, exchange.route, exchange.incoming)
   if (method !== 'GET' && path.startsWith('/auth/')) {
     refuseForgery(exchange, core.config.baseUrl)
   }
@@ -83,13 +85,8 @@ async function admitKnown(
     }
     exchange.caller = known
   })
-  const project = projectOf(caller)
   if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
-  if (project !== null) {
-    // One object for the whole request: it identifies the request among the scans of its project.
-    const scanOwner = { key: project.id, isJob: false }
-    exchange.within = (act) => core.store.scanFor(scanOwner, act)
-  }
+  exchange.within = withinLine(exchange, projectOf(caller)?.id ?? callerName(caller))
   return caller
 }
 

@@ -7,14 +7,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError } from '../../errors.ts'
 import { type Caller, callerName, projectOf } from '../../features/accounts/callers/caller.ts'
 import type { Core } from '../../features/core.ts'
+import type { LoopTurns } from '../../features/loop-turns.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
+import { runFor } from '../../turns/owner.ts'
 import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
 import { type BodyStream, openBody } from '../body/body-stream.ts'
 import { commonHeaders } from '../response.ts'
 import type { Route } from '../route.ts'
-import { type AddressList, clientAddress } from '../server/client-address.ts'
+import { type AddressList, addressNetwork, clientAddress } from '../server/client-address.ts'
+import { waitingClient } from '../server/client-gone.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
+import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
+import type { FindOtherHost } from './own-host.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The windows of keys and those of users who have logged in. */
@@ -27,9 +32,14 @@ export type ExchangeDeps = {
   limiters: RateLimiters
   /** The addresses of `http.metrics_allow`. */
   monitors: AddressList
+  findOtherHost: FindOtherHost
   traffic: Traffic
   /** The memory for request bodies. */
   bodies: BodyAllowance
+  /** The memory for answers. */
+  answers: AnswerAllowance
+  /** In which the answers of projects, and of addresses, are produced. */
+  turns: LoopTurns
   requestLog: Pick<RequestLog, 'record'>
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
@@ -55,13 +65,15 @@ export type Exchange = RoutedRequest & {
   requestBytes: number
   /** The memory that the body takes; undefined until the body is read. */
   share: BodyShare | undefined
+  /** The memory that the answer takes; undefined for a short one. */
+  answer: AnswerShare | undefined
   stream: BodyStream | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
   cookies: string[]
   /**
-   * Runs `act` so that its scans wait in the line of the caller's project and delay no other
-   * project.
+   * Runs `act` so that its slow work waits in the line of the caller's project and delays no other
+   * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks.
    */
   within<T>(act: () => T): T
 }
@@ -97,10 +109,11 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     caller: null,
     requestBytes: 0,
     share: undefined,
+    answer: undefined,
     stream: undefined,
     headers,
     cookies: [],
-    within: (act) => act(),
+    within: withinLine(request, addressNetwork(address)),
   }
   const { takesStream } = route
   if (takesStream !== undefined) {
@@ -111,11 +124,31 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
   return exchange
 }
 
+/** As `Exchange.within`, with a line of this name. One owner stands for the whole request. */
+export function withinLine(
+  request: Pick<RoutedRequest, 'incoming' | 'outgoing'>,
+  key: string,
+): Exchange['within'] {
+  const owner = { key, isJob: false, client: waitingClient(request) }
+  return (act) => runFor(owner, act)
+}
+
 /** Opens the body's share of memory, whose limits depend on the address and the caller. */
 export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare {
   const { address, caller } = exchange
   exchange.share ??= bodies.open({ address, key: caller === null ? null : callerName(caller) })
   return exchange.share
+}
+
+/** Opens the answer's share of memory, which ends when the client has the answer or has gone. */
+export function answerOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
+  const { address, outgoing } = exchange
+  if (exchange.answer !== undefined) return exchange.answer
+  const answer = answers.open(address)
+  exchange.answer = answer
+  if (outgoing.destroyed) answer.release()
+  else outgoing.once('close', answer.release)
+  return answer
 }
 
 type SentResponse = { status: number; sizeBytes: number; error: AppError | undefined }

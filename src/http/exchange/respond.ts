@@ -1,9 +1,10 @@
 /**
  * One request and its response, the same for every route. The order of the checks is part of the
- * API: the caller (`admission.ts`), idempotency key, body, then the route itself. An error of any of
+ * API: the caller (`admission.ts`), idempotency key, body, memory for the answer, then the route itself. An error of any of
  * them becomes the response. Only the line in the request log outlives a request: it is written
  * later.
  */
+
 import type { IncomingMessage } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
@@ -14,6 +15,7 @@ import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
+import { addressGroup } from '../server/client-address.ts'
 import {
   isLongUnderWay,
   type LastResponse,
@@ -21,8 +23,10 @@ import {
   sendContinueFor,
 } from '../server/unread-body.ts'
 import { admit, admitAfterBody } from './admission.ts'
+import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
+  answerOf,
   type Exchange,
   type ExchangeDeps,
   openExchange,
@@ -31,6 +35,7 @@ import {
   shareOf,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
+import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
 import { toStream } from './response-stream.ts'
 
 /** The forms of the hosted pages have one short field. */
@@ -72,7 +77,9 @@ async function toRefusal(
 ): Promise<HttpResponse> {
   const { id: requestId, isPublicApi, route, incoming } = exchange
   const plain = errorResponse(error, { requestId, isPublicApi, at: core.now() })
-  if (route.showError === undefined) return plain
+  // Its text is for the operator who opens a page under a new name for the first time.
+  const isForOperator = error.code === 'MISDIRECTED_REQUEST'
+  if (route.showError === undefined || isForOperator) return plain
   const shown = await route.showError(error, incoming)
   return { ...shown, headers: { ...plain.headers, ...shown.headers } }
 }
@@ -97,6 +104,10 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
   if (route.body !== undefined) await admitAfterBody(deps, exchange)
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
+  if (route.answerBytes > 0) {
+    await answerOf(deps, exchange).reserve(route.answerBytes)
+    await deps.turns.next(lineOf(exchange))
+  }
   return exchange.within(() => route.run(toCall(deps, exchange, { body, idempotencyKey })))
 }
 
@@ -181,6 +192,7 @@ function toCall(
     body,
     stream: admittedStream(deps, exchange),
     readJson: (maxBytes) => takeJson(deps, exchange, maxBytes),
+    reserve: async (bytes) => answerOf(deps, exchange).reserve(bytes),
     idempotencyKey,
     caller,
   }
@@ -206,12 +218,14 @@ async function finish(
   error?: AppError,
 ): Promise<Response> {
   const { headers, incoming } = exchange
-  const { status, body } = response
+  const { status, body } = inPieces(exchange, response)
   if (deps.stopping.aborted) headers.connection = 'close'
   Object.assign(headers, response.headers)
   const cookies = [...exchange.cookies, ...(response.cookies ?? [])]
   if (typeof body === 'string' || body instanceof Uint8Array) {
-    recordRequest(deps, exchange, { status, sizeBytes: Buffer.byteLength(body), error })
+    const sizeBytes = Buffer.byteLength(body)
+    recordRequest(deps, exchange, { status, sizeBytes, error })
+    keepShare(deps, exchange, response.heldBytes ?? sizeBytes)
     if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, cookies, body })
     const content = [204, 304].includes(status) ? null : body
     return new Response(content, { status, headers: all(headers, cookies) })
@@ -222,6 +236,7 @@ async function finish(
     recordRequest(deps, exchange, { status, sizeBytes: 0, error })
     return new Response(null, { status, headers: all(headers, cookies) })
   }
+  if (response.heldBytes !== undefined) keepShare(deps, exchange, response.heldBytes)
   const stream = toStream(body, {
     onEnd({ sizeBytes, error: thrown }) {
       const failure = thrown === undefined ? undefined : toAppError(thrown)
@@ -230,8 +245,30 @@ async function finish(
     },
     cut: () => incoming.destroy(),
     within: exchange.within,
+    nextTurn: () => deps.turns.next(lineOf(exchange)),
   })
   return new Response(stream, { status, headers: all(headers, cookies) })
+}
+
+/** Octets that are too long to be sent as a whole become pieces, with their length in a header. */
+function inPieces({ incoming, headers }: Exchange, response: HttpResponse): HttpResponse {
+  const { body } = response
+  const isLong = body instanceof Uint8Array && body.length > WHOLE_BYTES
+  if (!isLong || incoming.method === 'HEAD' || isLongUnderWay(incoming)) return response
+  headers['content-length'] = String(body.length)
+  return { heldBytes: body.length, ...response, body: piecesOfOctets(body) }
+}
+
+/** A short answer gives back what was reserved for it. */
+function keepShare(deps: ExchangeDeps, exchange: Exchange, sizeBytes: number): void {
+  const { answer } = exchange
+  if (sizeBytes > FREE_ANSWER_BYTES) answerOf(deps, exchange).resize(sizeBytes)
+  else answer?.resize(0)
+}
+
+/** The answers of a project, or else of an address, take turns with those of others. */
+function lineOf({ caller, address }: Exchange): string {
+  return projectOf(caller)?.id ?? addressGroup(address)
 }
 
 /** Most responses set no cookie. */

@@ -1,7 +1,7 @@
 /**
  * A response body that is produced while it is sent. Each piece is produced after the client has
- * taken the previous one. A client that takes nothing for two minutes is disconnected, because it
- * holds resources.
+ * taken the previous one, and when it is the turn of the response: many responses at once do not hold
+ * the event loop. A client that takes nothing is disconnected (`server/stalled-answers.ts`).
  */
 
 export type StreamEnd = {
@@ -18,18 +18,17 @@ type StreamOut = {
   cut(): void
   /** Wraps the production of each piece. */
   within?<T>(make: () => T): T
+  /** Resolves when it is the turn of this response. */
+  nextTurn?(): Promise<void>
 }
-
-const STALL_MS = 120_000
 
 export function toStream(
   pieces: AsyncIterable<Uint8Array>,
-  { onEnd, cut, within = (make) => make() }: StreamOut,
+  { onEnd, cut, within = (make) => make(), nextTurn }: StreamOut,
 ): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   let sizeBytes = 0
   let isOver = false
-  let stall: NodeJS.Timeout | undefined
   const end = (error?: unknown): void => {
     if (isOver) return
     isOver = true
@@ -38,7 +37,8 @@ export function toStream(
   return new ReadableStream(
     {
       async pull(controller) {
-        clearTimeout(stall)
+        await nextTurn?.()
+        if (isOver) return
         const next = await within(() => iterator.next()).catch((error) => ({ error }))
         if (isOver) return
         if ('error' in next) {
@@ -51,11 +51,9 @@ export function toStream(
         } else {
           sizeBytes += next.value.length
           controller.enqueue(next.value)
-          stall = setTimeout(cut, STALL_MS).unref()
         }
       },
       async cancel() {
-        clearTimeout(stall)
         end()
         await iterator.return?.()
       },

@@ -4,8 +4,9 @@
  */
 import { writeText } from '../../features/import-export/csv/cell.ts'
 import { writeRecord } from '../../features/import-export/csv/writer.ts'
-import { type HttpResponse, json } from '../response.ts'
+import type { HttpResponse } from '../response.ts'
 import { prefers } from './accepts.ts'
+import { largeJson } from './large-json.ts'
 
 export type Table = {
   /** The file that a browser saves, without `.csv`. */
@@ -26,7 +27,7 @@ export function jsonOrTable(
   toTable: () => Table,
 ): HttpResponse {
   if (prefers(CSV_TYPE, accept)) return csv(toTable())
-  const plain = json(200, value)
+  const plain = largeJson(200, value)
   return { ...plain, headers: { ...plain.headers, ...VARY } }
 }
 
@@ -34,7 +35,9 @@ function csv({ name, columns, rows }: Table): HttpResponse {
   const records = rows.map((row) => columns.map((column) => toCell(row[column])))
   return {
     status: 200,
-    body: [columns, ...records].map((cells) => writeRecord(cells)).join(''),
+    body: new TextEncoder().encode(
+      [columns, ...records].map((cells) => writeRecord(cells)).join(''),
+    ),
     headers: {
       ...VARY,
       'content-type': `${CSV_TYPE}; charset=utf-8`,

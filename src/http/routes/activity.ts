@@ -1,4 +1,5 @@
 /** `GET /activity` and its figures: the history of the project's emails and contacts. */
+
 import { z } from 'zod'
 import { ACTIVITY_TYPES } from '../../features/activity/activity-types.ts'
 import { listActivity } from '../../features/activity/list.ts'
@@ -7,12 +8,19 @@ import { countActivity } from '../../features/activity/stats.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
 import { createAnswers } from '../../features/analytics/answers.ts'
 import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
-import { largeJson } from '../exchange/large-json.ts'
+import { listingOf } from '../../features/listing.ts'
+import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
+import {
+  builtPageResponse,
+  LIST_ANSWER_BYTES,
+  pageResponse,
+  wholeResponse,
+} from '../exchange/list-response.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { COMPLETE_HEADER, completeHeader } from '../shapes/analytics.ts'
 import { id, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
+import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 
 const activityQuery = z.object({
   limit: countParameter({ fallback: 50, cap: 100 }),
@@ -60,8 +68,7 @@ const activity = z
 const activityPage = z
   .object({
     data: z.array(activity),
-    cursor: z.string().nullable(),
-    hasMore: z.boolean(),
+    ...pageEnd,
   })
   .meta({ id: 'ActivityPage' })
 
@@ -84,10 +91,11 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List activities, newest first; by default of the last 30 days',
     query: activityQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page of the feed', schema: activityPage } },
-    handle: async ({ project, query }) => {
-      const { limit, cursor, types, contactId, fields, startDate, endDate } = query
-      const page = await listActivity(core, project.id, {
+    handle: async (call) => {
+      const { limit, cursor, types, contactId, fields, startDate, endDate } = call.query
+      const listing = await listActivity(core, call.project.id, {
         limit,
         cursor,
         types: listOf(types),
@@ -96,7 +104,9 @@ export const list = ({ core }: RouteDeps) =>
         startAt: startDate,
         endAt: endDate,
       })
-      return largeJson(200, page)
+      if (fields === 'summary') return pageResponse(call, { name: 'data', listing })
+      await call.reserve(RENDERED_ANSWER_BYTES)
+      return builtPageResponse({ name: 'data', listing })
     },
   })
 
@@ -149,14 +159,18 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List scheduled campaigns and emails, soonest first',
     query: upcomingQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: {
       200: {
         description: 'Scheduled campaigns and scheduled emails of workflows',
         schema: z.object({ activities: z.array(activity) }),
       },
     },
-    handle: async ({ project, query: { limit, daysAhead } }) =>
-      json(200, { activities: await listUpcoming(core, project.id, { limit, daysAhead }) }),
+    handle: async (call) => {
+      const { limit, daysAhead } = call.query
+      const found = await listUpcoming(core, call.project.id, { limit, daysAhead })
+      return wholeResponse(call, { name: 'activities', listing: listingOf(found) })
+    },
   })
 
 /** Undefined when the text names no types, which selects all. */

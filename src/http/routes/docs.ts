@@ -2,7 +2,6 @@
  * The description of the API: `/openapi.json`, and `/docs` to read and try it. The page loads nothing from
  * other hosts.
  */
-import { setImmediate } from 'node:timers/promises'
 import { readAsset } from '../../config/assets.ts'
 import { productVersion } from '../../config/version.ts'
 import { notFound } from '../../errors.ts'
@@ -67,6 +66,9 @@ const shared = {
   responses: { 200: { description: 'A file' } },
 } as const
 
+/** Files take turns like other answers. They hold no memory of their own, because all responses share them. */
+const FILE_ANSWER_BYTES = 128 * 1024
+
 export const showDescription = ({ core: { config }, listRoutes }: RouteDeps) => {
   const server = { url: config.baseUrl, version: productVersion() }
   // All responses share one copy, because a response to a slow client keeps it in memory.
@@ -74,6 +76,7 @@ export const showDescription = ({ core: { config }, listRoutes }: RouteDeps) => 
   return openOperation({
     ...shared,
     summary: 'Describe this API in the OpenAPI format',
+    answerBytes: FILE_ANSWER_BYTES,
     handle: async () => {
       description ??= describeApi(listRoutes(), server).then((text) =>
         new TextEncoder().encode(text),
@@ -102,19 +105,11 @@ export const showPage = () =>
 
 export const showFile = () => {
   const assets = new Map<string, Uint8Array<ArrayBuffer>>()
-  // One file per turn of the event loop, because the system copies the megabytes of a file at once.
-  let lastTurn: Promise<void> = Promise.resolve()
-  const ownTurn = (): Promise<void> => {
-    lastTurn = lastTurn.then(() => setImmediate())
-    return lastTurn
-  }
   return openOperation({
     ...shared,
     summary: 'Serve a file of the documentation page',
-    handle: async ({ params }) => {
-      await ownTurn()
-      return readFile(assets, params.file ?? '')
-    },
+    answerBytes: FILE_ANSWER_BYTES,
+    handle: ({ params }) => readFile(assets, params.file ?? ''),
   })
 }
 
@@ -130,5 +125,5 @@ function readFile(assets: Map<string, Uint8Array<ArrayBuffer>>, name: string): H
 
 function file(body: HttpResponse['body'], contentType: string): HttpResponse {
   const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600' }
-  return { status: 200, body, headers }
+  return { status: 200, body, headers, heldBytes: 0 }
 }

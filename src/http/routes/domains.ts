@@ -1,4 +1,5 @@
 /** Sender domains of a project, with the DNS records that each needs. */
+
 import { z } from 'zod'
 import { notFound } from '../../errors.ts'
 import { addDomain } from '../../features/domains/add.ts'
@@ -6,6 +7,7 @@ import { deleteDomain } from '../../features/domains/delete.ts'
 import { listDomains } from '../../features/domains/list.ts'
 import { verifyDomain } from '../../features/domains/verify.ts'
 import { MAX_DOMAIN_LENGTH } from '../../mail/address/address.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { instant } from '../shapes/fields.ts'
@@ -71,11 +73,12 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: "List the project's domains, newest first",
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'All domains', schema: z.array(domain) } },
     refusals: [404],
     handle: async ({ project, params }) => {
       refuseOthers(params.projectId, project.id)
-      return json(200, await listDomains(core, project.id))
+      return largeJson(200, await listDomains(core, project.id))
     },
   })
 

@@ -1,15 +1,19 @@
 /** Every email can be looked up: where it stands, what its receivers said, and its octets. */
+
 import { z } from 'zod'
+import { findEmailBytes } from '../../features/activity/email-bytes.ts'
 import { listEmails } from '../../features/emails/list-emails.ts'
-import { readRawEmail } from '../../features/emails/raw-email.ts'
+import { findRawBytes, readRawEmail } from '../../features/emails/raw-email.ts'
 import { requireEmail, showEmail } from '../../features/emails/show-email.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../features/limits.ts'
 import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
 import { parseDomain } from '../../mail/address/address.ts'
-import { largeJson } from '../exchange/large-json.ts'
-import { projectOperation, type RouteDeps } from '../route.ts'
+import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
+import type { HttpResponse } from '../response.ts'
+import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
 import { id, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
+import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 import { contentClass } from '../shapes/template-fields.ts'
 import { uuidKeyOf } from '../shapes/uuid-key.ts'
 
@@ -195,14 +199,16 @@ const record = z
 const page = z
   .object({
     data: z.array(summary),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
   })
   .meta({ id: 'EmailPage' })
 
 const shared = { tag: 'Emails' } as const
 
-const PIECE_BYTES = 256 * 1024
+const PIECE_BYTES = 128 * 1024
+
+/** Most emails take less. */
+const RECORD_BYTES = 1024 * 1024
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
@@ -214,11 +220,12 @@ export const list = ({ core }: RouteDeps) =>
       'for an address lists the emails of the contacts that have it, then emails to contacts that ' +
       'had it before.',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
-    handle: async ({ project, query }) => {
-      const { status: given, startDate: startAt, endDate: endAt, ...filters } = query
-      const wanted = { ...filters, projectId: project.id, statuses: given, startAt, endAt }
-      return largeJson(200, await listEmails(core, wanted))
+    handle: async (call) => {
+      const { status: given, startDate: startAt, endDate: endAt, ...filters } = call.query
+      const wanted = { ...filters, projectId: call.project.id, statuses: given, startAt, endAt }
+      return pageResponse(call, { name: 'data', listing: await listEmails(core, wanted) })
     },
   })
 
@@ -226,15 +233,20 @@ export const show = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show an email with its attempts, its events, and where it stands',
+    answerBytes: RECORD_BYTES,
     responses: { 200: { description: 'The email', schema: record } },
     refusals: [404],
-    handle: async (call) => largeJson(200, await showEmail(core, uuidKeyOf(call))),
+    handle: async (call) => {
+      await reserveRecord(core, call)
+      return respond(core, call)
+    },
   })
 
 export const showRaw = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show the octets of an email (RFC 5322)',
+    answerBytes: RECORD_BYTES,
     description:
       'Sent mail is composed again and signed now. Received mail is what came in, except for the ' +
       'tokens of links that the server mailed to its users, which are zeros; 404 once ' +
@@ -243,10 +255,12 @@ export const showRaw = ({ core }: RouteDeps) =>
     refusals: [400, 403, 404],
     handle: async (call) => {
       const key = uuidKeyOf(call)
-      const body = piecesOf(await readRawEmail(core, key))
+      await reserveFor(call, await findRawBytes(core, key))
+      const octets = await readRawEmail(core, key)
       return {
         status: 200,
-        body,
+        body: piecesOf(octets),
+        heldBytes: octets.length,
         headers: {
           'content-type': 'message/rfc822',
           'content-disposition': `attachment; filename="${key.id}.eml"`,
@@ -260,14 +274,16 @@ export const cancel = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Cancel an email that waits',
+    answerBytes: RECORD_BYTES,
     description: '409 for one that is being sent or has ended.',
     responses: { 200: { description: 'The email', schema: record } },
     refusals: [404, 409],
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await requireEmail(core, key)
+      await reserveRecord(core, call)
       await cancelEmails(core, [key.id])
-      return largeJson(200, await showEmail(core, key))
+      return respond(core, call)
     },
   })
 
@@ -275,6 +291,7 @@ export const retry = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Try an email again now',
+    answerBytes: RECORD_BYTES,
     description:
       'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
       'for one that was delivered, bounced or is being sent, and for one that would fail again: ' +
@@ -287,10 +304,34 @@ export const retry = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await requireEmail(core, key)
+      await reserveRecord(core, call)
       await retryEmails(core, [key.id])
-      return largeJson(200, await showEmail(core, key))
+      return respond(core, call)
     },
   })
+
+async function respond(
+  core: RouteDeps['core'],
+  call: ProjectCall<unknown, unknown>,
+): Promise<HttpResponse> {
+  const { record: before, events: listing } = await showEmail(core, uuidKeyOf(call))
+  return wholeResponse(call, { before, name: 'events', listing })
+}
+
+/** Before the effect of a call: one that is refused for want of memory has changed nothing. */
+async function reserveRecord(
+  core: RouteDeps['core'],
+  call: ProjectCall<unknown, unknown>,
+): Promise<void> {
+  const { id } = uuidKeyOf(call)
+  const bytes = await findEmailBytes(core, [id])
+  await call.reserve(Math.max(RENDERED_ANSWER_BYTES, 2 * (bytes.get(id) ?? 0)))
+}
+
+/** A text takes twice its bytes: as it is read, and as JSON or as a message. */
+async function reserveFor(call: ProjectCall<unknown, unknown>, bytes: number): Promise<void> {
+  if (2 * bytes > RECORD_BYTES) await call.reserve(2 * bytes)
+}
 
 /** Copies: the octets may be in memory that threads share. */
 async function* piecesOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,5 @@
 /** Events that clients recorded and that the service emitted. */
+
 import { z } from 'zod'
 import { listEventsOfContact } from '../../features/contacts/events/list.ts'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
@@ -8,13 +9,20 @@ import { listEvents } from '../../features/events/list.ts'
 import { countByName } from '../../features/events/names.ts'
 import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { findEventUsage } from '../../features/events/usage.ts'
-import { largeJson } from '../exchange/large-json.ts'
+import { listingOf } from '../../features/listing.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
+import {
+  arrayResponse,
+  LIST_ANSWER_BYTES,
+  pageResponse,
+  wholeResponse,
+} from '../exchange/list-response.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { eventName } from '../shapes/event-name.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { jobStatus } from '../shapes/jobs.ts'
-import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
+import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 import { eventFields, recordedEvent } from './track.ts'
 
 const listQuery = z.object({
@@ -71,8 +79,7 @@ const event = z
 const eventPage = z
   .object({
     events: z.array(event.extend({ contact: z.object({ email: z.string() }).nullable() })),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
   })
   .meta({ id: 'EventPage' })
 
@@ -128,13 +135,14 @@ export const showUsage = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show what uses the events of a name',
+    answerBytes: RECORD_ANSWER_BYTES,
     params: nameParam,
     responses: {
       200: { description: 'The uses, and the number of events', schema: usage },
     },
     handle: async ({ project, params }) => {
       const key = { projectId: project.id, name: params.eventName ?? '' }
-      return json(200, await findEventUsage(core, key))
+      return largeJson(200, await findEventUsage(core, key))
     },
   })
 
@@ -173,9 +181,13 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List events, newest first',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: eventPage } },
-    handle: async ({ project, query: { eventName: name, limit, cursor } }) =>
-      largeJson(200, await listEvents(core, { projectId: project.id, name, limit, cursor })),
+    handle: async (call) => {
+      const { eventName: name, limit, cursor } = call.query
+      const wanted = { projectId: call.project.id, name, limit, cursor }
+      return pageResponse(call, { name: 'events', listing: await listEvents(core, wanted) })
+    },
   })
 
 export const countNames = ({ core }: RouteDeps) =>
@@ -183,26 +195,32 @@ export const countNames = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Count events by name, most frequent first',
     query: statsQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: {
       200: {
         description: 'The names with events in the range',
         schema: z.array(z.object({ name: z.string(), count: z.int() })),
       },
     },
-    handle: async ({ project, query: { startDate, endDate } }) =>
-      json(200, await countByName(core, project.id, { startAt: startDate, endAt: endDate })),
+    handle: async (call) => {
+      const { startDate: startAt, endDate: endAt } = call.query
+      const counts = await countByName(core, call.project.id, { startAt, endAt })
+      return arrayResponse(call, listingOf(counts))
+    },
   })
 
 export const listNames = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List the names of events, most frequent first',
+    answerBytes: LIST_ANSWER_BYTES,
     responses: {
       200: { description: 'The names', schema: z.object({ eventNames: z.array(z.string()) }) },
     },
-    handle: async ({ project }) => {
-      const counts = await countByName(core, project.id)
-      return json(200, { eventNames: counts.map(({ name }) => name) })
+    handle: async (call) => {
+      const counts = await countByName(core, call.project.id)
+      const names = counts.map(({ name }) => name)
+      return wholeResponse(call, { name: 'eventNames', listing: listingOf(names) })
     },
   })
 
@@ -211,12 +229,16 @@ export const listOfContact = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List the newest events of a contact',
     query: contactQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: {
       200: { description: 'The events', schema: z.object({ events: z.array(event) }) },
     },
     refusals: [404],
-    handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
-      const query = { projectId: project.id, id: contactId.toLowerCase(), limit }
-      return largeJson(200, { events: await listEventsOfContact(core, query) })
+    handle: async (call) => {
+      const { contactId = '' } = call.params
+      const { limit } = call.query
+      const wanted = { projectId: call.project.id, id: contactId.toLowerCase(), limit }
+      const listing = await listEventsOfContact(core, wanted)
+      return wholeResponse(call, { name: 'events', listing })
     },
   })

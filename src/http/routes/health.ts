@@ -4,6 +4,8 @@ import { formatInstant, HOUR_MS } from '../../clock.ts'
 import type { Core } from '../../features/core.ts'
 import { worstOf } from '../../features/doctor/run-checks.ts'
 import { listGauges } from '../../features/metrics.ts'
+import { createHostCheck } from '../exchange/own-host.ts'
+import { answerGauges } from '../metrics/answer-gauges.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
@@ -97,9 +99,10 @@ export const showChecks = ({ core }: RouteDeps) =>
   })
 
 export const showMetrics = (deps: RouteDeps) => {
-  const { core, traffic } = deps
+  const { core, traffic, answers } = deps
   const { counters } = core
-  const metrics = createMetrics({ traffic, gauges: listGauges(core), counters })
+  const gauges = [...listGauges(core), ...answerGauges(answers)]
+  const metrics = createMetrics({ traffic, gauges, counters })
   return openOperation({
     ...shared,
     isHidden: true,
@@ -114,8 +117,9 @@ export const showMetrics = (deps: RouteDeps) => {
 
 function createAccessCheck({ core, proxies }: RouteDeps) {
   const allowed = createAddressList(core.config.http.metricsAllow)
+  const findOtherHost = createHostCheck(core.config)
   return ({ address, incoming }: Call<undefined, undefined>): boolean =>
-    allowed.has(address) && isDirect(incoming, proxies)
+    allowed.has(address) && isDirect(incoming, proxies) && findOtherHost(incoming) === undefined
 }
 
 /** Lost database files count as unwritable too. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { renderRequest } from '../../features/campaigns/render.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
-import { largeJson } from '../exchange/large-json.ts'
+import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { id, lineOfText } from '../shapes/fields.ts'
 import { contentClass } from '../shapes/template-fields.ts'
@@ -54,6 +54,7 @@ export const render = ({ core }: RouteDeps) =>
     tag: 'Campaigns',
     growsDisk: false,
     summary: 'Render a text, a template or a campaign as a send would',
+    answerBytes: RENDERED_ANSWER_BYTES,
     description:
       'Takes one of `body`, `templateId` and `campaignId`. Nothing is stored or sent. Links are not ' +
       'tracked, and the links to the hosted pages belong to nobody.',

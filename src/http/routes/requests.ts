@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../features/limits.ts'
 import { listRequests } from '../../features/requests/list.ts'
-import { largeJson } from '../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
+import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 
 const caller = z.enum(['secret', 'public', 'session'])
 
@@ -66,8 +66,7 @@ const request = z
 const page = z
   .object({
     data: z.array(request),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
   })
   .meta({ id: 'ApiRequestPage' })
 
@@ -78,10 +77,11 @@ export const list = ({ core }: RouteDeps) =>
     description:
       'Requests with a key of the project, and of members who have logged in. A line appears about a second after its response, and is deleted after `retention.request_log_days`. A page of a rare combination of filters may be short although there are more: go on until `cursor` is null.',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
-    handle: async ({ project, query }) => {
-      const { startDate: startAt, endDate: endAt, ...filters } = query
-      const wanted = { ...filters, projectId: project.id, startAt, endAt }
-      return largeJson(200, await listRequests(core, wanted))
+    handle: async (call) => {
+      const { startDate: startAt, endDate: endAt, ...filters } = call.query
+      const wanted = { ...filters, projectId: call.project.id, startAt, endAt }
+      return pageResponse(call, { name: 'data', listing: await listRequests(core, wanted) })
     },
   })

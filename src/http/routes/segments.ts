@@ -1,4 +1,5 @@
 /** Segments of a project, defined by a condition or by hand, and their contacts. */
+
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
@@ -8,6 +9,7 @@ import {
   MAX_PAGE_NUMBER,
   MAX_PAGE_SIZE,
 } from '../../features/limits.ts'
+import { withEnd } from '../../features/listing.ts'
 import { checkSegment } from '../../features/segments/check.ts'
 import { computeSegment } from '../../features/segments/compute.ts'
 import { refreshSegment } from '../../features/segments/count.ts'
@@ -18,13 +20,15 @@ import { getSegment } from '../../features/segments/get.ts'
 import { listSegments } from '../../features/segments/list.ts'
 import { listSegmentContacts } from '../../features/segments/list-contacts.ts'
 import { updateSegment } from '../../features/segments/update.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
+import { arrayResponse, LIST_ANSWER_BYTES, wholeResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 import { conditionField } from '../shapes/condition.ts'
 import { contactRecord } from '../shapes/contact.ts'
 import { instant, lineOfText } from '../shapes/fields.ts'
 import { findings } from '../shapes/findings.ts'
-import { countParameter } from '../shapes/paging.ts'
+import { countParameter, numbersOf } from '../shapes/paging.ts'
 
 const type = z.enum(['DYNAMIC', 'STATIC'])
 
@@ -117,34 +121,39 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List all segments, newest first',
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'All segments', schema: z.array(segment) } },
-    handle: async ({ project }) => json(200, await listSegments(core, { projectId: project.id })),
+    handle: async (call) =>
+      arrayResponse(call, await listSegments(core, { projectId: call.project.id })),
   })
 
 export const create = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Create a segment',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'A DYNAMIC segment needs a condition, a STATIC segment has none.',
     body: newSegment,
     responses: { 201: { description: 'Created, with its members counted', schema: segment } },
     handle: async ({ project, body }) =>
-      json(201, await createSegment(core, { projectId: project.id, ...toInput(body) })),
+      largeJson(201, await createSegment(core, { projectId: project.id, ...toInput(body) })),
   })
 
 export const get = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show a segment',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The segment', schema: segment } },
     refusals: [404],
-    handle: async (call) => json(200, await getSegment(core, rowKeyOf(call))),
+    handle: async (call) => largeJson(200, await getSegment(core, rowKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a segment',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'The type cannot change, and a condition for a STATIC segment is ignored. The members of a ' +
       'new condition are counted at once; contacts enter and leave a tracked segment at the next ' +
@@ -153,7 +162,7 @@ export const update = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The segment after the change', schema: segment } },
     refusals: [404],
     handle: async (call) =>
-      json(200, await updateSegment(core, { ...rowKeyOf(call), changes: toInput(call.body) })),
+      largeJson(200, await updateSegment(core, { ...rowKeyOf(call), changes: toInput(call.body) })),
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -175,20 +184,27 @@ export const listContacts = ({ core }: RouteDeps) =>
     description:
       'A STATIC segment lists contacts by the time they entered, a DYNAMIC segment by the time they were created.',
     query: pageQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page, newest first', schema: contactPage } },
     refusals: [400, 404],
-    handle: async (call) =>
-      json(200, await listSegmentContacts(core, { ...rowKeyOf(call), ...call.query })),
+    handle: async (call) => {
+      const wanted = { ...rowKeyOf(call), ...call.query }
+      const { listing, total } = await listSegmentContacts(core, wanted)
+      const numbered = withEnd(listing, () => numbersOf({ ...call.query, total }))
+      return wholeResponse(call, { name: 'data', listing: numbered })
+    },
   })
 
 export const addContacts = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Add members to a STATIC segment',
+    answerBytes: RECORD_ANSWER_BYTES,
     body: newMembers,
     responses: { 200: { description: 'The numbers of contacts', schema: added } },
     refusals: [404],
-    handle: async (call) => json(200, await addMembers(core, { ...rowKeyOf(call), ...call.body })),
+    handle: async (call) =>
+      largeJson(200, await addMembers(core, { ...rowKeyOf(call), ...call.body })),
   })
 
 export const removeContacts = ({ core }: RouteDeps) =>
@@ -239,13 +255,14 @@ export const check = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Check the condition of a segment',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'Finds filters that have no answer for the values of some contacts, lists that are searched by ' +
       'element, and names of fields and events that nobody has. `error`: the condition cannot be read ' +
       'any more and selects nobody.',
     responses: { 200: { description: 'What to mend, errors first', schema: findings } },
     refusals: [404],
-    handle: async (call) => json(200, await checkSegment(core, rowKeyOf(call))),
+    handle: async (call) => largeJson(200, await checkSegment(core, rowKeyOf(call))),
   })
 
 function toInput<Body extends { trackMembership?: boolean | undefined }>(body: Body) {

@@ -1,4 +1,5 @@
 /** A project's suppression list: addresses that the project does not send to. */
+
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
@@ -9,10 +10,11 @@ import {
 import { addSuppressions } from '../../features/suppressions/add.ts'
 import { listSuppressions } from '../../features/suppressions/list.ts'
 import { removeAddresses, removeSuppression } from '../../features/suppressions/remove.ts'
+import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { emailAddress, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter } from '../shapes/paging.ts'
+import { countParameter, cursorParameter, pageEnd } from '../shapes/paging.ts'
 
 const reason = z.enum(['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'])
 const emails = z.array(emailAddress).min(1).max(MAX_ADDRESSES_PER_REQUEST)
@@ -50,8 +52,7 @@ const suppression = z
 const page = z
   .object({
     data: z.array(suppression),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
     total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'SuppressionPage' })
@@ -63,9 +64,12 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List suppressed addresses, newest first',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
-    handle: async ({ project, query }) =>
-      json(200, await listSuppressions(core, { projectId: project.id, ...query })),
+    handle: async (call) => {
+      const listing = await listSuppressions(core, { projectId: call.project.id, ...call.query })
+      return pageResponse(call, { name: 'data', listing })
+    },
   })
 
 export const add = ({ core }: RouteDeps) =>

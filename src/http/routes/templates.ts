@@ -10,6 +10,7 @@ import {
   MAX_PAGE_SIZE,
   MAX_SEARCH_LENGTH,
 } from '../../features/limits.ts'
+import { withEnd } from '../../features/listing.ts'
 import { bulkUpdateTemplates } from '../../features/templates/bulk-update.ts'
 import { createTemplate } from '../../features/templates/create.ts'
 import { deleteTemplate } from '../../features/templates/delete.ts'
@@ -19,11 +20,18 @@ import { listTemplates } from '../../features/templates/list.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
 import { findTemplateUsage } from '../../features/templates/usage.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
-import { largeJson } from '../exchange/large-json.ts'
-import { json, noContent } from '../response.ts'
-import { projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
+import { type HttpResponse, json, noContent } from '../response.ts'
+import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 import { id, instant } from '../shapes/fields.ts'
-import { choiceParameter, countParameter, cursorParameter } from '../shapes/paging.ts'
+import {
+  choiceParameter,
+  countParameter,
+  cursorParameter,
+  numbersOf,
+  pageEnd,
+} from '../shapes/paging.ts'
 import { contentClass, templateFields } from '../shapes/template-fields.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short. */
@@ -84,8 +92,7 @@ const templatePage = z
     page: z.int(),
     pageSize: z.int(),
     totalPages: z.int(),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
   })
   .meta({ id: 'TemplatePage' })
 
@@ -108,11 +115,12 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List templates',
     description:
-      'Pages by `limit` and `cursor`, or by `page` and `pageSize`. By cursor a page ends early if ' +
-      'its bodies are large.',
+      'Pages by `limit` and `cursor`, or by `page` and `pageSize`. A page by number is always ' +
+      'complete; by cursor a page has at most 2 MB of JSON.',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: templatePage } },
-    handle: async ({ project, query }) => largeJson(200, await listPage(core, project.id, query)),
+    handle: (call) => listPage(core, call),
   })
 
 export const create = ({ core }: RouteDeps) =>
@@ -120,6 +128,7 @@ export const create = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Create a template',
     body: newTemplate,
+    answerBytes: RECORD_ANSWER_BYTES,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 201: { description: 'Created', schema: template } },
     handle: async ({ project, body }) =>
@@ -142,6 +151,7 @@ export const get = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show a template',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The template', schema: template } },
     refusals: [404],
     handle: async (call) => largeJson(200, await getTemplate(core, rowKeyOf(call))),
@@ -151,6 +161,7 @@ export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a template',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'Emails that were accepted before the change keep the old content.',
     body: changes,
     maxBodyBytes: MAX_REQUEST_BYTES,
@@ -176,6 +187,7 @@ export const duplicate = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Copy a template',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 201: { description: 'The copy', schema: template } },
     refusals: [404],
     handle: async (call) => largeJson(201, await duplicateTemplate(core, rowKeyOf(call))),
@@ -185,36 +197,27 @@ export const showUsage = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show what uses a template',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The uses and their numbers', schema: usage } },
     refusals: [404],
-    handle: async (call) => json(200, await findTemplateUsage(core, rowKeyOf(call))),
+    handle: async (call) => largeJson(200, await findTemplateUsage(core, rowKeyOf(call))),
   })
 
 /** Returns a page with the fields of both kinds of paging. */
 async function listPage(
   core: RouteDeps['core'],
-  projectId: string,
-  query: z.output<typeof listQuery>,
-) {
-  const { limit, cursor, page, pageSize = limit, type, search, sort, dir } = query
-  const isPaged = page !== undefined || query.pageSize !== undefined
-  const found = await listTemplates(core, {
-    projectId,
-    limit: pageSize,
-    ...(isPaged ? { page: page ?? 1 } : { cursor }),
-    type,
-    search,
-    sort,
-    dir,
+  call: ProjectCall<z.output<typeof listQuery>, undefined>,
+): Promise<HttpResponse> {
+  const { limit, cursor, page = 1, pageSize = limit, ...filters } = call.query
+  const isPaged = call.query.page !== undefined || call.query.pageSize !== undefined
+  const listing = await listTemplates(core, {
+    ...{ ...filters, projectId: call.project.id, limit: pageSize },
+    ...(isPaged ? { page } : { cursor }),
   })
-  return {
-    templates: found.items,
-    data: found.items,
-    total: found.total,
-    page: page ?? 1,
-    pageSize,
-    totalPages: Math.ceil(found.total / pageSize),
-    cursor: found.cursor,
-    hasMore: found.hasMore,
-  }
+  const numbered = withEnd(listing, ({ total, ...end }) => ({
+    ...numbersOf({ total, page, pageSize }),
+    ...end,
+  }))
+  const list = { name: 'templates', copy: 'data', listing: numbered }
+  return isPaged ? wholeResponse(call, list) : pageResponse(call, list)
 }

@@ -1,14 +1,16 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
+
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../features/limits.ts'
 import { deleteImage } from '../../features/uploads/delete-image.ts'
 import { listImages } from '../../features/uploads/list-images.ts'
 import { createImageOpener } from '../../features/uploads/open-image.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
+import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
 import { instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter } from '../shapes/paging.ts'
+import { countParameter, cursorParameter, pageEnd } from '../shapes/paging.ts'
 
 const uploadFields = {
   url: z.string(),
@@ -32,8 +34,7 @@ const listedUpload = z
 const page = z
   .object({
     data: z.array(listedUpload),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
     total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'UploadPage' })
@@ -54,6 +55,9 @@ const IMAGE_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 } as const
 
+/** Two pieces of a file, so that the readers of all connections leave memory for others. */
+const IMAGE_ANSWER_BYTES = 128 * 1024
+
 export const store = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
@@ -72,9 +76,12 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List uploaded images, newest first',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
-    handle: async ({ project, query }) =>
-      json(200, await listImages(core, { projectId: project.id, ...query })),
+    handle: async (call) => {
+      const listing = await listImages(core, { projectId: call.project.id, ...call.query })
+      return pageResponse(call, { name: 'data', listing })
+    },
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -96,12 +103,13 @@ export const serve = ({ core }: RouteDeps) => {
   return openOperation({
     ...shared,
     summary: 'Show an uploaded image',
+    answerBytes: IMAGE_ANSWER_BYTES,
     params,
     responses: {
       200: { description: 'The image', contentType: 'image/*' },
       304: { description: 'The client has the image already' },
     },
-    refusals: [404, 503],
+    refusals: [404, 429, 503],
     handle: async ({ params: { name = '' }, incoming }) => {
       const image = await openImage(name)
       const { contentType, sizeBytes } = image

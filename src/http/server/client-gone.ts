@@ -1,6 +1,34 @@
 /** Work that is worth doing only while the client waits for it. */
-import type { IncomingMessage } from 'node:http'
-import { AppError } from '../../errors.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { clientLeft, type WaitingClient } from '../../turns/owner.ts'
+
+/** A request with its response. */
+type ClientExchange = {
+  incoming: Pick<IncomingMessage, 'socket'>
+  outgoing: Pick<ServerResponse, 'writableFinished'>
+}
+
+/** The client of a request, for work that waits for its turn. */
+export function waitingClient({ incoming, outgoing }: ClientExchange): WaitingClient {
+  const { socket } = incoming
+  const acts = new Set<() => void>()
+  /** One listener for the socket, however much work of the request waits. */
+  const leave = (): void => {
+    for (const act of [...acts]) act()
+    acts.clear()
+  }
+  return {
+    hasLeft: () => socket.destroyed && !outgoing.writableFinished,
+    onLeave(act) {
+      if (acts.size === 0) socket.once('close', leave)
+      acts.add(act)
+      return () => {
+        acts.delete(act)
+        if (acts.size === 0) socket.off('close', leave)
+      }
+    },
+  }
+}
 
 /** Runs `act` with a signal that aborts when the connection of the request closes. */
 export async function whileClientWaits<T>(
@@ -8,8 +36,7 @@ export async function whileClientWaits<T>(
   act: (gone: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const gone = new AbortController()
-  // Nobody reads this error: it only ends the request.
-  const abort = () => gone.abort(new AppError('REQUEST_TIMEOUT', 'The client has disconnected.'))
+  const abort = () => gone.abort(clientLeft())
   if (socket.destroyed) abort()
   socket.once('close', abort)
   try {

@@ -9,13 +9,14 @@
  *                       connection is closed
  *   bodies              asked for by their readers only (`unread-body.ts`)
  *   unreadable input    answered once, and the connection is closed (`unreadable-requests.ts`)
- *   answers             a client that takes nothing is left (`connections.ts`)
+ *   answers             cut when a client takes nothing for 30 s (`stalled-answers.ts`)
  */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Core } from '../../features/core.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { createRequestPipelines } from './pipelined-requests.ts'
+import { cutStalledAnswers } from './stalled-answers.ts'
 import { leaveBodiesToReaders } from './unread-body.ts'
 import { refuseUnreadableRequests } from './unreadable-requests.ts'
 
@@ -57,5 +58,6 @@ export function createGuardedServer(
   leaveBodiesToReaders(server)
   pipelines.watch(server)
   refuseUnreadableRequests(server, deps, pipelines)
+  cutStalledAnswers(server, () => deps.counters.add('pillarbox_http_answers_cut_total'))
   return { server, connections: watchConnections(server, guards.connections) }
 }

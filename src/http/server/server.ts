@@ -76,7 +76,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const unsettled = new Set<Promise<unknown>>()
   const handle = getRequestListener(
     (request, env) => {
-      if (lacksHost(env.incoming as IncomingMessage)) return refuseUrl(core, undefined)
+      if (hasWrongHost(env.incoming as IncomingMessage)) return refuseUrl(core, undefined)
       return addUntilSettled(unsettled, api.fetch(request, env))
     },
     {
@@ -181,9 +181,11 @@ function tooMany(isOfAddress: boolean): AppError {
   return new AppError('EXTERNAL_SERVICE_ERROR', 'Too many connections. Try again in a moment.')
 }
 
-/** HTTP/1.1 requests must have a Host header (RFC 9112, section 3.2). */
-function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' && headers.host === undefined
+/** HTTP/1.1 requests must have a Host field, and no request has two (RFC 9112, section 3.2). */
+function hasWrongHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  const names = rawHeaders.filter((_text, index) => index % 2 === 0)
+  const count = names.filter((name) => name.length === 4 && name.toLowerCase() === 'host').length
+  return count > 1 || (httpVersion === '1.1' && count === 0)
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

@@ -46,6 +46,21 @@ export const cursorParameter = z
   .optional()
   .meta({ description: '`cursor` of the previous page' })
 
+/** The end of a page of a list with cursors. */
+export const pageEnd = {
+  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+  hasMore: z
+    .boolean()
+    .meta({ description: 'Also true when the page ended early: a page has at most 2 MB of JSON' }),
+}
+
+/** The fields of a page by number, after its list. */
+export function numbersOf({ total, page, pageSize }: PageNumbers) {
+  return { total, page, pageSize, totalPages: Math.ceil(total / pageSize) }
+}
+
+type PageNumbers = { total: number; page: number; pageSize: number }
+
 /** One of `choices`; any other value counts as `fallback`. */
 export function choiceParameter<const Choice extends string>(
   choices: readonly Choice[],

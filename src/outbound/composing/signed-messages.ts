@@ -2,36 +2,32 @@
 import type { MessageSource } from '../../mail/compose/build-message.ts'
 import type { SigningKey } from '../../mail/compose/dkim.ts'
 import { extraMs } from './contents.ts'
-import { createSingleTasks, type SingleTasksDeps } from './single-tasks.ts'
+import type { ThreadTasks } from './thread-tasks.ts'
 
 /** Without keys the message is not signed. */
 export type UnsignedMessage = { source: MessageSource; keys: readonly SigningKey[] }
 
-type SignedMessages = {
-  /**
-   * Returns the octets of the message; null if it cannot be composed. A message whose templates end
-   * the thread is composed without running them. Rejects while shutting down.
-   */
-  sign(message: UnsignedMessage): Promise<Uint8Array | null>
-  stop(): Promise<void>
+/**
+ * Returns the octets of the message; null if it cannot be composed. A message whose templates end the
+ * thread is composed without running them. Rejects as `ThreadTasks.run`.
+ */
+export async function signInThread(
+  tasks: Pick<ThreadTasks, 'run'>,
+  message: UnsignedMessage,
+): Promise<Uint8Array | null> {
+  const first = await sign(tasks, message)
+  if (first !== undefined) return first.result
+  const plain = { ...message, source: { ...message.source, isPlain: true } }
+  return (await sign(tasks, plain))?.result ?? null
 }
 
-export function createSignedMessages(deps: SingleTasksDeps): SignedMessages {
-  const tasks = createSingleTasks<UnsignedMessage, Uint8Array | null>(deps, {
-    ask: (task, message) => ({ type: 'sign', task, ...message }),
-    read(message) {
-      if (message.type === 'not composed') return { result: null }
-      return message.type === 'composed' ? { result: message.composed.octets } : undefined
+function sign({ run }: Pick<ThreadTasks, 'run'>, message: UnsignedMessage) {
+  return run<Uint8Array | null>({
+    ask: (task) => ({ type: 'sign', task, ...message }),
+    read(answer) {
+      if (answer.type === 'not composed') return { result: null }
+      return answer.type === 'composed' ? { result: answer.composed.octets } : undefined
     },
-    extraMs: ({ source }) => extraMs(source.content),
+    extraMs: extraMs(message.source.content),
   })
-  return {
-    async sign(message) {
-      const first = await tasks.run(message)
-      if (first !== undefined) return first.result
-      const plain = { ...message, source: { ...message.source, isPlain: true } }
-      return (await tasks.run(plain))?.result ?? null
-    },
-    stop: tasks.stop,
-  }
 }

@@ -1,20 +1,19 @@
 /**
  * Runs scans, queries whose cost grows with a project, on threads. Each of the few threads runs one
  * scan at a time and starts when all others are busy; further scans wait (scan-queue.ts). Every
- * query has its own snapshot.
+ * query has its own snapshot. A scan whose client has left is not run.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../errors.ts'
+import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from '../../turns/owner.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
-import { createScanQueue, type ScanOwner } from './scan-queue.ts'
+import { createScanQueue } from './scan-queue.ts'
 import type { StoreThread } from './thread.ts'
 import type { Query, StoreThreadSettings } from './thread-messages.ts'
 
 export type Readers = {
+  /** Each scan waits in the line of the current owner (`turns/owner.ts`). */
   run: Run
-  /** As `Store.scanFor` (store.ts). */
-  scanFor<T>(owner: ScanOwner, fn: () => T): T
   /** The scan threads, and the scans that wait for one. */
   load(): ScanLoad
   /** Finishes running scans; waiting and later ones fail with DATABASE_ERROR. */
@@ -26,7 +25,7 @@ export type ScanLoad = { running: number; busy: number; waiting: number }
 type ReadThread = Pick<StoreThread, 'ask' | 'stop'>
 type Scan = {
   query: Query
-  isJob: boolean
+  owner: WorkOwner
   resolve(result: unknown): void
   reject(error: unknown): void
 }
@@ -37,16 +36,13 @@ type Scan = {
  */
 export const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 5
-/** Scans without an owner: work of the server itself, and commands. */
-const SYSTEM: ScanOwner = { key: '', isJob: false }
 
 export function createReaders(
   { path }: StoreThreadSettings,
   threads: readonly ReadThread[],
 ): Readers {
-  const owners = new AsyncLocalStorage<ScanOwner>()
   /** Callers whose first scan was admitted: their further scans are not refused. */
-  const admitted = new WeakSet([SYSTEM])
+  const admitted = new WeakSet<WorkOwner>([SYSTEM])
   const queue = createScanQueue<Scan>()
   const idle = [...threads]
   /** A scan cannot be interrupted, so jobs never get all threads, unless there is only one. */
@@ -55,17 +51,32 @@ export function createReaders(
   let isStopped = false
   const closed = () => databaseError(new Error('The store is closed.'), path)
 
-  function refusal(owner: ScanOwner): AppError | undefined {
+  function refusal(owner: WorkOwner): AppError | undefined {
     if (isStopped) return closed()
-    const isWithinLimit = owner.isJob || queue.countWaiting(owner) < MAX_WAITING
-    if (!isWithinLimit && !admitted.has(owner)) return tooManyWaiting()
+    if (hasLeft({ owner })) return clientLeft()
+    if (!isWithinLimit(owner) && !admitted.has(owner)) return tooManyWaiting()
     admitted.add(owner)
     return undefined
   }
 
+  function isWithinLimit(owner: WorkOwner): boolean {
+    if (owner.isJob || queue.countWaiting(owner) < MAX_WAITING) return true
+    for (const { reject } of queue.takeOut(hasLeft)) reject(clientLeft())
+    return queue.countWaiting(owner) < MAX_WAITING
+  }
+
+  /** The next scan that somebody waits for. */
+  function next(): Scan | undefined {
+    for (;;) {
+      const scan = queue.take(jobsRunning < jobThreads)
+      if (scan === undefined || !hasLeft(scan)) return scan
+      scan.reject(clientLeft())
+    }
+  }
+
   function begin(): void {
     for (let thread = idle.pop(); thread !== undefined; thread = idle.pop()) {
-      const scan = queue.take(jobsRunning < jobThreads)
+      const scan = next()
       if (scan === undefined) {
         idle.push(thread)
         return
@@ -74,7 +85,8 @@ export function createReaders(
     }
   }
 
-  async function work(thread: ReadThread, { query, isJob, resolve, reject }: Scan): Promise<void> {
+  async function work(thread: ReadThread, { query, owner, resolve, reject }: Scan): Promise<void> {
+    const { isJob } = owner
     if (isJob) jobsRunning += 1
     await thread.ask(query).then(resolve, reject)
     if (isJob) jobsRunning -= 1
@@ -84,16 +96,15 @@ export function createReaders(
 
   return {
     run(text, params, shape) {
-      const owner = owners.getStore() ?? SYSTEM
+      const owner = currentOwner()
       const error = refusal(owner)
       if (error) return Promise.reject(error)
       const query: Query = { kind: 'query', text, params, shape }
       return new Promise((resolve, reject) => {
-        queue.add(owner, { query, isJob: owner.isJob, resolve, reject })
+        queue.add(owner, { query, owner, resolve, reject })
         begin()
       })
     },
-    scanFor: (owner, fn) => owners.run(owner, fn),
     load: () => ({
       running: threads.length,
       busy: threads.length - idle.length,
@@ -107,8 +118,12 @@ export function createReaders(
   }
 }
 
+function hasLeft({ owner }: Pick<Scan, 'owner'>): boolean {
+  return owner.client?.hasLeft() === true
+}
+
 function tooManyWaiting(): AppError {
-  return new AppError('RATE_LIMIT_EXCEEDED', 'Too many requests of this project are waiting.', {
+  return new AppError('RATE_LIMIT_EXCEEDED', 'Too many of your requests are waiting.', {
     details: { retryAfter: RETRY_AFTER_SECONDS },
   })
 }

@@ -4,26 +4,19 @@
  * requests: one is taken when no request waits, or after a few requests, so that requests cannot
  * stop all jobs.
  */
+import type { WorkOwner } from '../../turns/owner.ts'
 import { createRoundRobin } from './round-robin.ts'
 
-/**
- * The request or the run of a job that a scan belongs to. Each request and each run has its own
- * object.
- */
-export type ScanOwner = {
-  /** The line: a project's id. */
-  key: string
-  isJob: boolean
-}
-
 type ScanQueue<Scan> = {
-  add(owner: ScanOwner, scan: Scan): void
+  add(owner: WorkOwner, scan: Scan): void
   /** Removes and returns the next scan. */
   take(mayBeJob: boolean): Scan | undefined
   /** The length of all lines. */
   countAll(): number
   /** The length of the owner's line. */
-  countWaiting(owner: ScanOwner): number
+  countWaiting(owner: WorkOwner): number
+  /** Removes and returns all scans for which `isOver` is true. */
+  takeOut(isOver: (scan: Scan) => boolean): Scan[]
 }
 
 const REQUESTS_PER_JOB = 4
@@ -32,7 +25,7 @@ export function createScanQueue<Scan>(): ScanQueue<Scan> {
   const requests = createRoundRobin<Scan>()
   const jobs = createRoundRobin<Scan>()
   let passedOver = 0
-  const linesOf = ({ isJob }: ScanOwner) => (isJob ? jobs : requests)
+  const linesOf = ({ isJob }: WorkOwner) => (isJob ? jobs : requests)
 
   return {
     add: (owner, scan) => linesOf(owner).add(owner.key, scan),
@@ -43,6 +36,7 @@ export function createScanQueue<Scan>(): ScanQueue<Scan> {
       return (isJob ? jobs : requests).take()
     },
     countAll: () => requests.countAll() + jobs.countAll(),
+    takeOut: (isOver) => [...requests.takeOut(isOver), ...jobs.takeOut(isOver)],
     countWaiting: (owner) => linesOf(owner).count(owner.key),
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '../../../src/clock.ts'
-import { listActivity } from '../../../src/features/activity/list.ts'
 import { countRecent } from '../../../src/features/activity/recent.ts'
 import { listSleeping } from '../../../src/features/activity/scheduled-workflow-emails.ts'
 import { listUpcoming } from '../../../src/features/activity/upcoming.ts'
@@ -10,6 +9,7 @@ import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { workflows, workflowTransitions } from '../../../src/store/schema/workflows.ts'
 import { START } from '../../core.ts'
+import { listActivity } from '../../lists.ts'
 import { addSenderProject, openSender } from '../messages/sender.ts'
 import {
   acceptWorkflowEmail,

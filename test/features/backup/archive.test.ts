@@ -3,6 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Header } from 'tar-stream'
+import {
+  parseEnd,
+  parseManifest,
+  parseSecrets,
+} from '../../../src/features/backup/archive/manifest.ts'
 import { readArchive } from '../../../src/features/backup/archive/read-archive.ts'
 import { writeArchive } from '../../../src/features/backup/archive/write-archive.ts'
 import { makeArchive, pieces, type RawEntry, seal, sha256 } from './work.ts'
@@ -188,6 +193,31 @@ test('more bytes than the manifest says are not unpacked', async () => {
   const tar = zstdDecompressSync(whole.subarray(0, -TRAILER_BYTES))
   const { message } = await faultOf(seal(Buffer.concat([tar, Buffer.alloc(300 * 1024 * 1024)])))
   assert.match(message, /more bytes than its manifest says/)
+})
+
+test('S8: an archive has a million entries at most', () => {
+  const many = 1_000_001
+  const list = (item: string, count = many) => Array(count).fill(item).join()
+  const files = `"files":[${list('{"path":"","bytes":0}')}]`
+  const manifestText = JSON.stringify(MANIFEST).replace(/"files":\[.*?\]/, files)
+  assert.throws(
+    () => parseManifest(Buffer.from(manifestText)),
+    /manifest\.json names more than 1000000 files/,
+  )
+  const ended = (deleted: number) =>
+    parseEnd(Buffer.from(`{"sha256":{},"deleted":[${list('"x"', deleted)}]}`))
+  assert.equal(ended(1_000_000).deleted.length, 1_000_000)
+  assert.throws(() => ended(many), /end\.json names more than 1000000 files/)
+})
+
+test('S8: small values in large numbers are refused before they are parsed', () => {
+  // No JSON: the parser does not see these.
+  for (const mark of ['[', '{', ',']) {
+    const bytes = Buffer.alloc(3_100_000, mark)
+    for (const parse of [parseManifest, parseEnd, parseSecrets]) {
+      assert.throws(() => parse(bytes), /names more than 1000000 files/)
+    }
+  }
 })
 
 test('a file that is no archive is refused', async () => {

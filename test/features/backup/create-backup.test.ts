@@ -136,6 +136,16 @@ test('an image that is still being written does not end the backup', async (t) =
   )
 })
 
+test('more files than an archive may have are refused, and the folder is named', async (t) => {
+  const dataDir = await temporaryFolder(t)
+  await mkdir(path.join(dataDir, 'uploads'))
+  for (const name of ['a', 'b', 'c']) await writeFile(path.join(dataDir, 'uploads', name), name)
+  const list = (maxFiles: number) =>
+    Array.fromAsync(listDataFiles(dataDir, { withoutSecret: false, maxFiles }))
+  assert.equal((await list(3)).length, 3)
+  await assert.rejects(list(2), { code: 'CONFLICT', message: new RegExp(`^${dataDir} has more`) })
+})
+
 test('without secrets, no secret is inside, and the manifest says so', async (t) => {
   const core = await openTestCore(t)
   const folder = await temporaryFolder(t)

@@ -4,7 +4,6 @@ import { chooseEmailPath } from '../../../src/features/emails/email-path.ts'
 import {
   type EmailQuery,
   isNamed,
-  listEmails,
   selectStretch,
 } from '../../../src/features/emails/list-emails.ts'
 import { sealCursor } from '../../../src/features/sealed-cursor.ts'
@@ -14,6 +13,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { addProject, address, type TestCore } from '../../core.ts'
+import { listEmails } from '../../lists.ts'
 import { addSenderProject, openSender } from '../messages/sender.ts'
 
 type Added = { to: string; change?: Partial<Email> }

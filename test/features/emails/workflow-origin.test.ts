@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listEmails } from '../../../src/features/emails/list-emails.ts'
-import { showEmail } from '../../../src/features/emails/show-email.ts'
 import {
   describeOrigin,
   findWorkflowOrigins,
@@ -9,6 +7,7 @@ import {
 } from '../../../src/features/messages/explain/workflow-origin.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { workflowSteps, workflows } from '../../../src/store/schema/workflows.ts'
+import { listEmails, showEmail } from '../../lists.ts'
 import { openSender } from '../messages/sender.ts'
 import { acceptWorkflowEmail, addContact, emailFor, planOf } from '../messages/workflow-mail.ts'
 import {

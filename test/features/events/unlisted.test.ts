@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { ACTIVITY_TYPES } from '../../../src/features/activity/activity-types.ts'
-import { listActivity } from '../../../src/features/activity/list.ts'
 import { countRecent } from '../../../src/features/activity/recent.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
-import { listContactEvents, listEvents } from '../../../src/features/events/list.ts'
 import { countByName, listNames } from '../../../src/features/events/names.ts'
 import { findEventUsage } from '../../../src/features/events/usage.ts'
 import { cancelEmails } from '../../../src/features/messages/queue/operate.ts'
 import { address, START } from '../../core.ts'
+import { listActivity, listEvents, listEventsOfContact } from '../../lists.ts'
 import { choose } from '../conditions/population.ts'
 import { openSender } from '../messages/sender.ts'
 
@@ -54,7 +53,7 @@ test('lists of events show a failed or suppressed email only when asked for by n
     ['cancelled', 'cancelled', emailId, 'shop@example.test', 'TRANSACTIONAL'],
   )
   assert.equal((await named('email.suppressed')).length, 1)
-  const ofContact = await listContactEvents(core, { projectId, contactId, limit: 10 })
+  const ofContact = await listEventsOfContact(core, { projectId, id: contactId, limit: 10 })
   assert.deepEqual(
     ofContact.map(({ name }) => name),
     ['signup'],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { importSuppressions } from '../../../src/features/import-export/import-suppressions.ts'
-import { listSuppressions } from '../../../src/features/suppressions/list.ts'
 import { addProject, openTestCore } from '../../core.ts'
+import { listSuppressions } from '../../lists.ts'
 import {
   claim,
   type Given,

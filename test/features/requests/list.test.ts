@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import {
-  listRequests,
   type RequestQuery,
   selectStretch,
   selectStretchEnd,
@@ -13,6 +12,7 @@ import { compileSql } from '../../../src/store/database.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
 import { apiRequests } from '../../../src/store/schema/service.ts'
 import { addProject, openTestCore } from '../../core.ts'
+import { listRequests } from '../../lists.ts'
 import { addRequest } from './add-request.ts'
 
 async function open(t: TestContext) {

@@ -4,12 +4,12 @@ import { AppError } from '../../../src/errors.ts'
 import { refreshSegment } from '../../../src/features/segments/count.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
 import { addMembers, removeMembers } from '../../../src/features/segments/edit-members.ts'
-import { listSegmentContacts } from '../../../src/features/segments/list-contacts.ts'
 import { and, eq, inArray, sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import { listSegmentContacts } from '../../lists.ts'
 import { addContacts } from '../contacts/add-contacts.ts'
 import { getSegment, makeContacts, membersOf, planIs } from './segment-contacts.ts'
 
@@ -70,7 +70,7 @@ test('more than five hundred addresses, and invalid addresses, are refused', asy
   const added = await addMembers(core, { ...target, emails, createMissing: true })
   assert.deepEqual(added, { added: 500, created: 500, notFound: [] })
   const page = await listSegmentContacts(core, { ...target, page: 5, pageSize: 100 })
-  assert.deepEqual([page.data.length, page.total, page.totalPages], [100, 500, 5])
+  assert.deepEqual([page.data.length, page.total], [100, 500])
   for (const wrong of [[], [...emails, 'one@more.test']]) {
     await assert.rejects(
       addMembers(core, { ...target, emails: wrong }),

@@ -1,12 +1,13 @@
 /** Queries of segments use an index, so their cost does not depend on the size of the project. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { computeSegment } from '../../../src/features/segments/compute.ts'
 import { refreshSegment } from '../../../src/features/segments/count.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
-import { listSegmentContacts } from '../../../src/features/segments/list-contacts.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import { listSegmentContacts } from '../../lists.ts'
 import { inSegment, planIs } from './segment-contacts.ts'
 
 /** A core that records its scans. */

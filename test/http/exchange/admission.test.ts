@@ -232,7 +232,7 @@ describe('a body that arrives slowly', () => {
     }
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     const fields = {
-      ...{ Host: 'x', Connection: 'close', Expect: '100-continue', ...headers },
+      ...{ Host: 'localhost', Connection: 'close', Expect: '100-continue', ...headers },
       ...{ 'Content-Type': type, 'Content-Length': String(body.length) },
     }
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
@@ -8,9 +7,11 @@ import supertest from 'supertest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { Core } from '../../../src/features/core.ts'
+import { createLoopTurns } from '../../../src/features/loop-turns.ts'
 import type { RequestLogEntry } from '../../../src/features/requests/log.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
 import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
+import { createAnswerAllowance } from '../../../src/http/exchange/answer-allowance.ts'
 import type { ExchangeDeps } from '../../../src/http/exchange/exchange.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { mount } from '../../../src/http/mount.ts'
@@ -28,6 +29,7 @@ import { createLog } from '../../../src/log.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { unwatchedDisk } from '../../../src/store/files/disk.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
+import { currentOwner, type WorkOwner } from '../../../src/turns/owner.ts'
 import { addProject, openTestCore, START, type TestProject } from '../../core.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
 
@@ -35,8 +37,6 @@ const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '', given: []
 const state = { at: START, elapsedMs: 0, isDiskLow: false }
 let stopping = new AbortController()
 let limiter = createRateLimiter(0, Date.now)
-
-const callers = new AsyncLocalStorage<object>()
 
 const cleanup = cleanUpAfterFile()
 let core: Core
@@ -51,8 +51,7 @@ async function openExchangeCore(): Promise<void> {
   )
   const disk = { ...unwatchedDisk, isLow: () => state.isDiskLow }
   const opened = await openTestCore(cleanup, { parts: { log, disk }, now: () => state.at })
-  const scanFor: Core['store']['scanFor'] = (caller, fn) => callers.run(caller, fn)
-  core = { ...opened, store: { ...opened.store, scanFor } }
+  core = opened
   project = await addProject(opened)
   bearer = `Bearer ${project.secret}`
 }
@@ -62,11 +61,13 @@ function called(body: unknown) {
   return json(200, body)
 }
 
+const shown = ({ key, isJob }: WorkOwner) => ({ key, isJob })
+
 /** Yields the caller of each piece, and whether it belongs to the same request. */
 async function* streamCallers(first: object | undefined): AsyncGenerator<Uint8Array> {
   for (let piece = 0; piece < 3; piece += 1) {
-    const caller = callers.getStore()
-    yield Buffer.from(`${JSON.stringify(caller)} ${caller === first}\n`)
+    const owner = currentOwner()
+    yield Buffer.from(`${JSON.stringify(shown(owner))} ${owner === first}\n`)
     await new Promise(setImmediate)
   }
 }
@@ -131,7 +132,7 @@ const routes: Route[] = [
     { method: 'GET', path: '/callers', callers: 'secret key' },
     projectOperation({
       ...shared,
-      handle: () => ({ status: 200, body: streamCallers(callers.getStore()), headers: {} }),
+      handle: () => ({ status: 200, body: streamCallers(currentOwner()), headers: {} }),
     }),
   ),
   callerRoute(
@@ -145,7 +146,7 @@ const routes: Route[] = [
     { method: 'GET', path: '/stranger' },
     openOperation({
       ...shared,
-      handle: () => json(200, callers.getStore() ?? 'no caller'),
+      handle: () => json(200, shown(currentOwner())),
     }),
   ),
   openRoute(
@@ -177,9 +178,12 @@ before(async () => {
     core,
     proxies: createAddressList([]),
     monitors: createAddressList([]),
+    findOtherHost: () => undefined,
     limiters: { keys: window, sessions: window },
     traffic: createTraffic(),
     bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
+    answers: createAnswerAllowance({ totalBytes: 1e8, addressBytes: 1e8 }, core.counters),
+    turns: createLoopTurns(),
     requestLog: { record: (entry) => seen.entries.push(entry) },
     get stopping() {
       return stopping.signal
@@ -536,11 +540,11 @@ function rateOf(headers: Record<string, string>) {
   return ['limit', 'remaining', 'reset'].map((name) => headers[`ratelimit-${name}`])
 }
 
-test('a request scans as its project until the last piece of its response', async () => {
+test('S31: a request works as its project, or as its network, until the last piece of its response', async () => {
   const { text } = await supertest(server).get('/callers').set('Authorization', bearer).buffer()
   assert.equal(text, `{"key":"${project.id}","isJob":false} true\n`.repeat(3))
   const open = await supertest(server).get('/stranger').set('Authorization', bearer)
-  assert.equal(open.body, 'no caller')
+  assert.deepEqual(open.body, { key: '127.0.0.0/24', isJob: false })
 })
 
 test('an unknown key gets no rate window', async () => {

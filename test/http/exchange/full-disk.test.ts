@@ -62,7 +62,9 @@ const goesOn = [
 test('on a full disk reads, deletions and changes by recipients succeed, and other requests are refused', () => {
   const { core } = service
   const proxies = createAddressList([])
-  const routes = createRoutes({ core, traffic: createTraffic(), proxies, layout: createLayout() })
+  const routes = createRoutes({
+    ...{ core, traffic: createTraffic(), answers: {} as never, proxies, layout: createLayout() },
+  })
   const open = routes
     .filter(({ growsDisk }) => !growsDisk)
     .map(({ method, path }) => `${method} ${path}`)

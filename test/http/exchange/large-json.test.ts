@@ -1,20 +1,18 @@
-/** Large replies: the same JSON, made in stretches while others have their turn. */
+/** Large records: the same JSON, made in pieces. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { largeJson } from '../../../src/http/exchange/large-json.ts'
 import { anyCharacter } from '../../any-character.ts'
-import { countTurns } from '../../event-loop.ts'
 
-/** The pieces of a body, and whether others had a turn between each two of the later ones. */
+/** The pieces of a body, and the memory that it says to keep. */
 async function piecesOf(value: unknown) {
-  const { body } = largeJson(200, value)
-  if (typeof body === 'string') return { pieces: [body], turns: 0 }
-  const reading = Array.fromAsync(body as AsyncIterable<Uint8Array>, (piece) =>
+  const { body, heldBytes = 0 } = largeJson(200, value)
+  if (typeof body === 'string') return { pieces: [body], heldBytes }
+  const pieces = await Array.fromAsync(body as AsyncIterable<Uint8Array>, (piece) =>
     Buffer.from(piece).toString('utf8'),
   )
-  const { result: pieces, turns } = await countTurns(reading)
-  return { pieces, turns }
+  return { pieces, heldBytes }
 }
 
 test('the joined chunks equal the text of JSON.stringify', async () => {
@@ -35,16 +33,16 @@ test('a small response is one text, with its length', () => {
   assert.match(headers['content-type'] ?? '', /^application\/json/)
 })
 
-test('a page of large texts is serialized in steps, with other work in between', async () => {
+test('a record of large texts is serialized in pieces, and its memory is counted', async () => {
   const text = `${'é"\n'.repeat(300_000)}😀`
   const page = { data: [{ metadata: { body: text } }, { metadata: { body: text } }], cursor: null }
-  const { pieces, turns } = await piecesOf(page)
+  const { pieces, heldBytes } = await piecesOf(page)
   assert.deepEqual(JSON.parse(pieces.join('')), page)
   assert.ok(
-    pieces.every((piece) => piece.length <= 2 * 512 * 1024),
+    pieces.every((piece) => piece.length <= 3 * 128 * 1024),
     'no piece is long',
   )
-  assert.ok(turns >= pieces.length - 3, `${turns} turns for ${pieces.length} pieces`)
+  assert.ok(heldBytes >= 4 * text.length && heldBytes < 4.1 * text.length, `${heldBytes}`)
 })
 
 test('a surrogate pair at a cut keeps its meaning', async () => {

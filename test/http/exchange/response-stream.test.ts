@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { createLoopTurns } from '../../../src/features/loop-turns.ts'
 import { type StreamEnd, toStream } from '../../../src/http/exchange/response-stream.ts'
 import { pause } from '../../pause.ts'
 
@@ -70,30 +71,44 @@ test('a body is produced only up to the size of the buffers while its client rea
   assert.ok(made < 40, `${made} MB were made`)
 })
 
-test('a client that reads nothing for two minutes is disconnected', async (t) => {
-  const { promise: left, resolve: leave } = Promise.withResolvers<void>()
-  async function* pieces() {
-    try {
-      for (;;) yield Buffer.alloc(1024 * 1024, 'x')
-    } finally {
-      leave()
+test('responses at once take turns, one in each turn of the event loop', async (t) => {
+  const turns = createLoopTurns()
+  const made: string[] = []
+  let turn = 0
+  const counting = { isOver: false }
+  const count = () => {
+    turn += 1
+    if (!counting.isOver) setImmediate(count)
+  }
+  async function* pieces(name: string) {
+    for (let at = 0; at < 3; at += 1) {
+      made.push(`${turn} ${name}`)
+      yield Buffer.from('x')
     }
   }
-  const { port, ended } = await serve(t, pieces)
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const socket = connect(port, '127.0.0.1')
-  socket.on('error', () => undefined)
-  t.after(() => socket.destroy())
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await once(socket, 'data')
-  socket.pause()
-  // What fits in between is taken before it stalls.
-  for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
-  const isOver = Promise.race([left.then(() => true), new Promise((go) => setImmediate(go, false))])
-  assert.equal(await isOver, false)
-  t.mock.timers.tick(120_000)
-  await left
-  assert.equal((await ended).error, undefined)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let left = 3
+  const read = async (name: string, line: string) => {
+    const stream = toStream(pieces(name), {
+      onEnd: () => undefined,
+      cut: () => undefined,
+      nextTurn: () => turns.next(line),
+    })
+    await new Response(stream).text()
+    left -= 1
+    if (left === 0) resolve()
+  }
+  setImmediate(count)
+  void read('a1', 'a')
+  void read('a2', 'a')
+  void read('b', 'b')
+  await promise
+  counting.isOver = true
+  const inOrder = made.map((line) => line.split(' '))
+  assert.equal(new Set(inOrder.map(([at]) => at)).size, 9, 'no two in one turn')
+  const names = inOrder.map(([, name]) => name)
+  assert.ok(names.lastIndexOf('b') < 6, `a line of one is not behind a line of two: ${names}`)
+  t.diagnostic(names.join())
 })
 
 test('a body that fails closes the connection, and only the log says why', async (t) => {

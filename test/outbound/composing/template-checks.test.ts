@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { silentLog } from '../../../src/log.ts'
-import { createTemplateChecks } from '../../../src/outbound/composing/template-checks.ts'
+import { checkInThread } from '../../../src/outbound/composing/template-checks.ts'
+import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import type { ToThread } from '../../../src/outbound/protocol.ts'
 import { createFakeThreads, type FakeThread } from '../fake-threads.ts'
 
@@ -14,7 +15,8 @@ function open(t: TestContext) {
   const fakes = createFakeThreads()
   const { createThreads } = fakes
   const deps = { settings: {} as never, log: silentLog(), hangMs: 1_000, restMs: REST_MS }
-  const checks = createTemplateChecks({ ...deps, createThreads })
+  const tasks = createThreadTasks({ ...deps, createThreads })
+  const checks = { check: (source: string) => checkInThread(tasks, source), stop: tasks.stop }
   t.after(() => checks.stop())
   return { checks, ...fakes }
 }

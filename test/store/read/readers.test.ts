@@ -4,6 +4,8 @@ import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../src/errors.ts'
 import { createReaders, MAX_WAITING, type Readers } from '../../../src/store/read/readers.ts'
 import { createThread, type StoreThread } from '../../../src/store/read/thread.ts'
+import { runFor } from '../../../src/turns/owner.ts'
+import { fakeClient } from '../../turns/fake-client.ts'
 
 type Asked = { text: string; thread: number; end: PromiseWithResolvers<unknown> }
 
@@ -46,11 +48,11 @@ function scan(readers: Readers, text: string): Promise<unknown> {
 
 /** A scan of a request of its own. */
 function ask(readers: Readers, key: string, text: string): Promise<unknown> {
-  return readers.scanFor({ key, isJob: false }, () => scan(readers, text))
+  return runFor({ key, isJob: false }, () => scan(readers, text))
 }
 
 function askAsJob(readers: Readers, key: string, text: string): Promise<unknown> {
-  return readers.scanFor({ key, isJob: true }, () => scan(readers, text))
+  return runFor({ key, isJob: true }, () => scan(readers, text))
 }
 
 function hasCode(code: string) {
@@ -92,7 +94,7 @@ test('projects are served in turn: a flood of one delays mostly itself', async (
 
 test('a project that scans again at once waits behind the others', async () => {
   const { readers, end, texts } = makeReaders(1)
-  const walk = readers.scanFor({ key: 'a', isJob: false }, async () => {
+  const walk = runFor({ key: 'a', isJob: false }, async () => {
     for (const text of ['a1', 'a2']) await scan(readers, text)
   })
   ask(readers, 'b', 'b1')
@@ -143,7 +145,7 @@ test('a request beyond the limit of waiting scans is refused, but no other proje
 
 test('a request whose first scan was admitted is not refused later', async () => {
   const { readers, endAll, end } = makeReaders(1)
-  const begun = readers.scanFor({ key: 'a', isJob: false }, async () => {
+  const begun = runFor({ key: 'a', isJob: false }, async () => {
     await scan(readers, 'first')
     return scan(readers, 'second')
   })
@@ -213,4 +215,20 @@ test('stop finishes running scans and refuses waiting and later ones', async () 
   assert.deepEqual(await Promise.all(running), ['a1 done', 'a2 done'])
   assert.deepEqual(texts(), ['a1', 'a2'])
   assert.deepEqual(stopped.toSorted(), [0, 1])
+})
+
+test('a scan whose client has left is not run, and takes no room in the line', async () => {
+  const { readers, texts, end, endAll } = makeReaders(1)
+  const clients = Array.from({ length: MAX_WAITING }, () => fakeClient())
+  const running = ask(readers, 'a', 'running')
+  const waiting = clients.map((client, index) =>
+    runFor({ key: 'a', isJob: false, client }, () => scan(readers, `a${index}`)),
+  )
+  const left = waiting.slice(1).map((each) => assert.rejects(each, hasCode('REQUEST_TIMEOUT')))
+  for (const client of clients.slice(1)) client.leave()
+  const next = ask(readers, 'a', 'next')
+  await end('running')
+  assert.deepEqual(await endAll(), ['running', 'a0', 'next'])
+  await Promise.all([running, waiting[0], next, ...left])
+  assert.deepEqual(texts(), ['running', 'a0', 'next'])
 })

@@ -62,8 +62,12 @@ export type End = {
 
 export type Secrets = { secret: string; secretPrevious: string | null }
 
+/** Entries of a backup, and files that it names but does not hold. */
+export const MAX_ENTRIES = 1_000_000
 /** Larger than the list of a million images. */
 export const MAX_MANIFEST_BYTES = 256 * 1024 * 1024
+/** What begins a value in JSON: two of an entry, and the commas between entries; the rest of a manifest. */
+const MAX_MARKS = 3 * MAX_ENTRIES + 1_000
 const MAX_PATH_LENGTH = 255
 const MAX_PATH_DEPTH = 8
 /** Names that every file system takes, without separators of Windows. */
@@ -103,7 +107,7 @@ function foldersOf(path: string): string[] {
   return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** @throws AppError BAD_REQUEST for another format, a newer format or a malformed manifest */
+/** @throws AppError BAD_REQUEST for another format, a newer format, a malformed manifest or too many entries */
 export function parseManifest(bytes: Buffer): Manifest {
   const value = parseObject(bytes, ENTRY.manifest)
   if (value.format !== FORMAT) throw archiveFault('The file is no backup of Pillarbox.')
@@ -112,6 +116,7 @@ export function parseManifest(bytes: Buffer): Manifest {
     throw archiveFault(text)
   }
   if (!isManifest(value)) throw archiveFault('The manifest of the backup is malformed.')
+  requireFewEntries(value.files.length + value.outside.length, ENTRY.manifest)
   const paths = new Set<string>()
   for (const { path } of value.files) {
     checkPath(path)
@@ -133,8 +138,16 @@ export function parseManifest(bytes: Buffer): Manifest {
 /** @throws AppError BAD_REQUEST */
 export function parseEnd(bytes: Buffer): End {
   const { sha256, deleted } = parseObject(bytes, ENTRY.end)
-  if (isListOf(deleted, isText) && isDigests(sha256)) return { sha256, deleted }
-  throw archiveFault(`${ENTRY.end} is malformed.`)
+  if (!isListOf(deleted, isText) || !isDigests(sha256)) {
+    throw archiveFault(`${ENTRY.end} is malformed.`)
+  }
+  requireFewEntries(Object.keys(sha256).length + deleted.length, ENTRY.end)
+  return { sha256, deleted }
+}
+
+/** @throws AppError BAD_REQUEST */
+function requireFewEntries(count: number, name: string): void {
+  if (count > MAX_ENTRIES) throw archiveFault(`${name} names more than ${MAX_ENTRIES} files.`)
 }
 
 /** @throws AppError BAD_REQUEST */
@@ -147,6 +160,7 @@ export function parseSecrets(bytes: Buffer): Secrets {
 }
 
 function parseObject(bytes: Buffer, name: string): Record<string, unknown> {
+  requireFewMarks(bytes, name)
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
     if (isObject(value)) return value
@@ -154,6 +168,19 @@ function parseObject(bytes: Buffer, name: string): Record<string, unknown> {
     throw archiveFault(`${name} is not JSON.`, error)
   }
   throw archiveFault(`${name} is malformed.`)
+}
+
+/**
+ * Before the parser, which would take many bytes of memory for each value: a manifest of 256 MB could
+ * have 80 million. Paths have none of these characters, so that no entry counts twice.
+ */
+function requireFewMarks(bytes: Buffer, name: string): void {
+  let marks = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (byte === 0x2c || byte === 0x5b || byte === 0x7b) marks += 1
+  }
+  if (marks > MAX_MARKS) throw archiveFault(`${name} names more than ${MAX_ENTRIES} files.`)
 }
 
 function isManifest(value: Record<string, unknown>): value is Manifest {

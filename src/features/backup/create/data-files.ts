@@ -2,8 +2,8 @@
 import { createReadStream, type Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { hasCode } from '../../../errors.ts'
-import { ENTRY } from '../archive/manifest.ts'
+import { AppError, hasCode } from '../../../errors.ts'
+import { ENTRY, MAX_ENTRIES } from '../archive/manifest.ts'
 
 export type DataFile = {
   /** The name in the archive. */
@@ -13,6 +13,8 @@ export type DataFile = {
   /** The bytes of a file; one that is gone throws ENOENT before its first byte. */
   read(): AsyncIterable<Buffer> | Iterable<Buffer>
 }
+
+type ListOptions = { withoutSecret: boolean; maxFiles?: number }
 
 type Folder = {
   name: string
@@ -28,15 +30,35 @@ const FOLDERS: readonly Folder[] = [
   { name: 'acme', isFrozen: false, isSecret: true },
 ]
 
-/** Regular files only: a link is neither followed nor copied. Sorted by name. */
+/** The entries that a backup has besides these files, at most. */
+const OTHER_ENTRIES = 1_000
+
+/**
+ * Regular files only: a link is neither followed nor copied. Sorted by name.
+ * @throws AppError CONFLICT for more files than a backup may have
+ */
 export async function* listDataFiles(
   dataDir: string,
-  { withoutSecret }: { withoutSecret: boolean },
+  { withoutSecret, maxFiles = MAX_ENTRIES - OTHER_ENTRIES }: ListOptions,
 ): AsyncGenerator<DataFile> {
+  let count = 0
   for (const { name, isFrozen, isSecret } of FOLDERS) {
     if (withoutSecret && isSecret) continue
-    yield* listFolder({ file: path.join(dataDir, name), entry: ENTRY.data + name }, isFrozen)
+    const folder = { file: path.join(dataDir, name), entry: ENTRY.data + name }
+    for await (const file of listFolder(folder, isFrozen)) {
+      count += 1
+      if (count > maxFiles) throw tooManyFiles(dataDir, maxFiles)
+      yield file
+    }
   }
+}
+
+function tooManyFiles(dataDir: string, maxFiles: number): AppError {
+  const text = `${dataDir} has more than ${maxFiles} files, and a backup holds no more.`
+  return new AppError('CONFLICT', text, {
+    suggestion:
+      'Delete images that no email needs, or take files of other programs out of the folder.',
+  })
 }
 
 type Place = { file: string; entry: string }

@@ -27,8 +27,8 @@ import { applyStanding } from './apply.ts'
 import { parseEvent, type StripeEvent } from './event.ts'
 import { findReference, type Reference } from './find-reference.ts'
 import { readStanding } from './read-standing.ts'
+import { createSequences, type Sequences } from './sequences.ts'
 import { checkSignature } from './signature.ts'
-import { createTurns, type Turns } from './turns.ts'
 
 type ReceiveDeps = WithStripe &
   Pick<Base, 'config' | 'keyring' | 'store' | 'directory' | 'now' | 'log' | 'jobNotifier'>
@@ -41,7 +41,7 @@ type StripeReceiver = {
 }
 
 export function createStripeReceiver(deps: ReceiveDeps): StripeReceiver {
-  const turns = createTurns()
+  const sequences = createSequences()
   return {
     requireOpen: () => void requireStripe(deps),
     async receive({ body, signature }) {
@@ -50,15 +50,15 @@ export function createStripeReceiver(deps: ReceiveDeps): StripeReceiver {
       checkSignature({ header: signature, body, secret, at: deps.now() })
       const event = parseEvent(body)
       if (event === undefined) throw new AppError('BAD_REQUEST', 'The body is not an event.')
-      await acceptGone(deps, event, () => handle({ ...deps, stripe, turns }, event))
+      await acceptGone(deps, event, () => handle({ ...deps, stripe, sequences }, event))
     },
   }
 }
 
-type HandleDeps = ReceiveDeps & { stripe: StripeClient; turns: Turns }
+type HandleDeps = ReceiveDeps & { stripe: StripeClient; sequences: Sequences }
 
 async function handle(deps: HandleDeps, event: StripeEvent): Promise<void> {
-  const { stripe, turns, log } = deps
+  const { stripe, sequences, log } = deps
   const { id, type, isLive, target } = event
   if (target === undefined) return
   if (stripe.isLive !== undefined && isLive !== stripe.isLive) {
@@ -71,7 +71,7 @@ async function handle(deps: HandleDeps, event: StripeEvent): Promise<void> {
     log.info({ event: id, type }, 'an event of Stripe is about no project')
     return
   }
-  await turns.take(reference.projectId, () => update(deps, event, reference))
+  await sequences.take(reference.projectId, () => update(deps, event, reference))
 }
 
 /** Reads and writes in the project's turn, so that an older state never replaces a newer one. */

@@ -13,6 +13,7 @@ import { isBadEnd, isUnfinished } from '../../../store/email-terms.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { type Listing, type PageEnd, pageListing } from '../../listing.ts'
 import { UNSUBSCRIBED } from '../../messages/delivery/prepare.ts'
 import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
 import { assertCampaign, type CampaignKey } from '../find.ts'
@@ -40,8 +41,6 @@ export type Recipient = {
   status: string
   reason: string | null
 }
-
-type RecipientPage = { data: Recipient[]; cursor: string | null; hasMore: boolean }
 
 type Key = 'number' | 'contact'
 type LaneFacts = {
@@ -73,6 +72,8 @@ type Lane = {
 }
 /** `after`: the key of the last row that was looked at in the lane of that position; '' at its start. */
 type Position = { lane: number; after: string }
+/** `lane`: the position of the lane that has it. */
+type PlacedRow = { row: Row; lane: number }
 type SealedPosition = Position & { campaign: string }
 
 /**
@@ -164,26 +165,33 @@ type Query = CampaignKey & {
 type Deps = Pick<Base, 'store' | 'keyring'>
 
 /** @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for an invalid cursor */
-export async function listRecipients(deps: Deps, query: Query): Promise<RecipientPage> {
+export async function listRecipients(
+  deps: Deps,
+  query: Query,
+): Promise<Listing<Recipient, PageEnd>> {
   await assertCampaign(deps.store.read, query)
   const { id, limit } = query
   const lanes = lanesOf(query.outcome)
-  const data: Recipient[] = []
+  const found: PlacedRow[] = []
   let position: Position | undefined = await findPosition(deps, query, lanes)
   for (let turn = 0; position !== undefined && turn < STRETCHES.length; ) {
     const from: Position = position
-    const wanted = limit - data.length
+    const wanted = limit - found.length
     const stretch = STRETCHES[turn] ?? 0
     const step: Step = await readStretch(deps, id, { lanes, position: from, wanted, stretch })
-    data.push(...step.rows)
+    for (const row of step.rows) found.push({ row, lane: from.lane })
     position = step.next
     if (step.isFull) break
     // The last rows of a lane do not count as a stretch.
     if (position?.lane === from.lane) turn += 1
   }
-  const cursor =
-    position === undefined ? null : sealCursor(deps, 'recipients', { ...position, campaign: id })
-  return { data, cursor, hasMore: cursor !== null }
+  const seal = (place: Position) => sealCursor(deps, 'recipients', { ...place, campaign: id })
+  return pageListing({
+    lines: found,
+    read: async (slice) => slice.map(({ row }) => toRecipient(row)),
+    cursorOf: ({ row, lane: at }) => seal({ lane: at, after: String(row.key) }),
+    endCursor: position === undefined ? null : seal(position),
+  })
 }
 
 /** All recipients of the outcome, some at a time. */
@@ -196,7 +204,7 @@ export async function* walkRecipients(
   while (position !== undefined) {
     const size = { wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH }
     const step: Step = await readStretch(deps, id, { lanes, position, ...size })
-    yield step.rows
+    yield step.rows.map(toRecipient)
     position = step.next
   }
 }
@@ -206,7 +214,7 @@ function lanesOf(outcome: Outcome | undefined): readonly Lane[] {
 }
 
 /** `isFull`: more rows match than were wanted. */
-type Step = { rows: Recipient[]; isFull: boolean; next: Position | undefined }
+type Step = { rows: Row[]; isFull: boolean; next: Position | undefined }
 type Stretch = { lanes: readonly Lane[]; position: Position; wanted: number; stretch: number }
 
 /** Reads up to `wanted` recipients from the next `stretch` rows of a lane. */
@@ -225,9 +233,9 @@ async function readStretch(
   const rows = found.slice(0, wanted)
   const isFull = found.length > wanted
   if (isFull) {
-    return { rows: rows.map(toRecipient), isFull, next: { lane: at, after: keyOf(rows) ?? after } }
+    return { rows, isFull, next: { lane: at, after: keyOf(rows) ?? after } }
   }
-  return { rows: rows.map(toRecipient), isFull, next: nextPosition(lanes, at, end) }
+  return { rows, isFull, next: nextPosition(lanes, at, end) }
 }
 
 function nextPosition(

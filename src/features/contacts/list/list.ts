@@ -26,7 +26,8 @@
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import type { Condition } from '../../conditions/condition.ts'
-import { type ContactView, toContactView } from '../read/view.ts'
+import { type Listing, type PageEnd, pageListing, withEnd } from '../../listing.ts'
+import type { ContactView } from '../read/view.ts'
 import { countFrom } from './count.ts'
 import { formatContactCursor, parseContactCursor } from './cursor.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
@@ -41,7 +42,8 @@ import {
   selectWindow,
   WINDOW,
 } from './queries.ts'
-import { type ContactRow, type NumberedContact, toContact } from './row.ts'
+import { dataBytesOf, readContacts } from './read-contacts.ts'
+import { type ContactHead, selectHeads } from './row.ts'
 import {
   type ContactOrder,
   type ContactScope,
@@ -59,13 +61,8 @@ export type ContactQuery = Omit<ContactScope, 'condition'> & {
   cursor?: string | undefined
 } & Partial<ContactOrder>
 
-type ContactPage = {
-  data: ContactView[]
-  cursor: string | null
-  hasMore: boolean
-  /** 0 after the first page. */
-  total: number
-}
+/** `total`: 0 after the first page. */
+type ContactsEnd = PageEnd & { total: number }
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
@@ -75,7 +72,10 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 const MAX_SORTED_HITS = 2_000
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor; as `compileCondition` */
-export async function listContacts(deps: Deps, query: ContactQuery): Promise<ContactPage> {
+export async function listContacts(
+  deps: Deps,
+  query: ContactQuery,
+): Promise<Listing<ContactView, ContactsEnd>> {
   const { projectId, cursor, limit, sort = 'createdAt', dir = 'desc' } = query
   const after =
     cursor === undefined ? undefined : await parseContactCursor(deps, { projectId, sort, cursor })
@@ -86,15 +86,18 @@ export async function listContacts(deps: Deps, query: ContactQuery): Promise<Con
     findPage(deps, { scope, source, range }),
     cursor === undefined ? countFrom(deps, scope, source) : 0,
   ])
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const hasMore = rows.length > limit
-  return {
-    data: page.map(toContactView),
-    cursor: hasMore && last !== undefined ? formatContactCursor(deps, sort, last) : null,
-    hasMore,
-    total,
-  }
+  const lines = rows.slice(0, limit)
+  const last = rows.length > limit ? lines.at(-1) : undefined
+  const cursorOf = ([number, , , address]: ContactHead) =>
+    formatContactCursor(deps, sort, { number, address })
+  const page = pageListing({
+    lines,
+    bytesOf: dataBytesOf,
+    read: (slice) => readContacts(deps, slice),
+    cursorOf,
+    endCursor: last === undefined ? null : cursorOf(last),
+  })
+  return withEnd(page, (end) => ({ ...end, total }))
 }
 
 async function scopeOf(deps: Deps, query: ContactQuery): Promise<ContactScope> {
@@ -105,11 +108,8 @@ async function scopeOf(deps: Deps, query: ContactQuery): Promise<ContactScope> {
 
 type PagePlan = { scope: ContactScope; source: ContactSource; range: PageRange }
 
-async function findPage(deps: Deps, plan: PagePlan): Promise<NumberedContact[]> {
-  return (await findRows(deps, plan)).map(toContact)
-}
-
-async function findRows(deps: Deps, plan: PagePlan): Promise<ContactRow[]> {
+/** The heads of the contacts of a page; the contacts are read slice by slice. */
+async function findPage(deps: Deps, plan: PagePlan): Promise<ContactHead[]> {
   const { scope, range } = plan
   const { store } = deps
   if (isByNumber(plan)) {
@@ -117,12 +117,12 @@ async function findRows(deps: Deps, plan: PagePlan): Promise<ContactRow[]> {
     return findByNumber(deps, scope, { ...range, after })
   }
   const { near, far } = chooseQueries(plan)
-  const rows = await store.scan.values<ContactRow>(near)
+  const rows = await store.scan.values<ContactHead>(selectHeads(near))
   if (far === undefined || rows.length === range.limit) return rows
   const [[seen] = []] = await store.scan.values<[number]>(countWindow(scope, range))
   if (seen !== undefined && seen < WINDOW) return rows
   if (plan.source.kind === 'none') return findSorted(deps, plan)
-  return store.scan.values(far)
+  return store.scan.values(selectHeads(far))
 }
 
 function isByNumber({ scope, source, range }: PagePlan): boolean {
@@ -131,11 +131,11 @@ function isByNumber({ scope, source, range }: PagePlan): boolean {
 }
 
 /** By address: the first contacts of each range, merged. */
-async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<ContactRow[]> {
+async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<ContactHead[]> {
   const direction = range.dir === 'asc' ? 1 : -1
   const visit = (numberRange: NumberRange) =>
-    deps.store.scan.values<ContactRow>(selectSorted(scope, { ...range, numberRange }))
-  let first: ContactRow[] = []
+    deps.store.scan.values<ContactHead>(selectHeads(selectSorted(scope, { ...range, numberRange })))
+  let first: ContactHead[] = []
   for await (const rows of walkNumberRanges(deps, { scope, range: {} }, visit)) {
     // SQLite compares texts by their octets.
     first = [...first, ...rows]
@@ -145,7 +145,7 @@ async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<Conta
   return first
 }
 
-function addressOf([, , , address]: ContactRow): Buffer {
+function addressOf([, , , address]: ContactHead): Buffer {
   return Buffer.from(address)
 }
 

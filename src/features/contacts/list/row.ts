@@ -1,4 +1,5 @@
 /** Contacts as raw queries return them: arrays of columns in a fixed order. */
+import { octets } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 
@@ -13,6 +14,18 @@ export type ContactRow = [
   address: string,
   subscribed: number,
   data: string | null,
+  createdAt: number,
+  updatedAt: number,
+]
+
+/** As ContactRow, with the bytes of the data in place of the data. */
+export type ContactHead = [
+  number: number,
+  id: string,
+  projectId: string,
+  address: string,
+  subscribed: number,
+  dataBytes: number,
   createdAt: number,
   updatedAt: number,
 ]
@@ -33,6 +46,13 @@ export const contactColumns: SQL = columnsAfter(sql`contacts.number`)
 /** As `contactColumns`, but the number is from another table, in whose order the query reads. */
 export function columnsAfter(number: SQL): SQL {
   return sql`${number}, ${sql.raw(OTHER_COLUMNS.map((column) => `contacts.${column}`).join(', '))}`
+}
+
+/** Makes a query of ContactRows one of ContactHeads, in the same order. */
+export function selectHeads(rows: SQL): SQL {
+  const names = sql.raw(`number, ${OTHER_COLUMNS.join(', ')}`)
+  return sql`with page (${names}) as (${rows}) select number, id, project_id, email, subscribed,
+    coalesce(${octets(sql`data`)}, 0), created_at, updated_at from page`
 }
 
 export function toContact(row: ContactRow): NumberedContact {

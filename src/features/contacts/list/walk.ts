@@ -2,10 +2,17 @@
  * Walks all contacts of a scope for bulk jobs, exports, segments and campaigns: page by page on the
  * scan threads, in the order of their numbers, which is the order of their creation.
  */
+import type { SQL } from '../../../store/drizzle.ts'
 import type { Base } from '../../base.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import { type RangedPage, selectAmong, selectByNumber, selectHits } from './queries.ts'
-import { type ContactRow, type NumberedContact, toContact } from './row.ts'
+import {
+  type ContactHead,
+  type ContactRow,
+  type NumberedContact,
+  selectHeads,
+  toContact,
+} from './row.ts'
 import { type ContactScope, normalizedSearch } from './scope.ts'
 import { type ContactSource, findSource } from './search.ts'
 
@@ -64,7 +71,7 @@ function nextPageSize(rows: readonly ContactRow[], limit: number): number {
 }
 
 type WalkPosition = { source: ContactSource; scope: ContactScope; after: number; limit: number }
-type FoundPage = { rows: ContactRow[]; upTo: number | undefined }
+type FoundPage<Row = ContactRow> = { rows: Row[]; upTo: number | undefined }
 
 async function findWalkPage(
   deps: Deps,
@@ -78,38 +85,43 @@ async function findWalkPage(
     const query = selectAmong(source.candidates, scope, { ...range, sort: 'createdAt' })
     return toPage(await deps.store.scan.values(query), range)
   }
-  return readByNumber(deps, scope, { ...range, maxMs: PAGE_MS })
+  return readByNumber<ContactRow>(deps, scope, { ...range, maxMs: PAGE_MS, form: asRows })
 }
 
 type Range = Omit<RangedPage, 'after'> & { after?: number | undefined }
 
 /**
- * Returns a page in the order of numbers. A filter or a search reads one range of numbers at a
- * time.
+ * Returns the heads of a page in the order of numbers. A filter or a search reads one range of numbers at
+ * a time.
  */
 export async function findByNumber(
   deps: Deps,
   scope: ContactScope,
   range: Range,
-): Promise<ContactRow[]> {
-  return (await readByNumber(deps, scope, { ...range, maxMs: Number.POSITIVE_INFINITY })).rows
+): Promise<ContactHead[]> {
+  const reading = { ...range, maxMs: Number.POSITIVE_INFINITY, form: selectHeads }
+  return (await readByNumber<ContactHead>(deps, scope, reading)).rows
 }
 
-/** `maxMs`: begins no further range of numbers after this time. */
-async function readByNumber(
+/** `maxMs`: begins no further range of numbers after this time. `form`: of the rows of a query. */
+type Reading = Range & { maxMs: number; form(rows: SQL): SQL }
+
+const asRows = (rows: SQL): SQL => rows
+
+async function readByNumber<Row extends ContactHead | ContactRow>(
   deps: Deps,
   scope: ContactScope,
-  { maxMs, ...range }: Range & { maxMs: number },
-): Promise<FoundPage> {
+  { maxMs, form, ...range }: Reading,
+): Promise<FoundPage<Row>> {
   if (scope.condition === undefined && normalizedSearch(scope) === '') {
-    return toPage(await deps.store.scan.values(selectByNumber(scope, range)), range)
+    return toPage(await deps.store.scan.values<Row>(form(selectByNumber(scope, range))), range)
   }
-  const rows: ContactRow[] = []
+  const rows: Row[] = []
   const visit = async (numberRange: NumberRange) => {
     const limit = range.limit - rows.length
     rows.push(
-      ...(await deps.store.scan.values<ContactRow>(
-        selectByNumber(scope, { dir: range.dir, limit, numberRange }),
+      ...(await deps.store.scan.values<Row>(
+        form(selectByNumber(scope, { dir: range.dir, limit, numberRange })),
       )),
     )
     return numberRange.upTo
@@ -123,6 +135,9 @@ async function readByNumber(
 }
 
 /** A page that is not full is the last one. */
-function toPage(rows: ContactRow[], { limit }: Pick<Range, 'limit'>): FoundPage {
+function toPage<Row extends ContactHead | ContactRow>(
+  rows: Row[],
+  { limit }: Pick<Range, 'limit'>,
+): FoundPage<Row> {
   return { rows, upTo: rows.length < limit ? undefined : rows.at(-1)?.[0] }
 }

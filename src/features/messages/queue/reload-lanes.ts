@@ -3,6 +3,7 @@ import { min, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Store } from '../../../store/store.ts'
+import { runFor, SYSTEM } from '../../../turns/owner.ts'
 import type { Lanes } from './lanes.ts'
 import type { QueueLane } from './notifier.ts'
 
@@ -29,11 +30,12 @@ type LanePosition = Omit<QueueLane, 'queueClass'> & { queueClass: number }
 
 /** A call during a run starts one more run after it, and resolves with that one. */
 export function createReload(store: Store, lanes: Lanes): () => Promise<void> {
+  const read = () => runFor(SYSTEM, () => readLanes(store, lanes))
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
   return function reload() {
     if (running === undefined) {
-      running = readLanes(store, lanes).finally(() => {
+      running = read().finally(() => {
         running = undefined
       })
       return running
@@ -46,7 +48,7 @@ export function createReload(store: Store, lanes: Lanes): () => Promise<void> {
   }
   function follow(): Promise<void> {
     next = undefined
-    running = readLanes(store, lanes).finally(() => {
+    running = read().finally(() => {
       running = undefined
     })
     return running

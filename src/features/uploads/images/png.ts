@@ -5,14 +5,18 @@
  * orientation only, which browsers apply as in a JPEG. All bytes after the end go. The checksum of
  * every chunk must be right.
  */
-import { crc32 } from 'node:zlib'
+import { crc32, inflateSync } from 'node:zlib'
 import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
 import type { CleanImage } from './clean-image.ts'
 import { formatOrientation, readOrientation, shownSize } from './exif.ts'
+import { isColourProfile, MAX_PROFILE_BYTES } from './icc-profile.ts'
 import { createParts, type ImageParts } from './image-parts.ts'
 import { type Animation, openAnimation } from './png-animation.ts'
 
 type Chunk = { type: string; data: Buffer; start: number; end: number }
+
+/** What zlib gives with `info`, which its types leave out. `bytesWritten`: of the compressed data. */
+type Inflated = { buffer: Buffer; engine: { bytesWritten: number } }
 
 type Header = { width: number; height: number; colourType: number }
 
@@ -175,7 +179,23 @@ function takeProfile({ place, seen, parts }: State, { data }: Chunk): void {
   const isNamed = nameEnd >= 1 && nameEnd <= 79 && data[nameEnd + 1] === 0
   if (place !== 'before the palette' || seen.has('iCCP') || !isNamed) return
   seen.add('iCCP')
-  parts.add(formatChunk('iCCP', [Buffer.from('ICC\0\0'), data.subarray(nameEnd + 2)]))
+  const compressed = withoutRest(data.subarray(nameEnd + 2))
+  if (compressed === undefined) return
+  parts.add(formatChunk('iCCP', [Buffer.from('ICC\0\0'), compressed]))
+}
+
+/** The zlib stream of a profile, without bytes after its end; undefined if it holds no profile. */
+function withoutRest(data: Buffer): Buffer | undefined {
+  try {
+    // Viewers inflate all of it: a few kilobytes could take gigabytes of their memory.
+    const options = { maxOutputLength: MAX_PROFILE_BYTES, info: true }
+    const { buffer: profile, engine } = inflateSync(data, options) as unknown as Inflated
+    return isColourProfile(profile, profile.length)
+      ? data.subarray(0, engine.bytesWritten)
+      : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Only the first counts. */

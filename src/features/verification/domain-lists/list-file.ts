@@ -8,6 +8,8 @@ import { parseDomain } from '../../../mail/address/address.ts'
 export type FileStamp = string | undefined
 
 const MAX_BYTES = 16 * 1024 * 1024
+/** Each takes about 100 bytes of memory; the largest published lists have a tenth of them. */
+export const MAX_DOMAINS = 1_000_000
 /** Lines that are parsed before the event loop runs other work: a few milliseconds. */
 const LINES_AT_ONCE = 2_000
 /** Lines per tolerated invalid line: published lists contain a few. */
@@ -25,8 +27,8 @@ export async function stampOf(file: string): Promise<FileStamp> {
 
 /**
  * Returns the domains of the file as A-labels.
- * @throws Error for a file that cannot be read, is larger than 16 MB, contains no domain, or has more
- *   than one invalid line in a hundred, as a saved error page has
+ * @throws Error for a file that cannot be read, is larger than 16 MB, contains no domain or more than a
+ *   million, or has more than one invalid line in a hundred, as a saved error page has
  */
 export async function readListFile(file: string): Promise<Set<string>> {
   const stats = await stat(file)
@@ -36,20 +38,40 @@ export async function readListFile(file: string): Promise<Set<string>> {
 }
 
 /** @throws Error as `readListFile` */
-export async function parseList(text: string): Promise<Set<string>> {
+export async function parseList(
+  text: string,
+  maxDomains: number = MAX_DOMAINS,
+): Promise<Set<string>> {
   const domains = new Set<string>()
-  const faults: number[] = []
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await setImmediate()
-    const entry = line.replace(/^\ufeff|#.*$/g, '').trim()
+  const faults = { count: 0, firstLine: 0 }
+  let number = 0
+  for (const line of linesOf(text)) {
+    number += 1
+    if (number % LINES_AT_ONCE === 0) await setImmediate()
+    const entry = line.replace(/^\ufeff|#.*/g, '').trim()
     if (entry === '') continue
     const domain = parseDomain(entry)
-    if (domain === undefined) faults.push(index + 1)
-    else domains.add(domain)
+    if (domain === undefined) {
+      if (faults.count === 0) faults.firstLine = number
+      faults.count += 1
+    } else domains.add(domain)
+    if (domains.size > maxDomains) throw new Error(`it has more than ${maxDomains} domains`)
   }
-  if (faults.length * LINES_PER_FAULT > domains.size + faults.length) {
-    throw new Error(`line ${faults[0]} and ${faults.length - 1} other lines are not domains`)
+  if (faults.count * LINES_PER_FAULT > domains.size + faults.count) {
+    const { firstLine, count } = faults
+    throw new Error(`line ${firstLine} and ${count - 1} other lines are not domains`)
   }
   if (domains.size === 0) throw new Error('it contains no domain')
   return domains
+}
+
+/** One after the other: an array of all lines would take more memory than the text. */
+function* linesOf(text: string): Generator<string> {
+  let from = 0
+  while (from <= text.length) {
+    const newline = text.indexOf('\n', from)
+    const end = newline === -1 ? text.length : newline
+    yield text.slice(from, text[end - 1] === '\r' && end > from ? end - 1 : end)
+    from = end + 1
+  }
 }

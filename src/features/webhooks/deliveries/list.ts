@@ -10,6 +10,7 @@ import type { WebhookStatus } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { findFence } from '../../fence/rows.ts'
+import { type Listing, type PageEnd, pageListing } from '../../listing.ts'
 import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
 import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
 import { type DeliveryView, toDeliveryView, WEBHOOK_STATUSES } from './view.ts'
@@ -20,8 +21,6 @@ type DeliveryQuery = {
   cursor?: string | undefined
   limit: number
 }
-
-type DeliveryPage = { data: DeliveryView[]; cursor: string | null; hasMore: boolean }
 
 type Deps = Pick<Base, 'store' | 'keyring'>
 
@@ -43,7 +42,7 @@ export async function listDeliveries(
   deps: Deps,
   key: EndpointKey,
   { status, cursor, limit }: DeliveryQuery,
-): Promise<DeliveryPage> {
+): Promise<Listing<DeliveryView, PageEnd>> {
   const { store } = deps
   const endpoint = await loadEndpoint(store.read, key)
   const before = await findPlace(deps, key.id, cursor)
@@ -56,20 +55,21 @@ export async function listDeliveries(
     ),
   )
   const rows = lists.flat().sort((one, other) => other.number - one.number)
-  const page = rows.slice(0, limit)
-  const hasMore = rows.length > limit
+  const lines = rows.slice(0, limit)
+  const last = rows.length > limit ? lines.at(-1) : undefined
   const fencedThrough = (await findFence(store.read, key.projectId))?.deliveryNumber
-  const views = page.map((row) => toDeliveryView(row, { ...endpoint, fencedThrough }))
-  return {
-    data: status === 'PENDING' ? views.filter((view) => view.status === status) : views,
-    cursor: hasMore ? sealCursor(deps, 'webhooks', placeOf(page)) : null,
-    hasMore,
-  }
-}
-
-function placeOf(page: readonly WebhookDelivery[]): [string, number] {
-  const last = page.at(-1)
-  return [last?.endpointId ?? '', last?.number ?? 0]
+  const cursorOf = (row: WebhookDelivery) =>
+    sealCursor(deps, 'webhooks', [row.endpointId, row.number])
+  return pageListing({
+    lines,
+    async read(slice) {
+      const views = slice.map((row) => toDeliveryView(row, { ...endpoint, fencedThrough }))
+      const isShown = (view: DeliveryView) => status !== 'PENDING' || view.status === status
+      return views.map((view) => (isShown(view) ? view : undefined))
+    },
+    cursorOf,
+    endCursor: last === undefined ? null : cursorOf(last),
+  })
 }
 
 async function findPlace(deps: Deps, endpointId: string, cursor?: string): Promise<number> {

@@ -1,6 +1,7 @@
 /** Lists a project's workflows by page number. */
+
 import { invalidField, tooLongText } from '../../../errors.ts'
-import { containsText, listOf } from '../../../store/dialect.ts'
+import { containsText, listOf, octets } from '../../../store/dialect.ts'
 import {
   and,
   asc,
@@ -17,6 +18,7 @@ import { workflows } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../limits.ts'
+import { type Listing, wholeListing } from '../../listing.ts'
 import { toWorkflowView, type WorkflowView } from './view.ts'
 
 export type WorkflowQuery = {
@@ -35,7 +37,7 @@ export type WorkflowQuery = {
 export type ListedWorkflow = WorkflowView & { _count: { steps: number; executions: number } }
 
 /** `total`: the number of workflows on all pages. */
-type WorkflowPage = { items: ListedWorkflow[]; total: number }
+type WorkflowPage = { listing: Listing<ListedWorkflow, object>; total: number }
 
 const SORT_KEYS = {
   name: sql`lower(${workflows.name})`,
@@ -66,9 +68,12 @@ export async function listWorkflows(
   const pageSize = Math.min(query.pageSize ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
   const by = dir === 'asc' ? asc : desc
   const isListed = matches(query)
-  const [ids, counted] = await Promise.all([
+  const [lines, counted] = await Promise.all([
     scan
-      .select({ id: workflows.id })
+      .select({
+        id: workflows.id,
+        bytes: sql<number>`coalesce(${octets(workflows.triggerConfig)}, 0)`,
+      })
       .from(workflows)
       .where(isListed)
       .orderBy(by(SORT_KEYS[sort]), by(workflows.id))
@@ -76,15 +81,23 @@ export async function listWorkflows(
       .offset((page - 1) * pageSize),
     scan.select({ total: count() }).from(workflows).where(isListed),
   ])
-  const items = await readItems(
-    scan,
-    ids.map(({ id }) => id),
-  )
-  return { items, total: counted[0]?.total ?? 0 }
+  const listing = wholeListing({
+    lines,
+    bytesOf: ({ bytes }) => bytes,
+    read: (slice) =>
+      readItems(
+        scan,
+        slice.map(({ id }) => id),
+      ),
+  })
+  return { listing, total: counted[0]?.total ?? 0 }
 }
 
-/** Omits workflows that were deleted meanwhile. */
-async function readItems(scan: Base['store']['scan'], ids: string[]): Promise<ListedWorkflow[]> {
+/** Undefined for a workflow that was deleted meanwhile. */
+async function readItems(
+  scan: Base['store']['scan'],
+  ids: string[],
+): Promise<(ListedWorkflow | undefined)[]> {
   const values = { ids: JSON.stringify(ids) }
   const [rows, steps, executions] = await Promise.all([
     scan.select().from(workflows).where(inArray(workflows.id, ids)),
@@ -94,11 +107,11 @@ async function readItems(scan: Base['store']['scan'], ids: string[]): Promise<Li
   const byId = new Map(rows.map((row) => [row.id, row]))
   const numberOf = (counts: readonly Counted[], id: string) =>
     counts.find(({ workflowId }) => workflowId === id)?.rows ?? 0
-  return ids.flatMap((id) => {
+  return ids.map((id) => {
     const row = byId.get(id)
-    if (row === undefined) return []
+    if (row === undefined) return undefined
     const counts = { steps: numberOf(steps, id), executions: numberOf(executions, id) }
-    return [{ ...toWorkflowView(row), _count: counts }]
+    return { ...toWorkflowView(row), _count: counts }
   })
 }
 

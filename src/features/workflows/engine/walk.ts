@@ -26,7 +26,7 @@ import type { TurnChanges } from './turn-changes.ts'
 export const MAX_STEPS_PER_TURN = 100
 
 /** As that of the data of a contact. */
-const MAX_CONTEXT_BYTES = 64 * 1024
+export const MAX_CONTEXT_BYTES = 64 * 1024
 
 /** `due_at` of what need not wait, also if the clock goes back. */
 export const NOW = 0

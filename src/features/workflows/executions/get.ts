@@ -1,6 +1,8 @@
 /** One execution with what it did at each step, removed steps too. */
+
 import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
-import { asc, eq, getTableColumns } from '../../../store/drizzle.ts'
+import { octets } from '../../../store/dialect.ts'
+import { asc, eq, getTableColumns, sql } from '../../../store/drizzle.ts'
 import type { StepExecutionStatus, StepType } from '../../../store/schema/words.ts'
 import {
   type WorkflowStepExecution,
@@ -10,6 +12,7 @@ import {
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { findFence } from '../../fence/rows.ts'
+import { type Listing, wholeListing } from '../../listing.ts'
 import { type ExecutionKey, getExecution } from './find.ts'
 import { type ExecutionView, type StepReference, toExecutionView, toStepReference } from './view.ts'
 
@@ -30,12 +33,22 @@ export type StepExecutionView = {
   step: StepReference | null
 }
 
-export type ExecutionDetail = ExecutionView & {
-  workflow: { id: string; name: string }
-  stepExecutions: StepExecutionView[]
+/** `steps`: the last field of the record, `stepExecutions`. */
+type ExecutionDetail = {
+  record: ExecutionView & { workflow: { id: string; name: string } }
+  steps: Listing<StepExecutionView, object>
 }
 
 type StepRow = WorkflowStepExecution & { stepName: string | null; stepType: StepType | null }
+
+type StepLine = { ordinal: number; bytes: number }
+
+/** Sizes come from the heads of rows; the texts themselves are not read. */
+const listLines = statement<StepLine>(
+  () => sql`select ordinal, coalesce(${octets(sql`input`)}, 0)
+      + coalesce(${octets(sql`output`)}, 0) as bytes
+    from workflow_step_executions where execution_number = ${parameter('number')} order by ordinal`,
+)
 
 const selectSteps = statement((db) =>
   db
@@ -46,7 +59,10 @@ const selectSteps = statement((db) =>
     })
     .from(workflowStepExecutions)
     .leftJoin(workflowSteps, eq(workflowSteps.id, workflowStepExecutions.stepId))
-    .where(eq(workflowStepExecutions.executionNumber, parameter('number')))
+    .where(
+      sql`${workflowStepExecutions.executionNumber} = ${parameter('number')}
+        and ${workflowStepExecutions.ordinal} between ${parameter('first')} and ${parameter('last')}`,
+    )
     .orderBy(asc(workflowStepExecutions.ordinal)),
 )
 
@@ -56,18 +72,28 @@ export async function viewExecution(
   key: ExecutionKey,
 ): Promise<ExecutionDetail> {
   const { workflow, execution } = await getExecution(store.read, key)
-  const steps = await store.scan.list(selectSteps, { number: execution.number })
+  const { number } = execution
+  const lines = await store.scan.list(listLines, { number })
   const fencedThrough = (await findFence(store.read, key.projectId))?.executionNumber
   const view = toExecutionView(execution, { ...workflow, fencedThrough })
   // Its current step is written with its row, when it was cancelled together with others.
   const isCancelled = view.status === 'CANCELLED'
-  return {
-    ...view,
-    workflow: { id: workflow.id, name: workflow.name },
-    stepExecutions: steps.map((step) =>
-      toStepView(isCancelled ? skipped(step, workflow.cancelledAt) : step, execution.id),
-    ),
-  }
+  const show = (step: StepRow) =>
+    toStepView(isCancelled ? skipped(step, workflow.cancelledAt) : step, execution.id)
+  const steps = wholeListing({
+    lines,
+    bytesOf: ({ bytes }: StepLine) => bytes,
+    async read(slice) {
+      const range = { first: slice[0]?.ordinal ?? 0, last: slice.at(-1)?.ordinal ?? 0 }
+      const rows = await store.scan.list(selectSteps, { number, ...range })
+      const byOrdinal = new Map(rows.map((row) => [row.ordinal, row]))
+      return slice.map(({ ordinal }) => {
+        const row = byOrdinal.get(ordinal)
+        return row && show(row)
+      })
+    },
+  })
+  return { record: { ...view, workflow: { id: workflow.id, name: workflow.name } }, steps }
 }
 
 function skipped(step: StepRow, at: number | null): StepRow {

@@ -2,13 +2,15 @@
  * Lists the executions of a workflow by page number, those that were started last first. A workflow
  * may have millions: the page is a merge of the ranges of the statuses in one index.
  */
-import { setImmediate } from 'node:timers/promises'
+
 import { indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import { findFence } from '../../fence/rows.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../limits.ts'
+import { type Listing, wholeListing } from '../../listing.ts'
+import { MAX_CONTEXT_BYTES } from '../engine/walk.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { countExecutions } from './count.ts'
 import { findExecution } from './find.ts'
@@ -31,7 +33,7 @@ type ExecutionQuery = WorkflowKey & {
   status?: ExecutionStatus | undefined
 }
 
-type ExecutionPage = { executions: ExecutionView[]; total: number }
+type ExecutionPage = { listing: Listing<ExecutionView, object>; total: number }
 
 type PageRange = {
   workflowId: string
@@ -40,9 +42,6 @@ type PageRange = {
   limit: number
   offset: number
 }
-
-/** Records with contexts of 64 KB are read for about as long as other work may wait. */
-const RECORDS_AT_ONCE = 10
 
 /** @throws AppError WORKFLOW_NOT_FOUND */
 export async function listExecutions(
@@ -63,23 +62,25 @@ export async function listExecutions(
     status === undefined
       ? Object.values(counts).reduce((sum, count) => sum + count, 0)
       : counts[status]
-  return {
-    executions: await readRecords({ store }, numbers, { ...workflow, fencedThrough }),
-    total,
-  }
+  const together = { ...workflow, fencedThrough }
+  const listing = wholeListing({
+    lines: numbers,
+    bytesOf: () => MAX_CONTEXT_BYTES,
+    read: (slice) => readRecords({ store }, slice, together),
+  })
+  return { listing, total }
 }
 
-/** Omits executions that were deleted meanwhile. */
+/** Undefined for an execution that was deleted meanwhile. */
 async function readRecords(
   { store }: Pick<Base, 'store'>,
   numbers: readonly number[],
   together: CancelledTogether,
-): Promise<ExecutionView[]> {
-  const views: ExecutionView[] = []
-  for (const [index, number] of numbers.entries()) {
+): Promise<(ExecutionView | undefined)[]> {
+  const views: (ExecutionView | undefined)[] = []
+  for (const number of numbers) {
     const found = await findExecution(store.read, number)
-    if (found !== undefined) views.push(toExecutionView(found, together))
-    if (index % RECORDS_AT_ONCE === RECORDS_AT_ONCE - 1) await setImmediate()
+    views.push(found && toExecutionView(found, together))
   }
   return views
 }

@@ -1,7 +1,6 @@
 /**
  * Renders the message of a request once and stores it before the first attempt, so that each attempt
- * sends the same under one id. The requests of a project are rendered one at a time, and projects take
- * turns, so that templates that take long delay mostly their own project.
+ * sends the same under one id.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { workflowRequests } from '../../../store/schema/workflows.ts'
@@ -26,23 +25,10 @@ const storeMessage = statement((db) =>
 )
 
 export function createPrepare(deps: Deps): Prepare {
-  const tails = new Map<string, Promise<unknown>>()
-
-  function inTurn<T>(projectId: string, act: () => Promise<T>): Promise<T> {
-    const result = (tails.get(projectId) ?? Promise.resolve()).then(act)
-    const tail = result
-      .catch(() => undefined)
-      .then(() => {
-        if (tails.get(projectId) === tail) tails.delete(projectId)
-      })
-    tails.set(projectId, tail)
-    return result
-  }
-
   return async (loaded) => {
-    const { request, number, stepExecutionId, projectId } = loaded
+    const { request, number, stepExecutionId } = loaded
     if (request !== null) return { message: request }
-    const outcome = await inTurn(projectId, () => renderRequest(deps, loaded))
+    const outcome = await renderRequest(deps, loaded)
     if ('error' in outcome) return outcome
     const values = { number, stepExecutionId, request: outcome.message }
     const stored = await deps.store.write((tx) => tx.execute(storeMessage, values))

@@ -1,4 +1,5 @@
 /** Figures of mail, by the instant of acceptance: of all of it, by time, by provider, by sender. */
+
 import { z } from 'zod'
 import { createAnswers } from '../../../features/analytics/answers.ts'
 import { findDeliverability, MAX_PROVIDERS } from '../../../features/analytics/deliverability.ts'
@@ -6,6 +7,7 @@ import { findLeaderboard, LEADERBOARDS } from '../../../features/analytics/leade
 import { METRIC_NAMES } from '../../../features/analytics/metrics.ts'
 import { findOverview } from '../../../features/analytics/overview.ts'
 import { STREAMS } from '../../../features/analytics/range/range.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
   completeHeader,
@@ -110,6 +112,7 @@ export const showLeaderboard = (deps: RouteDeps) => {
   return projectOperation({
     ...shared,
     summary: 'List the campaigns, templates or workflows with most mail, or by another metric',
+    answerBytes: RECORD_ANSWER_BYTES,
     query: leaderboardQuery,
     responses: { 200: { ...good, schema: leaderboard } },
     handle: async (call) => {

@@ -1,9 +1,11 @@
 /** Figures of links and events. */
+
 import { z } from 'zod'
 import { createAnswers } from '../../../features/analytics/answers.ts'
 import { findEvents } from '../../../features/analytics/events.ts'
 import { findLinks } from '../../../features/analytics/links.ts'
 import { UNLISTED_EVENTS } from '../../../features/events/unlisted.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { completeHeader, rangeFields, rangeParameters } from '../../shapes/analytics.ts'
 import { countParameter } from '../../shapes/paging.ts'
@@ -45,6 +47,7 @@ export const listLinks = (deps: RouteDeps) => {
   return projectOperation({
     tag: 'Analytics',
     summary: 'List the links that were clicked in the mail of a range, most clicks first',
+    answerBytes: RECORD_ANSWER_BYTES,
     query,
     responses: { 200: { ...good, description: 'The links', schema: links } },
     handle: async (call) => {
@@ -62,6 +65,7 @@ export const listEvents = (deps: RouteDeps) => {
   return projectOperation({
     tag: 'Analytics',
     summary: 'List the events of a range by how often they happened',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'Events count by their own instant. With `stream`, only events of such mail. Not listed: ' +
       `${UNLISTED_EVENTS.join(', ')}.`,

@@ -1,4 +1,5 @@
 /** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
+
 import { z } from 'zod'
 import { createAnswers } from '../../../features/analytics/answers.ts'
 import { findDaily } from '../../../features/analytics/daily.ts'
@@ -8,6 +9,7 @@ import {
   GRANULARITIES,
   MAX_HOURLY_DAYS,
 } from '../../../features/analytics/timeseries.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
   completeHeader,
@@ -73,6 +75,7 @@ export const showTimeseries = (deps: RouteDeps) => {
   return projectOperation({
     tag: 'Analytics',
     summary: 'Show the figures of mail by days or hours',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'With `from`, `to`, `tz`, `stream` or `granularity`, points of the time zone, beside those of the ' +
       'equal range before. Without any of them, as older clients know it: a list of UTC days.',

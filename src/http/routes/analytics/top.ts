@@ -1,9 +1,11 @@
 /** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
+
 import { z } from 'zod'
 import { createAnswers } from '../../../features/analytics/answers.ts'
 import { findCampaignStats } from '../../../features/analytics/campaign-stats.ts'
 import { findTopCampaigns } from '../../../features/analytics/top-campaigns.ts'
 import { findTopEvents } from '../../../features/analytics/top-events.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { completeHeader, dateParameters } from '../../shapes/analytics.ts'
@@ -57,6 +59,7 @@ export const listTopCampaigns = (deps: RouteDeps) => {
   return projectOperation({
     ...shared,
     summary: 'List the campaigns sent in a range that most recipients opened',
+    answerBytes: RECORD_ANSWER_BYTES,
     query: z.object({ ...dateParameters, limit: countParameter({ fallback: 10, cap: MAX_TOP }) }),
     responses: { 200: { description: 'The campaigns', schema: topCampaigns, isTableToo: true } },
     handle: async (call) => {
@@ -95,6 +98,7 @@ export const listTopEvents = (deps: RouteDeps) => {
   return projectOperation({
     ...shared,
     summary: 'List the most frequent events of a range, with their trend',
+    answerBytes: RECORD_ANSWER_BYTES,
     query: z.object({ ...dateParameters, limit: countParameter({ fallback: 5, cap: MAX_TOP }) }),
     responses: {
       200: {

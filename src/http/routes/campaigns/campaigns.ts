@@ -1,4 +1,5 @@
 /** The campaigns of a project: their definitions. */
+
 import { z } from 'zod'
 import { archiveCampaign } from '../../../features/campaigns/archive.ts'
 import { bulkUpdateCampaigns } from '../../../features/campaigns/bulk-update.ts'
@@ -16,14 +17,16 @@ import {
   MAX_PAGE_SIZE,
   MAX_SEARCH_LENGTH,
 } from '../../../features/limits.ts'
+import { withEnd } from '../../../features/listing.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
-import { largeJson } from '../../exchange/large-json.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { campaignResponse, shownCampaign, shownCampaignResponse } from '../../shapes/campaign.ts'
 import { campaignChanges, MAX_CAMPAIGN_BYTES, newCampaign } from '../../shapes/campaign-fields.ts'
 import { id } from '../../shapes/fields.ts'
-import { choiceParameter, countParameter } from '../../shapes/paging.ts'
+import { choiceParameter, countParameter, numbersOf } from '../../shapes/paging.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const listQuery = z.object({
@@ -70,16 +73,17 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List campaigns',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: campaignPage } },
-    handle: async ({ project, query }) => {
-      const { archived, page, pageSize, ...rest } = query
+    handle: async (call) => {
+      const { archived, page, pageSize, ...rest } = call.query
       const found = await listCampaigns(core, {
-        ...{ ...rest, projectId: project.id, page, pageSize },
+        ...{ ...rest, projectId: call.project.id, page, pageSize },
         isArchived: archived === 'true',
       })
-      const { items, total, archivedCount } = found
-      const totalPages = Math.ceil(total / pageSize)
-      return largeJson(200, { data: items, total, page, pageSize, totalPages, archivedCount })
+      const { total, archivedCount } = found
+      const fields = { ...numbersOf({ total, page, pageSize }), archivedCount }
+      return wholeResponse(call, { name: 'data', listing: withEnd(found.listing, () => fields) })
     },
   })
 
@@ -87,6 +91,7 @@ export const create = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Create a campaign',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'The new campaign is a DRAFT.',
     body: newCampaign,
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
@@ -100,6 +105,7 @@ export const get = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show a campaign',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
     responses: { 200: { description: 'The campaign', schema: shownCampaignResponse } },
     refusals: [404],
@@ -110,6 +116,7 @@ export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a campaign',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'Changes the fields that are given. While the campaign is SENDING, only `name`, `description` ' +
       'and `maxPerHour` can change; once it is SENT or CANCELLED, nothing. With the header ' +
@@ -142,6 +149,7 @@ export const duplicate = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Copy a campaign',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'The copy is a DRAFT, whatever the status of the original.',
     responses: { 201: { description: 'The copy', schema: campaignResponse } },
     refusals: [404],
@@ -153,6 +161,7 @@ export const archive = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Archive a campaign',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'A DRAFT, or a campaign that is SENT or CANCELLED, leaves the list.',
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     refusals: [400, 404],
@@ -165,6 +174,7 @@ export const unarchive = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Take a campaign out of the archive',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     refusals: [400, 404],
     handle: async (call) =>

@@ -1,8 +1,10 @@
 /** Checks and tests of a campaign before it is sent. */
+
 import { z } from 'zod'
 import { formatInstant } from '../../../clock.ts'
 import { checkCampaign } from '../../../features/campaigns/check/check.ts'
 import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/campaigns/send-test.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { emailAddress, id, instant } from '../../shapes/fields.ts'
@@ -75,11 +77,13 @@ export const check = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Check a campaign before it is sent',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'Renders the campaign for ten of its recipients and looks at the sender, the audience and the ' +
       'texts. A check blocks nothing: `error` marks what a send would refuse, or what would reach ' +
       'nobody.',
     responses: { 200: { description: 'What to mend, errors first', schema: findings } },
     refusals: [404],
-    handle: async (call) => json(200, await checkCampaign(core, call.project, uuidKeyOf(call).id)),
+    handle: async (call) =>
+      largeJson(200, await checkCampaign(core, call.project, uuidKeyOf(call).id)),
   })

@@ -1,4 +1,5 @@
 /** What became of a campaign: its figures, its recipients by outcome, and its links. */
+
 import { z } from 'zod'
 import { exportRecipients } from '../../../features/campaigns/figures/export-recipients.ts'
 import { listLinks } from '../../../features/campaigns/figures/links.ts'
@@ -6,10 +7,17 @@ import { listRecipients, OUTCOMES } from '../../../features/campaigns/figures/re
 import { viewStats } from '../../../features/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/import-export/export-slots.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
+import { listingOf } from '../../../features/listing.ts'
+import {
+  arrayResponse,
+  EXPORT_ANSWER_BYTES,
+  LIST_ANSWER_BYTES,
+  pageResponse,
+} from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { instant } from '../../shapes/fields.ts'
-import { countParameter, cursorParameter } from '../../shapes/paging.ts'
+import { countParameter, cursorParameter, pageEnd } from '../../shapes/paging.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const rate = z.number().meta({ description: 'Percent of sentCount; 0 when nothing was sent' })
@@ -76,8 +84,7 @@ const recipients = z
         reason: z.string().nullable().meta({ description: 'Why the email was not delivered' }),
       }),
     ),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
   })
   .meta({ id: 'CampaignRecipientPage' })
 
@@ -110,11 +117,12 @@ export const list = ({ core }: RouteDeps) =>
       '`skipped`: suppressed, or unsubscribed before delivery. A page of a rare outcome may be ' +
       'short although there are more: go on until `cursor` is null.',
     query: recipientsQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: recipients } },
     handle: async (call) => {
       const { outcome: given, type, limit, cursor } = call.query
       const wanted = { ...uuidKeyOf(call), outcome: given ?? type, limit, cursor }
-      return json(200, await listRecipients(core, wanted))
+      return pageResponse(call, { name: 'data', listing: await listRecipients(core, wanted) })
     },
   })
 
@@ -128,6 +136,7 @@ export const exportCsv = ({ core }: RouteDeps) => {
       'formula is prefixed with an apostrophe. A project can have 2 such exports open at a time ' +
       'and the server 8; further ones are refused with 429.',
     query: exportQuery,
+    answerBytes: EXPORT_ANSWER_BYTES,
     responses: { 200: { description: 'The file', contentType: 'text/csv' } },
     handle: async (call) => {
       const { outcome: given, type } = call.query
@@ -151,6 +160,13 @@ export const showLinks = ({ core }: RouteDeps) =>
     summary: 'List the links of a campaign by their clicks',
     description:
       'The 1,000 links with most clicks. `uniqueClickers` counts recipients who followed the link.',
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'The links', schema: links } },
-    handle: async (call) => json(200, await listLinks(core, uuidKeyOf(call))),
+    handle: async (call) => {
+      const found = await listLinks(core, uuidKeyOf(call))
+      return arrayResponse(
+        call,
+        listingOf(found, ({ url }) => url.length),
+      )
+    },
   })

@@ -1,4 +1,5 @@
 /** Contacts of a project, one by one and in lists. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {
@@ -20,12 +21,14 @@ import {
   MAX_SEARCH_LENGTH,
 } from '../../../features/limits.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { contactData, contactRecord } from '../../shapes/contact.ts'
 import { emailAddress } from '../../shapes/fields.ts'
-import { choiceParameter, countParameter } from '../../shapes/paging.ts'
+import { choiceParameter, countParameter, pageEnd } from '../../shapes/paging.ts'
 
 /** A cursor holds an address, which has up to 254 octets in its shortest form. */
 const MAX_CURSOR_LENGTH = 2000
@@ -115,8 +118,7 @@ const saved = contactRecord.extend({
 const page = z
   .object({
     data: z.array(contactRecord),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
     total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'ContactPage' })
@@ -132,11 +134,14 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List contacts, newest first',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
     refusals: [400],
-    handle: async ({ project, query: { filter, ...query } }) => {
+    handle: async (call) => {
+      const { filter, ...query } = call.query
       const condition = filter === undefined ? undefined : parseConditionText(filter, 'filter')
-      return json(200, await listContacts(core, { ...query, projectId: project.id, condition }))
+      const wanted = { ...query, projectId: call.project.id, condition }
+      return pageResponse(call, { name: 'data', listing: await listContacts(core, wanted) })
     },
   })
 
@@ -147,11 +152,14 @@ export const query = ({ core }: RouteDeps) =>
     summary: 'List contacts by a condition',
     description: 'Like GET /contacts, for conditions that are too long for a URL.',
     body: queryBody,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
     refusals: [400],
-    handle: async ({ project, body: { filter, condition: given, ...query } }) => {
+    handle: async (call) => {
+      const { filter, condition: given, ...query } = call.body
       const condition = readCondition({ filter, condition: given })
-      return json(200, await listContacts(core, { ...query, projectId: project.id, condition }))
+      const wanted = { ...query, projectId: call.project.id, condition }
+      return pageResponse(call, { name: 'data', listing: await listContacts(core, wanted) })
     },
   })
 
@@ -160,6 +168,7 @@ export const lookUp = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Look up which addresses belong to contacts',
+    answerBytes: RECORD_ANSWER_BYTES,
     body: lookup,
     responses: {
       200: {
@@ -168,7 +177,7 @@ export const lookUp = ({ core }: RouteDeps) =>
       },
     },
     handle: async ({ project, body: { emails } }) =>
-      json(200, await lookUpAddresses(core, { projectId: project.id, emails })),
+      largeJson(200, await lookUpAddresses(core, { projectId: project.id, emails })),
   })
 
 /** The condition is given as `filter` or as `condition`. */

@@ -1,10 +1,12 @@
 /** `GET /contacts/export`: contacts as a CSV file. */
+
 import { z } from 'zod'
 import { formatInstant } from '../../../clock.ts'
 import { parseConditionText } from '../../../features/conditions/condition.ts'
 import { exportContacts } from '../../../features/import-export/export-contacts.ts'
 import { createExportSlots } from '../../../features/import-export/export-slots.ts'
 import { MAX_SEARCH_LENGTH } from '../../../features/limits.ts'
+import { EXPORT_ANSWER_BYTES } from '../../exchange/list-response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { id } from '../../shapes/fields.ts'
 
@@ -33,6 +35,7 @@ export const exportCsv = ({ core }: RouteDeps) => {
     description:
       'Columns: id, email, subscribed, createdAt, updatedAt, and data.<key> for each key in use. Text that a spreadsheet program would run as a formula is prefixed with an apostrophe, which an import of the file removes. Lists and objects are JSON. A project can have 2 exports open at a time and the server 8; further ones are refused with 429.',
     query: exportQuery,
+    answerBytes: EXPORT_ANSWER_BYTES,
     responses: {
       200: { description: 'The file', contentType: 'text/csv' },
     },

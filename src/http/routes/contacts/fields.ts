@@ -1,9 +1,11 @@
 /** The fields of a project's contacts: their values, and the segments and workflows that use them. */
+
 import { z } from 'zod'
 import { deleteField } from '../../../features/contacts/fields/delete.ts'
 import { listContactFields } from '../../../features/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../features/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../features/contacts/fields/values.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { countParameter } from '../../shapes/paging.ts'
@@ -51,16 +53,18 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List the fields of contacts by name',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: {
       200: { description: 'Standard fields and the keys of data', schema: fieldList },
     },
-    handle: async ({ project }) => json(200, await listContactFields(core, project.id)),
+    handle: async ({ project }) => largeJson(200, await listContactFields(core, project.id)),
   })
 
 export const listValues = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List the distinct values of a field',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'The values that conditions can compare: booleans, numbers, and texts of up to 1,000 characters.',
     params,
@@ -69,7 +73,7 @@ export const listValues = ({ core }: RouteDeps) =>
     handle: async ({ project, params, query }) => {
       const { field = '' } = params
       const { limit } = query
-      return json(200, await listFieldValues(core, { projectId: project.id, field, limit }))
+      return largeJson(200, await listFieldValues(core, { projectId: project.id, field, limit }))
     },
   })
 
@@ -77,11 +81,12 @@ export const showUsage = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show what uses a field',
+    answerBytes: RECORD_ANSWER_BYTES,
     params,
     responses: { 200: { description: 'The uses of the field', schema: fieldUsage } },
     handle: async ({ project, params }) => {
       const { field = '' } = params
-      return json(200, await findFieldUsage(core, { projectId: project.id, field }))
+      return largeJson(200, await findFieldUsage(core, { projectId: project.id, field }))
     },
   })
 

@@ -1,4 +1,5 @@
 /** The members of a project, and invitations to people without an account. */
+
 import { z } from 'zod'
 import { inviteMember } from '../../../features/accounts/invitations/invite.ts'
 import { listInvitations } from '../../../features/accounts/invitations/list.ts'
@@ -7,6 +8,7 @@ import { changeRole } from '../../../features/accounts/members/change-role.ts'
 import { listMembers } from '../../../features/accounts/members/list.ts'
 import { GIVEN_ROLES } from '../../../features/accounts/members/member.ts'
 import { removeMember } from '../../../features/accounts/members/remove.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
 import { emailAddress, instant } from '../../shapes/fields.ts'
@@ -64,10 +66,11 @@ export const list = ({ core }: RouteDeps) =>
   memberOperation({
     ...shared,
     summary: 'List the members of a project, oldest first',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'All members', schema: enveloped(z.array(listedMember)) } },
     refusals: [403, 404],
     handle: async ({ project }) =>
-      json(200, { success: true, data: await listMembers(core, project.id) }),
+      largeJson(200, { success: true, data: await listMembers(core, project.id) }),
   })
 
 export const add = ({ core }: RouteDeps) =>
@@ -128,10 +131,11 @@ export const listOpen = ({ core }: RouteDeps) =>
   memberOperation({
     ...shared,
     summary: 'List the open invitations of a project, newest first',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'All of them', schema: enveloped(z.array(invitation)) } },
     refusals: [403, 404],
     handle: async ({ project }) =>
-      json(200, { success: true, data: await listInvitations(core, project.id) }),
+      largeJson(200, { success: true, data: await listInvitations(core, project.id) }),
   })
 
 export const revoke = ({ core }: RouteDeps) =>

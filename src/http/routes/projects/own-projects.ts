@@ -1,4 +1,5 @@
 /** The projects of the user who has logged in: list, creation, settings and keys. */
+
 import { z } from 'zod'
 import {
   createOwnProject,
@@ -8,6 +9,7 @@ import { createProjectLimit } from '../../../features/accounts/projects/owner-li
 import { LANGUAGE_PATTERN } from '../../../features/accounts/projects/projects.ts'
 import { changeSettings, regenerateOwnKeys } from '../../../features/accounts/projects/settings.ts'
 import { MAX_NAME_LENGTH } from '../../../features/limits.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
 import { projectRecord, submissionTemplates, trackingMode } from '../../shapes/project.ts'
@@ -47,9 +49,10 @@ export const list = ({ core }: RouteDeps) =>
   userOperation({
     ...shared,
     summary: 'List your projects, newest first',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'All projects', schema: z.array(projectRecord) } },
     refusals: [403],
-    handle: async ({ user }) => json(200, await listOwnProjects(core, user.id)),
+    handle: async ({ user }) => largeJson(200, await listOwnProjects(core, user.id)),
   })
 
 export const create = ({ core }: RouteDeps) => {

@@ -1,10 +1,12 @@
 /** Projects in short, and how far they are set up: for users and for the keys of the projects. */
+
 import { z } from 'zod'
 import { getSetupState } from '../../../features/accounts/projects/setup-state.ts'
 import {
   getProjectSummary,
   listProjectSummaries,
 } from '../../../features/accounts/projects/summary.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'
 import { instant } from '../../shapes/fields.ts'
@@ -32,6 +34,7 @@ export const list = ({ core }: RouteDeps) =>
   userOrKeyOperation({
     ...shared,
     summary: "Show the key's project, or list yours",
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'With a key `data` is one project; with a session, a list of all of yours.',
     responses: {
       200: {
@@ -45,7 +48,7 @@ export const list = ({ core }: RouteDeps) =>
         caller.kind === 'key'
           ? await getProjectSummary(core, caller.project.id)
           : await listProjectSummaries(core, caller.user.id)
-      return json(200, { success: true, data })
+      return largeJson(200, { success: true, data })
     },
   })
 

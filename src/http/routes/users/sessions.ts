@@ -1,8 +1,10 @@
 /** The sessions of the user who has logged in. */
+
 import { z } from 'zod'
 import { endOwnSession, listSessions } from '../../../features/accounts/self/sessions.ts'
 import { clearedSessionCookie } from '../../exchange/cookies.ts'
-import { json, noContent } from '../../response.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { noContent } from '../../response.ts'
 import { type RouteDeps, userOperation } from '../../route.ts'
 import { instant } from '../../shapes/fields.ts'
 
@@ -24,9 +26,10 @@ export const list = ({ core }: RouteDeps) =>
   userOperation({
     ...shared,
     summary: 'List the sessions of the user, newest first',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The sessions', schema: z.array(session) } },
     handle: async ({ user, session }) =>
-      json(200, await listSessions(core, { userId: user.id, currentId: session.id })),
+      largeJson(200, await listSessions(core, { userId: user.id, currentId: session.id })),
   })
 
 export const remove = ({ core }: RouteDeps) =>

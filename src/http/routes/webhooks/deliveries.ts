@@ -1,4 +1,5 @@
 /** The deliveries of webhook endpoints: their results, tests, and sending them again. */
+
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
 import { listDeliveries } from '../../../features/webhooks/deliveries/list.ts'
@@ -8,10 +9,11 @@ import {
   startReplay,
 } from '../../../features/webhooks/deliveries/replay-range.ts'
 import { sendTestDelivery } from '../../../features/webhooks/endpoints/send-test.ts'
+import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
-import { countParameter, cursorParameter } from '../../shapes/paging.ts'
+import { countParameter, cursorParameter, pageEnd } from '../../shapes/paging.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 import { deliveryRecord, replaySpan, webhookStatus } from '../../shapes/webhook.ts'
 
@@ -24,8 +26,7 @@ const listQuery = z.object({
 const page = z
   .object({
     data: z.array(deliveryRecord),
-    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    hasMore: z.boolean(),
+    ...pageEnd,
   })
   .meta({ id: 'WebhookDeliveryPage' })
 
@@ -45,9 +46,13 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List the deliveries of a webhook endpoint, newest first',
     description: 'Successes are kept for 7 days, failures for 30.',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
     refusals: [404],
-    handle: async (call) => json(200, await listDeliveries(core, uuidKeyOf(call), call.query)),
+    handle: async (call) => {
+      const listing = await listDeliveries(core, uuidKeyOf(call), call.query)
+      return pageResponse(call, { name: 'data', listing })
+    },
   })
 
 export const test = ({ core }: RouteDeps) =>

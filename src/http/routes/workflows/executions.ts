@@ -1,6 +1,8 @@
 /** The executions of a workflow: started by hand, one by one or in bulk, listed, cancelled, retried. */
+
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from '../../../features/limits.ts'
+import { withEnd } from '../../../features/listing.ts'
 import { findBulkStart, startMany } from '../../../features/workflows/executions/bulk/start.ts'
 import { cancelExecution } from '../../../features/workflows/executions/cancel.ts'
 import { cancelAllExecutions } from '../../../features/workflows/executions/cancel-all.ts'
@@ -8,7 +10,7 @@ import { viewExecution } from '../../../features/workflows/executions/get.ts'
 import { listExecutions } from '../../../features/workflows/executions/list.ts'
 import { retryExecution } from '../../../features/workflows/executions/retry.ts'
 import { startOne } from '../../../features/workflows/executions/start-one.ts'
-import { largeJson } from '../../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'
@@ -20,7 +22,7 @@ import {
 } from '../../shapes/execution.ts'
 import { id } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
-import { countParameter } from '../../shapes/paging.ts'
+import { countParameter, numbersOf } from '../../shapes/paging.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 import { validate } from '../../validation.ts'
 
@@ -94,16 +96,14 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List the executions of a workflow, newest first',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: executionPage } },
     refusals: [404],
     handle: async (call) => {
       const { page, pageSize } = call.query
-      const { executions, total } = await listExecutions(core, {
-        ...call.query,
-        ...uuidKeyOf(call),
-      })
-      const totalPages = Math.ceil(total / pageSize)
-      return largeJson(200, { executions, total, page, pageSize, totalPages })
+      const { listing, total } = await listExecutions(core, { ...call.query, ...uuidKeyOf(call) })
+      const numbered = withEnd(listing, () => numbersOf({ total, page, pageSize }))
+      return wholeResponse(call, { name: 'executions', listing: numbered })
     },
   })
 
@@ -111,9 +111,13 @@ export const show = ({ core }: RouteDeps) =>
   projectOperation({
     ...ofOne,
     summary: 'Show an execution, step by step',
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'The execution', schema: executionDetail } },
     refusals: [404],
-    handle: async (call) => largeJson(200, await viewExecution(core, executionKeyOf(call))),
+    handle: async (call) => {
+      const { record: before, steps } = await viewExecution(core, executionKeyOf(call))
+      return wholeResponse(call, { before, name: 'stepExecutions', listing: steps })
+    },
   })
 
 export const cancel = ({ core }: RouteDeps) =>

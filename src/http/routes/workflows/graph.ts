@@ -1,10 +1,11 @@
 /** The graph of a workflow as a whole. */
+
 import { z } from 'zod'
 import { replaceGraph } from '../../../features/workflows/definition/replace-graph.ts'
 import { validateWorkflow } from '../../../features/workflows/definition/validate.ts'
+import { MAX_CONFIGS_BYTES } from '../../../features/workflows/limits.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
-import { largeJson } from '../../exchange/large-json.ts'
-import { json } from '../../response.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { workflowDetail } from '../../shapes/workflow.ts'
@@ -28,6 +29,7 @@ export const replace = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Replace all steps and transitions',
+    answerBytes: 2 * MAX_CONFIGS_BYTES,
     description:
       'In one transaction. The ids are UUIDs of your choice; steps and transitions that are missing ' +
       'are removed. A header of a WEBHOOK whose value is `***` stays as that of the same step. Refused ' +
@@ -51,8 +53,9 @@ export const check = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Check a workflow',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'An `error` keeps the workflow from being enabled; the rest informs.',
     responses: { 200: { description: 'What to mend, errors first', schema: findings } },
     refusals: [404],
-    handle: async (call) => json(200, await validateWorkflow(core, uuidKeyOf(call))),
+    handle: async (call) => largeJson(200, await validateWorkflow(core, uuidKeyOf(call))),
   })

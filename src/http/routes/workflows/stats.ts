@@ -1,7 +1,8 @@
 /** The figures of a workflow. */
+
 import { z } from 'zod'
 import { viewWorkflowStats } from '../../../features/workflows/executions/stats.ts'
-import { json } from '../../response.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
@@ -56,9 +57,10 @@ export const show = ({ core }: RouteDeps) =>
   projectOperation({
     tag: 'Workflows',
     summary: 'Show the figures of a workflow',
+    answerBytes: RECORD_ANSWER_BYTES,
     description: 'The figures of steps and transitions do not shrink when contacts are deleted.',
     params: { id: 'The id of the workflow' },
     responses: { 200: { description: 'The figures', schema: stats } },
     refusals: [404],
-    handle: async (call) => json(200, await viewWorkflowStats(core, uuidKeyOf(call))),
+    handle: async (call) => largeJson(200, await viewWorkflowStats(core, uuidKeyOf(call))),
   })

@@ -4,7 +4,7 @@ import { addStep } from '../../../features/workflows/definition/add-step.ts'
 import { deleteStep } from '../../../features/workflows/definition/delete-step.ts'
 import { updateStep } from '../../../features/workflows/definition/update-step.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
-import { largeJson } from '../../exchange/large-json.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
@@ -23,6 +23,7 @@ export const add = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Add a step',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'Unless `autoConnect` is false, the newest step that nothing follows leads to the new one, on ' +
       'its first branch or outcome.',
@@ -43,6 +44,7 @@ export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a step',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'Changes the fields that are given; a `templateId` of null detaches the template. A header of a ' +
       'WEBHOOK whose value is `***` stays as it is. Config and ' +

@@ -5,7 +5,7 @@ import {
   deleteTransition,
 } from '../../../features/workflows/definition/transitions.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
-import { largeJson } from '../../exchange/large-json.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
@@ -35,6 +35,7 @@ export const insertStep = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Insert a step into a transition',
+    answerBytes: RECORD_ANSWER_BYTES,
     description:
       'The transition leads to the new step, and that on to the step after it: a CONDITION on its ' +
       'first branch (`yes`), a WAIT_FOR_EVENT on its event.',

@@ -1,4 +1,5 @@
 /** The workflows of a project: their definitions. */
+
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
@@ -7,6 +8,7 @@ import {
   MAX_PAGE_SIZE,
   MAX_SEARCH_LENGTH,
 } from '../../../features/limits.ts'
+import { withEnd } from '../../../features/listing.ts'
 import { bulkUpdateWorkflows } from '../../../features/workflows/definition/bulk-update.ts'
 import { createWorkflow } from '../../../features/workflows/definition/create.ts'
 import { deleteWorkflow } from '../../../features/workflows/definition/delete.ts'
@@ -16,13 +18,15 @@ import { getWorkflow } from '../../../features/workflows/definition/get.ts'
 import { listWorkflows } from '../../../features/workflows/definition/list.ts'
 import { updateWorkflow } from '../../../features/workflows/definition/update.ts'
 import type { WorkflowDetail } from '../../../features/workflows/definition/view.ts'
+import { MAX_CONFIGS_BYTES } from '../../../features/workflows/limits.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
-import { largeJson } from '../../exchange/large-json.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { type HttpResponse, json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventName } from '../../shapes/event-name.ts'
 import { id } from '../../shapes/fields.ts'
-import { choiceParameter, countParameter } from '../../shapes/paging.ts'
+import { choiceParameter, countParameter, numbersOf } from '../../shapes/paging.ts'
 import { uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { workflowDetail, workflowPage } from '../../shapes/workflow.ts'
 import { newWorkflow, workflowChanges } from '../../shapes/workflow-fields.ts'
@@ -67,19 +71,23 @@ const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: 
 
 const shared = { tag: 'Workflows' } as const
 
+/** Its configs as rows and as JSON. */
+const WORKFLOW_ANSWER_BYTES = 2 * MAX_CONFIGS_BYTES
+
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List workflows',
     query: listQuery,
+    answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: workflowPage } },
-    handle: async ({ project, query }) => {
-      const { status, page, pageSize, ...rest } = query
+    handle: async (call) => {
+      const { status, page, pageSize, ...rest } = call.query
       const isEnabled = status === undefined ? undefined : status === 'active'
-      const wanted = { ...rest, projectId: project.id, page, pageSize, isEnabled }
-      const { items, total } = await listWorkflows(core, wanted)
-      const totalPages = Math.ceil(total / pageSize)
-      return json(200, { data: items, total, page, pageSize, totalPages })
+      const wanted = { ...rest, projectId: call.project.id, page, pageSize, isEnabled }
+      const { listing, total } = await listWorkflows(core, wanted)
+      const numbered = withEnd(listing, () => numbersOf({ total, page, pageSize }))
+      return wholeResponse(call, { name: 'data', listing: numbered })
     },
   })
 
@@ -87,16 +95,18 @@ export const listFields = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List the fields that a CONDITION can ask for',
+    answerBytes: RECORD_ANSWER_BYTES,
     query: fieldsQuery,
     responses: { 200: { description: 'The fields', schema: fields } },
     handle: async ({ project, query }) =>
-      json(200, await listWorkflowFields(core, { projectId: project.id, ...query })),
+      largeJson(200, await listWorkflowFields(core, { projectId: project.id, ...query })),
   })
 
 export const create = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Create a workflow',
+    answerBytes: WORKFLOW_ANSWER_BYTES,
     description:
       'The new workflow is disabled, is triggered by an event, and has one step, its TRIGGER.',
     body: newWorkflow,
@@ -109,6 +119,7 @@ export const get = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show a workflow with its steps and transitions',
+    answerBytes: WORKFLOW_ANSWER_BYTES,
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
     responses: { 200: { description: 'The workflow', schema: workflowDetail } },
     refusals: [404],
@@ -119,6 +130,7 @@ export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a workflow',
+    answerBytes: WORKFLOW_ANSWER_BYTES,
     description:
       'Changes the fields that are given. Enabling is refused with 400 while `validate` finds an ' +
       'error (`error.details.findings`); only later events start executions. The trigger cannot ' +
@@ -154,6 +166,7 @@ export const duplicate = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Copy a workflow',
+    answerBytes: WORKFLOW_ANSWER_BYTES,
     description: 'The copy is disabled and has no executions.',
     responses: { 201: { description: 'The copy', schema: workflowDetail } },
     refusals: [404],

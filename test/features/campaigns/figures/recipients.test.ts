@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { exportRecipients } from '../../../../src/features/campaigns/figures/export-recipients.ts'
-import {
-  listRecipients,
-  OUTCOMES,
-  type Outcome,
-} from '../../../../src/features/campaigns/figures/recipients.ts'
+import { OUTCOMES, type Outcome } from '../../../../src/features/campaigns/figures/recipients.ts'
 import { createExportSlots } from '../../../../src/features/import-export/export-slots.ts'
 import { UNSUBSCRIBED } from '../../../../src/features/messages/delivery/prepare.ts'
 import { sealCursor } from '../../../../src/features/sealed-cursor.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
+import { listRecipients } from '../../../lists.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
 
 const hit = { link: 'https://shop.test/a', isMachine: false, type: 'click' } as const

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { listCampaigns } from '../../../../src/features/campaigns/list.ts'
 import { sendTest } from '../../../../src/features/campaigns/send-test.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import { showCampaign } from '../../../../src/features/campaigns/show.ts'
@@ -11,6 +10,7 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { newProjectHours } from '../../../../src/store/schema/reputation.ts'
 import { address, START, type TestCore } from '../../../core.ts'
+import { listCampaigns } from '../../../lists.ts'
 import {
   addCampaign,
   addContacts,

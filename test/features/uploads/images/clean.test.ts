@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { AppError } from '../../../../src/errors.ts'
 import { cleanImage } from '../../../../src/features/uploads/images/clean.ts'
+import { isColourProfile } from '../../../../src/features/uploads/images/icc-profile.ts'
 import {
   exif,
   gifExtension,
@@ -200,9 +201,17 @@ describe('PNG', () => {
   const file = (...chunks: Buffer[]) => Buffer.concat([signature, ...chunks])
   const data = pngChunk('IDAT', deflateSync(Buffer.alloc(6 * 25)))
   const end = pngChunk('IEND', '')
+  const iccp = (compressed: Buffer, name = 'ICC') =>
+    pngChunk('iCCP', Buffer.concat([Buffer.from(`${name}\0\0`), compressed]))
+  const profileOf = (sizeBytes: number) => {
+    const bytes = Buffer.alloc(sizeBytes, 'p')
+    bytes.writeUInt32BE(sizeBytes, 0)
+    bytes.write('acsp', 36)
+    return bytes
+  }
 
   test('the chunks that decide on the colours stay', async () => {
-    const profile = pngChunk('iCCP', Buffer.concat([Buffer.from('ICC\0\0'), deflateSync('p')]))
+    const profile = iccp(deflateSync(profileOf(200)))
     const given = file(
       ...[header({}), pngChunk('gAMA', Buffer.alloc(4, 1)), pngChunk('cHRM', Buffer.alloc(32, 1))],
       ...[pngChunk('sRGB', '\0'), profile, pngChunk('sBIT', Buffer.from([8, 8, 8]))],
@@ -226,10 +235,31 @@ describe('PNG', () => {
   })
 
   test('the name of a colour profile goes', async () => {
-    const profile = (name: string) =>
-      pngChunk('iCCP', Buffer.concat([Buffer.from(`${name}\0\0`), deflateSync('p')]))
+    const profile = (name: string) => iccp(deflateSync(profileOf(200)), name)
     const given = await clean(file(header({}), profile(SECRET), data, end))
     assert.ok(given.file.equals(file(header({}), profile('ICC'), data, end)))
+  })
+
+  test('S8: a colour profile of 4 MB stays; larger ones, other data and broken ones go', async () => {
+    const plain = file(header({}), data, end)
+    const cleaned = async (compressed: Buffer) =>
+      (await clean(file(header({}), iccp(compressed), data, end))).file
+    const largest = deflateSync(profileOf(4 * 1024 * 1024))
+    assert.ok((await cleaned(largest)).equals(file(header({}), iccp(largest), data, end)))
+    const rest = Buffer.concat([largest, Buffer.from(SECRET)])
+    assert.ok((await cleaned(rest)).equals(file(header({}), iccp(largest), data, end)))
+    const wrong = {
+      'too large by a byte': deflateSync(profileOf(4 * 1024 * 1024 + 1)),
+      'a bomb': deflateSync(Buffer.alloc(64 * 1024 * 1024)),
+      'no profile': deflateSync(Buffer.from(SECRET)),
+      'another size than it says': deflateSync(Buffer.concat([profileOf(200), Buffer.alloc(9)])),
+      'cut off': largest.subarray(0, -1),
+      'not compressed': profileOf(200),
+      nothing: Buffer.alloc(0),
+    }
+    for (const [name, compressed] of Object.entries(wrong)) {
+      assert.ok((await cleaned(compressed)).equals(plain), name)
+    }
   })
 
   test('chunks in the wrong place, twice or of a wrong length go', async () => {
@@ -447,4 +477,18 @@ describe('every truncation and every changed byte', () => {
       }
     })
   }
+})
+
+describe('a colour profile', () => {
+  test('S8: of more than 4 MB goes in every format', () => {
+    const head = Buffer.alloc(128)
+    head.write('acsp', 36)
+    for (const [sizeBytes, isKept] of [
+      [4 * 1024 * 1024, true],
+      [4 * 1024 * 1024 + 1, false],
+    ] as const) {
+      head.writeUInt32BE(sizeBytes, 0)
+      assert.equal(isColourProfile(head, sizeBytes), isKept)
+    }
+  })
 })

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createDomainLists } from '../../../../src/features/verification/domain-lists/domain-lists.ts'
-import { parseList } from '../../../../src/features/verification/domain-lists/list-file.ts'
+import {
+  MAX_DOMAINS,
+  parseList,
+} from '../../../../src/features/verification/domain-lists/list-file.ts'
 import { readShippedList } from '../../../../src/features/verification/domain-lists/shipped-lists.ts'
 import { createLog } from '../../../../src/log.ts'
 import { parseDomain } from '../../../../src/mail/address/address.ts'
@@ -180,6 +183,12 @@ test('one line in a hundred may be invalid, as in published lists', async () => 
     parseList([...faults, ...many].join('\n')),
     /^Error: line 1 and 11 other lines/,
   )
+})
+
+test('S8: a list of more than a million domains is refused', async () => {
+  assert.equal(MAX_DOMAINS, 1_000_000)
+  assert.equal((await parseList('a.test\nb.test\na.test\n', 2)).size, 2)
+  await assert.rejects(parseList('a.test\nb.test\nc.test', 2), /^Error: it has more than 2 domains/)
 })
 
 test('other work runs while a long list is read', async () => {

@@ -4,7 +4,6 @@ import { findReferences } from '../../../../src/features/references/registry.ts'
 import { bulkUpdateWorkflows } from '../../../../src/features/workflows/definition/bulk-update.ts'
 import { deleteWorkflow } from '../../../../src/features/workflows/definition/delete.ts'
 import { ERASE_KIND, eraseWorkflows } from '../../../../src/features/workflows/definition/erase.ts'
-import { listWorkflows } from '../../../../src/features/workflows/definition/list.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import { startOne } from '../../../../src/features/workflows/executions/start-one.ts'
 import { newId } from '../../../../src/store/ids.ts'
@@ -17,6 +16,7 @@ import {
   workflowTransitions,
 } from '../../../../src/store/schema/workflows.ts'
 import { claimJob } from '../../../jobs/running.ts'
+import { listWorkflows } from '../../../lists.ts'
 import { addExecution, addWorkflow } from '../add-workflow.ts'
 import { openStage, type Stage, workflowOf } from '../executions/stage.ts'
 

@@ -6,8 +6,6 @@ import {
   CANCELLED_AT_ONCE,
   cancelAllExecutions,
 } from '../../../../src/features/workflows/executions/cancel-all.ts'
-import { viewExecution } from '../../../../src/features/workflows/executions/get.ts'
-import { listExecutions } from '../../../../src/features/workflows/executions/list.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import {
   settleCancelled,
@@ -23,6 +21,7 @@ import {
   workflowSteps,
   workflowWaits,
 } from '../../../../src/store/schema/workflows.ts'
+import { listExecutions, viewExecution } from '../../../lists.ts'
 import { addExecution, type NewExecution } from '../add-workflow.ts'
 import { executionsOf, figuresOf, openStage, type Stage, workflowOf } from './stage.ts'
 

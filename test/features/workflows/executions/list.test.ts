@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listExecutions } from '../../../../src/features/workflows/executions/list.ts'
 import { viewWorkflowStats } from '../../../../src/features/workflows/executions/stats.ts'
 import { addFigures, durationBucket } from '../../../../src/features/workflows/figures.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import type { ExecutionStatus } from '../../../../src/store/schema/words.ts'
 import { workflowSteps, workflowTransitions } from '../../../../src/store/schema/workflows.ts'
 import { addProject } from '../../../core.ts'
+import { listExecutions } from '../../../lists.ts'
 import { addExecution, addWorkflow } from '../add-workflow.ts'
 import { openStage, type Stage } from './stage.ts'
 

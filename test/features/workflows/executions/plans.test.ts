@@ -1,10 +1,10 @@
 /** Queries whose cost must not grow with the executions of a workflow, or with other workflows. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { cancelManyActive } from '../../../../src/features/workflows/executions/cancel-active.ts'
 import { cancelAllExecutions } from '../../../../src/features/workflows/executions/cancel-all.ts'
 import { countByStatus } from '../../../../src/features/workflows/executions/count.ts'
-import { viewExecution } from '../../../../src/features/workflows/executions/get.ts'
 import { selectNumbers } from '../../../../src/features/workflows/executions/list.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import {
@@ -18,6 +18,7 @@ import { compileSql, type Statement, StoreDb } from '../../../../src/store/datab
 import { sql } from '../../../../src/store/drizzle.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { openTestCore, type TestCore } from '../../../core.ts'
+import { viewExecution } from '../../../lists.ts'
 
 /** A row for every query that a verb may ask. */
 const ROW = {

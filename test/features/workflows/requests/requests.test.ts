@@ -15,6 +15,7 @@ import {
   workflowRequests,
   workflows,
 } from '../../../../src/store/schema/workflows.ts'
+import { currentOwner } from '../../../../src/turns/owner.ts'
 import { addProject } from '../../../core.ts'
 import { startReceiver } from '../../webhooks/receiver.ts'
 import { cancelAll, openRequests } from './stage.ts'
@@ -335,6 +336,36 @@ test('the request of a disabled project is not made; its step fails', async (t) 
   assert.equal(receiver.received.length, 0)
 })
 
+test('S14: values of the contact and of the event change no segment, no parameter and no host', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const begin = async (url: string, value: string) => {
+    const given = { data: { v: value }, context: { v: value } }
+    const begun = await stage.begin({ url, method: 'POST' }, given)
+    return stage.until(begun, hasEnded)
+  }
+  const hostile = '/../admin?key=1&all=yes#x\r\nü'
+  const url = `${receiver.url}/{{ data.v }}/orders/{{ event.v }}?for={{ v }}&limit=1`
+  const row = await begin(url, hostile)
+  const encoded = '%2F..%2Fadmin%3Fkey%3D1%26all%3Dyes%23x%0D%0A%C3%BC'
+  const sent = `/${encoded}/orders/${encoded}?for=${encoded}&limit=1`
+  assert.equal(receiver.received[0]?.url, new URL(receiver.url).pathname + sent)
+  assert.deepEqual(
+    [row.status, row.output?.url, row.input?.url],
+    ['COMPLETED', receiver.url + sent, receiver.url + sent],
+  )
+  assert.equal((await begin('{{ data.v }}', `${receiver.url}/a?b=c&d=%20`)).status, 'COMPLETED')
+  assert.equal(receiver.received[1]?.url.endsWith('/a?b=c&d=%20'), true)
+
+  const up = await begin(`${receiver.url}/a/{{ data.v }}/orders`, '..')
+  assert.equal(up.status, 'FAILED')
+  assert.match(up.error ?? '', /a value makes "\." or "\.\." a part of the path of the url/)
+  assert.equal(up.output?.url, `${receiver.url}/a/{{ data.v }}/orders`)
+  const long = await begin(`${receiver.url}/{{ data.v }}`, 'x'.repeat(9_000))
+  assert.match(long.error ?? '', /url/)
+  assert.equal(receiver.received.length, 2)
+})
+
 test('templates that take too long fail their step', async (t) => {
   const stage = await openRequests(t)
   Object.assign(stage.core.outbound, { renderTexts: async () => 'too heavy' })
@@ -344,32 +375,25 @@ test('templates that take too long fail their step', async (t) => {
   assert.match(row.error ?? '', /too much time or memory/)
 })
 
-test('the workflows of a project are rendered one at a time, another project meanwhile', async (t) => {
+test('templates are rendered in the turn of their project', async (t) => {
   const stage = await openRequests(t)
   const receiver = await startReceiver(t)
-  const rendering: { url: string; end(): void }[] = []
-  const renderTexts = ({ templates }: { templates: readonly string[] }) =>
-    new Promise((resolve) =>
-      rendering.push({ url: templates[0]!, end: () => resolve([receiver.url]) }),
-    )
+  const owners: object[] = []
+  const renderTexts = async () => {
+    owners.push(currentOwner())
+    return [receiver.url]
+  }
   Object.assign(stage.core.outbound, { renderTexts })
   const other = await addProject(stage.core)
-  const config = (name: string) => ({ url: `{{ ${name} }}`, method: 'POST' as const })
-  const mine = [await stage.begin(config('mine')), await stage.begin(config('mine'))]
-  while (rendering.length === 0) await setImmediate()
-  const theirs = await stage.begin(config('theirs'), { projectId: other.id })
-  while (rendering.length === 1) await setImmediate()
-  assert.deepEqual(
-    rendering.map(({ url }) => url),
-    ['{{ mine }}', '{{ theirs }}'],
-  )
-  rendering[1]?.end()
+  const config = { url: '{{ x }}', method: 'POST' as const }
+  const mine = await stage.begin(config)
+  await stage.until(mine, hasEnded)
+  const theirs = await stage.begin(config, { projectId: other.id })
   await stage.until(theirs, hasEnded)
-  assert.equal(rendering.length, 2)
-  rendering[0]?.end()
-  while (rendering.length === 2) await setImmediate()
-  rendering[2]?.end()
-  for (const begun of mine) await stage.until(begun, hasEnded)
+  assert.deepEqual(owners, [
+    { key: stage.projectId, isJob: true },
+    { key: other.id, isJob: true },
+  ])
 })
 
 test('the message is stored before the first attempt', async (t) => {

@@ -273,7 +273,7 @@ describe('POST /auth/login', () => {
     await once(socket, 'connect')
     const body = JSON.stringify({ email: ada.address, password: PASSWORD })
     socket.write(
-      `POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
     await entered
     socket.destroy()

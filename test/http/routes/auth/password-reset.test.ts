@@ -78,7 +78,11 @@ describe('POST /auth/request-password-reset', () => {
 
   it('takes the link from base_url, never from Host', async () => {
     const { address } = await addUser(service.core)
-    const evil = { host: 'evil.test', 'x-forwarded-host': 'evil.test', forwarded: 'host=evil.test' }
+    const evil = {
+      host: 'evil.localhost',
+      'x-forwarded-host': 'evil.test',
+      forwarded: 'host=evil.test',
+    }
     await request(address, evil)
     await writeMail(service.core)
     const [mail] = await mailTo(service.core, address)

@@ -110,7 +110,7 @@ describe('POST /auth/signup', () => {
 
   it('S16: a link never comes from the Host of the request', async () => {
     const address = newAddress()
-    await signUp(address, { host: 'evil.test', 'x-forwarded-host': 'evil.test' })
+    await signUp(address, { host: 'evil.localhost', 'x-forwarded-host': 'evil.test' })
     await writeMail(service.core)
     const [mail] = await mailTo(service.core, address)
     assert.match(mail?.link ?? '', new RegExp(`^${BASE_URL}/`))

@@ -108,7 +108,7 @@ describe('POST /auth/request-verification', () => {
 
   it('takes the link from base_url, never from Host', async () => {
     const { id, address } = await addUser(service.core, { verifiedAt: null })
-    const evil = { host: 'evil.test', 'x-forwarded-host': 'evil.test' }
+    const evil = { host: 'evil.localhost', 'x-forwarded-host': 'evil.test' }
     assert.equal((await request(await logIn(service.core, id), evil)).status, 200)
     await writeMail(service.core)
     const [mail] = await mailTo(service.core, address)

@@ -67,7 +67,7 @@ async function expectNobody(act: () => Promise<unknown>): Promise<void> {
 describe('a request to the provider', () => {
   it('has state, nonce, PKCE and the callback of base_url, whatever the Host header says', async () => {
     const browser = server.browser()
-    const headers = { host: 'evil.test', 'x-forwarded-host': 'evil.test' }
+    const headers = { host: 'evil.localhost', 'x-forwarded-host': 'evil.test' }
     const { location, cookies } = await browser.get('/oauth/oidc/outbound?redirect_uri=x', headers)
     const { searchParams } = location!
     assert.equal(searchParams.get('redirect_uri'), `${BASE_URL}/oauth/oidc/callback`)

@@ -186,7 +186,7 @@ describe('invitations', () => {
 
   it('ignore the Host of the request: links are of base_url', async () => {
     const { body } = await by(owner, 'post', members())
-      .set('Host', 'evil.test')
+      .set('Host', 'evil.localhost')
       .set('X-Forwarded-Host', 'evil.test')
       .send({ email: 'hosted@people.test' })
     assert.ok(body.data.url.startsWith(service.core.config.baseUrl), body.data.url)

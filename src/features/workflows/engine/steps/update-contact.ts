@@ -8,7 +8,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { mergeAsGiven } from '../../../contacts/write/data.ts'
 import { writeContact } from '../../../contacts/write/set-subscribed.ts'
 import { recordCausedChange } from '../../../segments/caused-changes.ts'
-import { hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
+import { endWishOfProject, hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
 import type { StepOf, UpdateContactConfig } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome } from '../walk.ts'
 
@@ -29,6 +29,7 @@ export async function updateContact(
   if (subscriptionAction === 'unsubscribe' && !before.subscribed) {
     await recordWishOfProject(tx, { contactId: before.id, at })
   }
+  if (contact.subscribed && !before.subscribed) await endWishOfProject(tx, contact)
   if (contact !== before) {
     await writeContact(tx, { before, contact, reason: 'workflow', depth })
     await recordCausedChange(tx, { ...before, contactId: before.id, depth })

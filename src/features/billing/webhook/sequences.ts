@@ -1,7 +1,7 @@
 /** Runs work of the same project one after another. */
-export type Turns = { take<T>(key: string, act: () => Promise<T>): Promise<T> }
+export type Sequences = { take<T>(key: string, act: () => Promise<T>): Promise<T> }
 
-export function createTurns(): Turns {
+export function createSequences(): Sequences {
   const tails = new Map<string, Promise<unknown>>()
   return {
     async take(key, act) {

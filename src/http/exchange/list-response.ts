@@ -1,0 +1,210 @@
+/**
+ * Responses that are lists: JSON that is made item by item while it is sent, so that of a list no more than
+ * a slice is in memory. A short list is complete before its response begins, so an error becomes a
+ * refusal; a later one cuts the connection.
+ */
+
+import { setImmediate } from 'node:timers/promises'
+import type { Listing } from '../../features/listing.ts'
+import { type HttpResponse, json } from '../response.ts'
+import type { RawCall } from '../route.ts'
+import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
+
+/** What a list takes while it is sent: a slice as rows, and pieces of its text. */
+export const LIST_ANSWER_BYTES = 512 * 1024
+
+/** What an export takes: a page of rows, and a piece of its text. */
+export const EXPORT_ANSWER_BYTES = 2 * 1024 * 1024
+
+/** Bytes of the JSON of a page, which has one item at least. */
+export const MAX_PAGE_BYTES = 2 * 1024 * 1024
+/** Of these, for what is not the items. */
+const FRAME_BYTES = 4 * 1024
+
+/** The item, and the objects in it. */
+const ITEM_LEVELS = 2
+
+/** A list of up to two pieces is sent as a whole. */
+const WHOLE_LENGTH = 2 * PIECE_LENGTH
+
+type Memory = Pick<RawCall, 'reserve'>
+/** `before`: fields of the object before the list; `copy`: a second name of the list. */
+type Named<Item, End> = {
+  name: string
+  listing: Listing<Item, End>
+  before?: object
+  copy?: string
+}
+
+/** `{[name]: […], …end}`, with fewer items than the listing has if they are large. */
+export function pageResponse<Item, End extends object>(
+  call: Memory,
+  page: Named<Item, End>,
+): Promise<HttpResponse> {
+  return listResponse(call, { ...page, maxBytes: MAX_PAGE_BYTES - FRAME_BYTES })
+}
+
+/**
+ * As `pageResponse`, but complete before it is sent: for items whose size is known only when they are made.
+ * The caller has reserved memory for them; the response then takes what the page takes.
+ */
+export async function builtPageResponse<Item, End extends object>(
+  page: Named<Item, End>,
+): Promise<HttpResponse> {
+  const texts: Buffer[] = []
+  const list = { ...page, maxBytes: MAX_PAGE_BYTES - FRAME_BYTES }
+  for await (const piece of toPieces([], textOf(list))) texts.push(Buffer.from(piece))
+  return { ...json(200, null), body: new Uint8Array(Buffer.concat(texts)) }
+}
+
+/** `{…before, [name]: […], …end}` with all items. */
+export function wholeResponse<Item, End extends object>(
+  call: Memory,
+  list: Named<Item, End>,
+): Promise<HttpResponse> {
+  return listResponse(call, { ...list, maxBytes: Number.POSITIVE_INFINITY })
+}
+
+/** `[…]` with all items. */
+export function arrayResponse<Item>(
+  call: Memory,
+  listing: Listing<Item, object>,
+): Promise<HttpResponse> {
+  return listResponse(call, { name: null, listing, maxBytes: Number.POSITIVE_INFINITY })
+}
+
+/** `name`: null for a bare array. */
+type List<Item, End> = Omit<Named<Item, End>, 'name'> & { name: string | null; maxBytes: number }
+
+async function listResponse<Item, End extends object>(
+  call: Memory,
+  list: List<Item, End>,
+): Promise<HttpResponse> {
+  // As rows and as text.
+  const ofBefore = list.before === undefined ? 0 : lengthOf(list.before)
+  const needed = 2 * (list.listing.sliceBytes + ofBefore)
+  await call.reserve(Math.max(LIST_ANSWER_BYTES, needed))
+  const texts = textOf(list)
+  const begun: string[] = []
+  let length = 0
+  while (length < WHOLE_LENGTH) {
+    const next = await texts.next()
+    if (next.done) return { ...json(200, null), body: begun.join('') }
+    begun.push(next.value)
+    length += next.value.length
+  }
+  return { ...json(200, null), body: toPieces(begun, texts) }
+}
+
+async function* textOf<Item, End extends object>({
+  name,
+  listing,
+  before,
+  copy,
+  maxBytes,
+}: List<Item, End>): AsyncGenerator<string, undefined> {
+  yield name === null ? '[' : '{'
+  if (before !== undefined) yield* membersOf(before)
+  if (name !== null) yield `${JSON.stringify(name)}:[`
+  const room = {
+    maxItems: Number.POSITIVE_INFINITY,
+    maxBytes: maxBytes / (copy === undefined ? 1 : 2),
+  }
+  const { count, end } = yield* itemsOf(listing, room)
+  yield ']'
+  if (name === null) return
+  if (copy !== undefined) {
+    yield `,${JSON.stringify(copy)}:[`
+    // Read again, so that a list with large items is not in memory.
+    yield* itemsOf(listing, { maxItems: count, maxBytes: Number.POSITIVE_INFINITY })
+    yield ']'
+  }
+  yield `${fieldsOf(end)}}`
+}
+
+type Room = { maxItems: number; maxBytes: number }
+
+async function* itemsOf<Item, End>(
+  listing: Listing<Item, End>,
+  { maxItems, maxBytes }: Room,
+): AsyncGenerator<string, { count: number; end: End }> {
+  const walk = listing.walk()
+  let bytes = 0
+  let count = 0
+  try {
+    let next = await walk.next()
+    while (!next.done) {
+      const item = await serialize(next.value)
+      bytes += item.bytes
+      const isTaken = count < maxItems && (count === 0 || bytes <= maxBytes)
+      if (isTaken) {
+        if (count > 0) yield ','
+        yield* item.texts
+        count += 1
+      }
+      next = await walk.next(isTaken)
+    }
+    return { count, end: next.value }
+  } finally {
+    await walk.return(undefined as never)
+  }
+}
+
+/** `bytes`: with a comma. A large item takes several turns of the event loop. */
+async function serialize(item: unknown): Promise<{ texts: string[]; bytes: number }> {
+  if (isShort(item)) {
+    const whole = JSON.stringify(item)
+    return { texts: [whole], bytes: 1 + Buffer.byteLength(whole) }
+  }
+  const texts: string[] = []
+  let bytes = 1
+  let text = ''
+  for (const piece of piecesOf(item, ITEM_LEVELS)) {
+    text += piece
+    if (text.length < PIECE_LENGTH) continue
+    texts.push(text)
+    bytes += Buffer.byteLength(text)
+    text = ''
+    await setImmediate()
+  }
+  texts.push(text)
+  return { texts, bytes: bytes + Buffer.byteLength(text) }
+}
+
+/** The fields of an object, each with a comma behind it. */
+function* membersOf(before: object): Generator<string> {
+  for (const [name, value] of Object.entries(before)) {
+    if (value === undefined) continue
+    yield `${JSON.stringify(name)}:`
+    yield* piecesOf(value, ITEM_LEVELS)
+    yield ','
+  }
+}
+
+/** The fields of an object as they follow others. */
+function fieldsOf(end: object): string {
+  const text = JSON.stringify(end).slice(1, -1)
+  return text === '' ? '' : `,${text}`
+}
+
+/** Puts short texts together. */
+async function* toPieces(
+  begun: readonly string[],
+  texts: AsyncGenerator<string>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    let piece = begun.join('')
+    for (;;) {
+      if (piece.length >= PIECE_LENGTH) {
+        yield Buffer.from(piece)
+        piece = ''
+      }
+      const next = await texts.next()
+      if (next.done) break
+      piece += next.value
+    }
+    if (piece !== '') yield Buffer.from(piece)
+  } finally {
+    await texts.return(undefined)
+  }
+}

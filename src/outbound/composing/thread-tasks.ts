@@ -1,0 +1,138 @@
+/**
+ * On the main thread: gives composing threads of their own one task at a time each, so that no
+ * connection and no message waits for them. A task that takes too much of its thread's time or memory
+ * ends the thread and has no result. Projects take turns, and each has one thread at most: slow tasks
+ * of one project leave the other thread to the others.
+ */
+import { createTurns, type Turns } from '../../turns/turns.ts'
+import type { DeliveryThread, FromThread, ToThread } from '../protocol.ts'
+import { createThreads, shutdownError, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
+
+export type ThreadTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
+  hangMs: number
+  /** The threads end when there has been nothing to do for this long. */
+  restMs: number
+  /** For tests. */
+  createThreads?: typeof createThreads
+  clock?: () => number
+}
+
+/** A task and how its answer is read. */
+export type ThreadTask<Output> = {
+  ask(task: number): ToThread
+  /** Returns undefined for messages that do not answer. @throws Error if the task failed */
+  read(message: FromThread): { result: Output } | undefined
+  /** How much longer than usual the task may take. */
+  extraMs?: number
+}
+
+export type ThreadTasks = {
+  /**
+   * Resolves to undefined for a task that ended its thread. Rejects if the task failed, while shutting
+   * down, and as `Turns.take` (`turns/turns.ts`).
+   */
+  run<Output>(task: ThreadTask<Output>): Promise<{ result: Output } | undefined>
+  waiting: Turns['waiting']
+  stop(): Promise<void>
+}
+
+type Current = {
+  number: number
+  task: ThreadTask<unknown>
+  settled: PromiseWithResolvers<{ result: unknown } | undefined>
+}
+
+const THREADS = 2
+export const MAX_WAITING_OF_PROJECT = 10
+export const MAX_WAITING = 100
+const RETRY_AFTER_SECONDS = 2
+
+export function createThreadTasks({
+  hangMs,
+  restMs,
+  clock,
+  ...deps
+}: ThreadTasksDeps): ThreadTasks {
+  const threads = (deps.createThreads ?? createThreads)({
+    ...deps,
+    name: 'composing',
+    maxThreads: THREADS,
+    hangMs: (number) => hangMs + extraMsOf(number),
+    received,
+    ended,
+  })
+  const turns = createTurns({
+    atOnce: THREADS,
+    atOncePerProject: 1,
+    waitingPerProject: MAX_WAITING_OF_PROJECT,
+    waiting: MAX_WAITING,
+    to: 'to be rendered',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    ...(clock && { clock }),
+  })
+  const busy = new Map<DeliveryThread, Current>()
+  let lastNumber = 0
+  let timer: NodeJS.Timeout | undefined
+
+  function extraMsOf(number: number): number {
+    const current = [...busy.values()].find((each) => each.number === number)
+    return current?.task.extraMs ?? 0
+  }
+
+  async function run<Output>(task: ThreadTask<Output>): Promise<{ result: Output } | undefined> {
+    clearTimeout(timer)
+    const settled = Promise.withResolvers<{ result: unknown } | undefined>()
+    begin({ number: ++lastNumber, task, settled })
+    try {
+      return (await settled.promise) as { result: Output } | undefined
+    } finally {
+      if (busy.size === 0) timer = setTimeout(threads.endAll, restMs).unref()
+    }
+  }
+
+  function begin(current: Current): void {
+    const thread = threads.list().find((each) => !busy.has(each)) ?? threads.start()
+    if (thread === undefined) {
+      current.settled.reject(new Error('there is no thread for the task'))
+      return
+    }
+    // A task that cannot be sent leaves the thread free.
+    thread.postMessage(current.task.ask(current.number))
+    busy.set(thread, current)
+  }
+
+  function received(thread: DeliveryThread, message: FromThread): void {
+    const current = busy.get(thread)
+    if (current === undefined) return
+    try {
+      const read = current.task.read(message)
+      if (read === undefined) return
+      current.settled.resolve(read)
+    } catch (error) {
+      current.settled.reject(error)
+    }
+    busy.delete(thread)
+  }
+
+  function ended(thread: DeliveryThread, { hasStarted }: ThreadEnd): void {
+    const current = busy.get(thread)
+    if (current === undefined) return
+    busy.delete(thread)
+    if (hasStarted) current.settled.resolve(undefined)
+    else begin(current)
+  }
+
+  return {
+    run: (task) => turns.take(() => run(task)),
+    waiting: turns.waiting,
+    async stop() {
+      turns.stop(shutdownError())
+      for (const { settled } of busy.values()) settled.reject(shutdownError())
+      busy.clear()
+      clearTimeout(timer)
+      threads.endAll()
+      await threads.stop(0)
+      clearTimeout(timer)
+    },
+  }
+}

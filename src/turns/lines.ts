@@ -1,0 +1,95 @@
+/**
+ * The lines of waiting work, one for each project, and whose turn it is: of the lines that may have
+ * another place, first the one with the fewest places, then the one that has used places for the
+ * shortest time, then the one whose last turn is the longest ago.
+ *
+ * A line that comes anew begins a little ahead of the others, so that it is next, and a line keeps what it
+ * has used while that matters: a project that asks again after each answer has no advantage over
+ * projects that wait. So every line has its turn (start-time fair queueing, Goyal, Vin and Cheng, 1996).
+ */
+
+export type Line<Work> = {
+  readonly key: string
+  readonly waiting: Work[]
+  running: number
+  /** For how long it has used places, with what it began with. */
+  usedMs: number
+  /** The number of its last turn; 0 = none. */
+  lastTurn: number
+}
+
+export type Lines<Work> = {
+  /** The line for new work. */
+  open(key: string): Line<Work>
+  /** The line has a place. */
+  begin(line: Line<Work>): void
+  /** The line gives the place back. */
+  end(line: Line<Work>, usedMs: number): void
+  /** To be called when work has left a line without a place. */
+  tidy(): void
+  /** The line whose turn it is, of those that wait and `mayBegin`. */
+  next(mayBegin: (line: Line<Work>) => boolean): Line<Work> | undefined
+  all(): Iterable<Line<Work>>
+}
+
+/** How far ahead of the others a line begins. */
+const ADVANCE_MS = 2_000
+/** What a turn counts at least. */
+const LEAST_MS = 1
+
+export function createLines<Work>(): Lines<Work> {
+  const lines = new Map<string, Line<Work>>()
+  /** What the line of the latest turn had used before; it never falls. */
+  let reachedMs = 0
+  let turns = 0
+
+  /** Forgets idle lines whose use no longer matters. */
+  function tidy(): void {
+    const isQuiet = lines.values().every(isIdle)
+    for (const line of lines.values()) {
+      const matters = !isQuiet && line.usedMs > reachedMs - ADVANCE_MS
+      if (isIdle(line) && !matters) lines.delete(line.key)
+    }
+  }
+
+  return {
+    open(key) {
+      const line = lines.get(key) ?? { key, waiting: [], running: 0, usedMs: 0, lastTurn: 0 }
+      const isNew = !lines.has(key)
+      lines.set(key, line)
+      const leastMs = reachedMs - ADVANCE_MS
+      if (isIdle(line)) line.usedMs = isNew ? leastMs : Math.max(line.usedMs, leastMs)
+      return line
+    },
+    begin(line) {
+      line.running += 1
+      line.lastTurn = ++turns
+      reachedMs = Math.max(reachedMs, line.usedMs)
+    },
+    end(line, usedMs) {
+      line.running -= 1
+      line.usedMs += Math.max(LEAST_MS, usedMs)
+      tidy()
+    },
+    tidy,
+    next(mayBegin) {
+      let best: Line<Work> | undefined
+      for (const line of lines.values()) {
+        if (line.waiting.length === 0 || !mayBegin(line)) continue
+        if (best === undefined || comesBefore(line, best)) best = line
+      }
+      return best
+    },
+    all: () => lines.values(),
+  }
+}
+
+function isIdle({ waiting, running }: Line<unknown>): boolean {
+  return waiting.length === 0 && running === 0
+}
+
+function comesBefore(one: Line<unknown>, other: Line<unknown>): boolean {
+  if (one.running !== other.running) return one.running < other.running
+  if (one.usedMs !== other.usedMs) return one.usedMs < other.usedMs
+  return one.lastTurn < other.lastTurn
+}

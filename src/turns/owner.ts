@@ -1,0 +1,47 @@
+/**
+ * Whose work it is: what runs for a request, or for a run of a job, knows it without being told. Work that
+ * waits for a shared thread or resolver waits in the line of its owner.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { AppError } from '../errors.ts'
+
+/** Each request and each run of a job has its own object. */
+export type WorkOwner = {
+  /** The line: a project's id; for requests without a project, the name of a user or of a network. */
+  readonly key: string
+  readonly isJob: boolean
+  /** The client of a request; absent for jobs. */
+  readonly client?: WaitingClient
+}
+
+/** The connection of a client, as far as work needs it. */
+export type WaitingClient = {
+  /** Whether the client left before it had its whole response. */
+  hasLeft(): boolean
+  /** Calls `act` when the client leaves. Returns a function that takes that back. */
+  onLeave(act: () => void): () => void
+}
+
+/** Work of the server itself, and of commands. No limit applies to it. */
+export const SYSTEM: WorkOwner = { key: '', isJob: false }
+
+const owners = new AsyncLocalStorage<WorkOwner>()
+
+export function runFor<T>(owner: WorkOwner, act: () => T): T {
+  return owners.run(owner, act)
+}
+
+/** Runs work whose result several callers wait for: it goes on when the client that began it leaves. */
+export function runShared<T>(act: () => T): T {
+  const { key, isJob } = currentOwner()
+  return currentOwner() === SYSTEM ? act() : owners.run({ key, isJob }, act)
+}
+
+export function currentOwner(): WorkOwner {
+  return owners.getStore() ?? SYSTEM
+}
+
+/** Nobody reads this error: it only ends the request. */
+export function clientLeft(): AppError {
+  return new AppError('REQUEST_TIMEOUT', 'The client has disconnected.')
+}

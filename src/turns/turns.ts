@@ -1,0 +1,160 @@
+/**
+ * Turns: shares a few places among projects. Each project has a line, and the lines take turns
+ * (`lines.ts`), so that one project with much slow work delays mostly itself.
+ *
+ *   a line is full         the request is refused with RATE_LIMIT_EXCEEDED
+ *   all lines are full     it is refused with EXTERNAL_SERVICE_ERROR; both say when to come back
+ *   the client leaves      its waiting work leaves the line. Work that runs goes on to its end, in the
+ *                          place of its project
+ *   work of jobs           waits in the line of its project, but is never refused: a job has little
+ *                          waiting work at a time
+ *   more work of a request that has had a place waits, and is not refused
+ */
+import { AppError } from '../errors.ts'
+import { createLines, type Line } from './lines.ts'
+import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from './owner.ts'
+
+export type TurnsOptions = {
+  /** Places. */
+  atOnce: number
+  /** Places that one project may have at once; all of them if absent. */
+  atOncePerProject?: number
+  /** How much work of requests may wait. */
+  waitingPerProject: number
+  waiting: number
+  /** For the refusal, as in "wait to be rendered". */
+  to: string
+  retryAfterSeconds: number
+  /** For tests: ms. */
+  clock?: () => number
+}
+
+export type Turns = {
+  /**
+   * Runs `work` when it is the turn of the current owner (`owner.ts`), and settles as `work` does.
+   * @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR; REQUEST_TIMEOUT when the client has
+   *   left; the error given to `stop`
+   */
+  take<T>(work: () => Promise<T>): Promise<T>
+  /** Refuses waiting and later work. Work that runs goes on. */
+  stop(error: Error): void
+  waiting(): number
+}
+
+type Waiting = { owner: WorkOwner; begin(): void; refuse(error: unknown): void }
+
+export function createTurns(options: TurnsOptions): Turns {
+  const { atOnce, atOncePerProject = atOnce, clock = () => performance.now() } = options
+  const lines = createLines<Waiting>()
+  /** Requests that have had a place. */
+  const admitted = new WeakSet<WorkOwner>([SYSTEM])
+  let running = 0
+  let stopError: Error | undefined
+
+  const isFreeFor = (line: Line<Waiting>) => running < atOnce && line.running < atOncePerProject
+
+  /** Throws if the work neither begins nor waits. */
+  function admit(owner: WorkOwner, line: Line<Waiting>): void {
+    if (stopError !== undefined) throw stopError
+    if (owner.client?.hasLeft() === true) throw clientLeft()
+    if (line.waiting.length === 0 && isFreeFor(line)) return
+    if (owner.isJob || admitted.has(owner)) return
+    if (countRequests([line]) >= options.waitingPerProject) throw ofProject(options)
+    if (countRequests(lines.all()) >= options.waiting) throw ofAll(options)
+  }
+
+  function place(owner: WorkOwner): Promise<Line<Waiting>> | Line<Waiting> {
+    const line = lines.open(owner.key)
+    try {
+      admit(owner, line)
+    } catch (error) {
+      lines.tidy()
+      throw error
+    }
+    // Work that waits for the turn of its line is not passed.
+    if (line.waiting.length === 0 && isFreeFor(line)) return occupy(line, owner)
+    return wait(owner, line)
+  }
+
+  function occupy(line: Line<Waiting>, owner: WorkOwner): Line<Waiting> {
+    running += 1
+    lines.begin(line)
+    admitted.add(owner)
+    return line
+  }
+
+  function wait(owner: WorkOwner, line: Line<Waiting>): Promise<Line<Waiting>> {
+    const { promise, resolve, reject } = Promise.withResolvers<Line<Waiting>>()
+    const leave = (): void => {
+      line.waiting.splice(line.waiting.indexOf(waiting), 1)
+      lines.tidy()
+      reject(clientLeft())
+    }
+    const stay = owner.client?.onLeave(leave)
+    const waiting: Waiting = {
+      owner,
+      begin() {
+        stay?.()
+        resolve(occupy(line, owner))
+      },
+      refuse(error) {
+        stay?.()
+        reject(error)
+      },
+    }
+    line.waiting.push(waiting)
+    return promise
+  }
+
+  function pass(line: Line<Waiting>, usedMs: number): void {
+    running -= 1
+    lines.end(line, usedMs)
+    for (;;) {
+      const next = lines.next(isFreeFor)
+      if (next === undefined) return
+      next.waiting.shift()?.begin()
+    }
+  }
+
+  return {
+    async take(work) {
+      const given = place(currentOwner())
+      // If there is a free place, the work begins before `take` returns.
+      const line = given instanceof Promise ? await given : given
+      const begunAt = clock()
+      try {
+        if (stopError !== undefined) throw stopError
+        return await work()
+      } finally {
+        pass(line, clock() - begunAt)
+      }
+    },
+    stop(error) {
+      stopError = error
+      for (const line of lines.all()) for (const { refuse } of line.waiting.splice(0)) refuse(error)
+      lines.tidy()
+    },
+    waiting: () => [...lines.all()].reduce((sum, line) => sum + line.waiting.length, 0),
+  }
+}
+
+/** Of jobs and the server itself, any number may wait. */
+function countRequests(lines: Iterable<Line<Waiting>>): number {
+  let count = 0
+  for (const line of lines)
+    for (const { owner } of line.waiting) if (!owner.isJob && owner !== SYSTEM) count += 1
+  return count
+}
+
+function ofProject({ to, retryAfterSeconds }: TurnsOptions): AppError {
+  return new AppError('RATE_LIMIT_EXCEEDED', `Too many of your requests wait ${to}.`, {
+    details: { retryAfter: retryAfterSeconds },
+  })
+}
+
+function ofAll({ to, retryAfterSeconds }: TurnsOptions): AppError {
+  return new AppError('EXTERNAL_SERVICE_ERROR', `Too many requests wait ${to} at the moment.`, {
+    details: { retryAfter: retryAfterSeconds },
+    isOverload: true,
+  })
+}

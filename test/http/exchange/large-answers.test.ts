@@ -1,0 +1,218 @@
+/**
+ * Which routes may answer with much, by the shapes of their responses: each waits for memory first, and the
+ * pages of lists with cursors end at 2 MB. A new list fails here until it does.
+ */
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { z } from 'zod'
+import { MAX_PAGE_BYTES } from '../../../src/http/exchange/list-response.ts'
+import { describeApi } from '../../../src/http/openapi.ts'
+import type { Route } from '../../../src/http/route.ts'
+import { createRoutes } from '../../../src/http/route-table.ts'
+import { trustDomain } from '../../core.ts'
+import { type StartedService, useService } from '../service.ts'
+
+const started = useService({}, fill)
+
+/** Rows of 60 KB. */
+async function fill({ call, service, mine }: StartedService) {
+  await trustDomain(service.core, mine.id, 'example.test')
+  const text = 'é'.repeat(30_000)
+  for (let at = 0; at < 60; at += 1) {
+    const email = `person${at}@people.test`
+    const data = { text: `${at} ${text}` }
+    await call('post', '/contacts').send({ email, data }).expect(201)
+    await call('post', '/v1/track').send({ email, event: 'signup', data }).expect(200)
+    const body = `<p>${at} ${text}</p>`
+    const template = { name: `${at}`, subject: 'Hello', body, from: 'hello@example.test' }
+    await call('post', '/templates').send(template).expect(201)
+  }
+}
+
+/** Lists that are always short, and why. */
+const SHORT: Readonly<Record<string, string>> = {
+  'GET /activity/types': 'a constant',
+  'GET /analytics/deliverability': 'as many as there are providers',
+  'GET /analytics/overview': 'as many as there are streams',
+  'GET /campaigns/:id/audience': 'ten contacts',
+  'POST /campaigns/audience': 'ten contacts',
+  'GET /contacts/import/:jobId': 'the first errors',
+  'GET /suppressions/import/:jobId': 'the first errors',
+  'GET /domains/:id/verify': 'the records of one domain',
+  'POST /domains': 'the records of one domain',
+  'GET /health': 'the reasons of one server',
+  'GET /health/checks': 'the checks of one server',
+  'GET /projects/:id/security': 'the thresholds',
+  'GET /users/@me/projects/:id/security': 'the thresholds',
+  'GET /users/@me/projects/:id/billing-consumption': 'the categories of use',
+  'GET /users/@me/projects/:id/billing-invoices': 'the invoices of one page of Stripe',
+  'GET /webhooks/endpoints': 'twenty endpoints',
+  'GET /webhooks/endpoints/:id': 'the events of one endpoint',
+  'PATCH /webhooks/endpoints/:id': 'the events of one endpoint',
+  'POST /webhooks/endpoints': 'the events of one endpoint',
+  'POST /webhooks/endpoints/:id/rotate-secret': 'the events of one endpoint',
+  'POST /campaigns/:id/test': 'the emails of one request',
+  'POST /v1/send': 'the emails of one request',
+  'POST /v1/track': 'twenty warnings',
+  'POST /events/track': 'twenty warnings',
+  'POST /v1/verify': 'the reasons for one address',
+  'POST /users/@me/totp/confirm': 'ten codes',
+}
+
+/** Bodies that are no JSON and always short. */
+const SHORT_FILES = ['GET /t/o/:token', 'GET /metrics']
+
+type Schema = {
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  additionalProperties?: Schema | boolean
+}
+
+/** The paths of all lists in a shape. */
+function listsOf(schema: Schema, at = ''): string[] {
+  const { properties = {}, anyOf = [], items, additionalProperties: others } = schema
+  const isList = [schema.type].flat().includes('array')
+  return [
+    ...(isList ? [at] : []),
+    ...(items === undefined ? [] : listsOf(items, `${at}[]`)),
+    ...anyOf.flatMap((part) => listsOf(part, at)),
+    ...(typeof others === 'object' ? listsOf(others, `${at}.*`) : []),
+    ...Object.entries(properties).flatMap(([name, part]) => listsOf(part, `${at}.${name}`)),
+  ]
+}
+
+function shapeOf(schema: z.ZodType): Schema {
+  // Schemas with an id are not inlined.
+  const { $defs = {}, ...shape } = z.toJSONSchema(schema, { unrepresentable: 'any' })
+  const inline = (part: unknown): unknown => {
+    if (typeof part !== 'object' || part === null) return part
+    if ('$ref' in part) return inline($defs[String(part.$ref).split('/').at(-1) ?? ''])
+    if (Array.isArray(part)) return part.map(inline)
+    return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, inline(value)]))
+  }
+  return inline(shape) as Schema
+}
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`
+
+/** The shapes of the JSON responses of a route. */
+function shapesOf({ responses }: Route): Schema[] {
+  return Object.values(responses).flatMap(({ schema }) => (schema ? [shapeOf(schema)] : []))
+}
+
+describe('S29: a route whose answer may be large', () => {
+  let routes: Route[]
+
+  before(() => {
+    routes = listRoutes()
+  })
+
+  it('waits for memory before it reads a list', () => {
+    const withLists = routes.filter((route) =>
+      shapesOf(route).some((shape) => listsOf(shape).length > 0),
+    )
+    const free = withLists.filter(({ answerBytes }) => answerBytes === 0)
+    assert.deepEqual(free.map(nameOf).sort(), Object.keys(SHORT).sort())
+  })
+
+  it('waits for memory before it reads a file', () => {
+    const isFile = ({ responses }: Route) =>
+      Object.values(responses).some(({ schema, contentType }) => !schema && contentType)
+    const free = routes.filter((route) => isFile(route) && route.answerBytes === 0)
+    assert.deepEqual(free.map(nameOf), SHORT_FILES)
+  })
+
+  it('says in its description that it may be refused', async () => {
+    const described = await describeApi(routes, { url: 'http://localhost', version: '1' })
+    const { paths } = JSON.parse(described) as { paths: Record<string, Record<string, Operation>> }
+    const large = routes.filter(({ answerBytes, isHidden }) => answerBytes > 0 && !isHidden)
+    for (const { method, path } of large) {
+      const url = path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
+      const { responses } = paths[url]?.[method.toLowerCase()] ?? {}
+      assert.ok(responses?.['503'], `${method} ${path}`)
+    }
+  })
+})
+
+type Operation = { responses: Record<string, object> }
+
+/** Rows that are too small for a page of 2 MB, in the largest page. */
+const SMALL_ROWS = [
+  'GET /emails',
+  'GET /suppressions',
+  'GET /uploads',
+  'GET /requests',
+  'GET /campaigns/:id/recipients',
+  'GET /webhooks/endpoints/:id/deliveries',
+]
+
+type Page = Record<string, { id: string }[]> & { cursor: string | null; hasMore: boolean }
+
+describe('S29: a list with cursors', () => {
+  const large: Record<string, { list: string; query: (cursor?: string) => Promise<Page> }> = {
+    'GET /events': { list: 'events', query: (cursor) => get('/events', { limit: 1_000, cursor }) },
+    'GET /activity': { list: 'data', query: (cursor) => get('/activity', { limit: 100, cursor }) },
+    'GET /templates': {
+      list: 'data',
+      query: (cursor) => get('/templates', { limit: 100, cursor }),
+    },
+    'GET /contacts': { list: 'data', query: (cursor) => get('/contacts', { limit: 100, cursor }) },
+    'POST /contacts/query': {
+      list: 'data',
+      query: async (cursor) => {
+        const request = started.call('post', '/contacts/query').send({ limit: 100, cursor })
+        return parse(await request)
+      },
+    },
+  }
+
+  it('is tested here, or has small rows', () => {
+    const isPage = ({ properties = {} }: Schema) =>
+      'cursor' in properties && 'hasMore' in properties
+    const routes = listRoutes().filter((route) => shapesOf(route).some(isPage))
+    const tested = [...SMALL_ROWS, ...Object.keys(large)].sort()
+    assert.deepEqual(routes.map(nameOf).sort(), tested)
+  })
+
+  for (const [name, { list, query }] of Object.entries(large)) {
+    it(`ends its pages at 2 MB, and they have every row once: ${name}`, async () => {
+      const ids: string[] = []
+      let cursor: string | undefined
+      let pages = 0
+      do {
+        const page = await query(cursor)
+        ids.push(...(page[list] ?? []).map(({ id }) => id))
+        assert.equal(page.hasMore, page.cursor !== null)
+        cursor = page.cursor ?? undefined
+        pages += 1
+      } while (cursor !== undefined)
+      assert.ok(pages > 1, 'its rows take more than one page')
+      assert.ok(ids.length >= 60, `${ids.length}`)
+      assert.equal(new Set(ids).size, ids.length)
+    })
+  }
+
+  async function get(path: string, query: Record<string, unknown>): Promise<Page> {
+    return parse(await started.call('get', path).query(query))
+  }
+
+  function parse({ status, text }: { status: number; text: string }): Page {
+    assert.equal(status, 200, text.slice(0, 200))
+    assert.ok(Buffer.byteLength(text) <= MAX_PAGE_BYTES, `${Buffer.byteLength(text)} bytes`)
+    return JSON.parse(text) as Page
+  }
+})
+
+function listRoutes(): Route[] {
+  const { core } = started.service
+  const layout = (() => '') as never
+  return createRoutes({
+    core,
+    traffic: {} as never,
+    answers: {} as never,
+    proxies: { has: () => false },
+    layout,
+  })
+}
