@@ -10,7 +10,6 @@ import { startTriggers } from '../../../../src/features/workflows/engine/follow-
 import { createGraphs } from '../../../../src/features/workflows/engine/graphs.ts'
 import { takeTurn } from '../../../../src/features/workflows/engine/turn.ts'
 import { cancelAllExecutions } from '../../../../src/features/workflows/executions/cancel-all.ts'
-import { listExecutions } from '../../../../src/features/workflows/executions/list.ts'
 import { settleCancelled } from '../../../../src/features/workflows/executions/settle-cancelled.ts'
 import { viewWorkflowStats } from '../../../../src/features/workflows/executions/stats.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
@@ -22,6 +21,7 @@ import {
   workflows,
 } from '../../../../src/store/schema/workflows.ts'
 import { addProject } from '../../../core.ts'
+import { listExecutions } from '../../../lists.ts'
 import { addContacts } from '../../contacts/add-contacts.ts'
 import { createRunner } from '../engine/run-due.ts'
 import { buildWorkflow } from '../engine/workflow-rows.ts'
