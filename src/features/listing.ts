@@ -10,7 +10,7 @@ export const SLICE_ROWS = 100
 export const SLICE_BYTES = 256 * 1024
 
 export type Listing<Item, End> = {
-  /** About the bytes of the largest slice: what a reader needs memory for. */
+  /** About the bytes that are in memory at once: of the largest slice, or of a list that was read already. */
   sliceBytes: number
   /**
    * Yields the items in order. `yield` returns whether the reader took the item; false, because it has
@@ -33,12 +33,13 @@ type Lines<Line, Item> = {
   read(slice: readonly Line[]): Promise<readonly (Item | undefined)[]>
 }
 
-/** A list that is in memory already. */
+/** A list that is in memory already. `bytesOf`: about the bytes of an item; 0 for items that are few. */
 export function listingOf<Item>(
   items: readonly Item[],
-  bytesOf?: (item: Item) => number,
+  bytesOf: (item: Item) => number = () => 0,
 ): Listing<Item, object> {
-  return wholeListing({ lines: items, read: async (slice) => slice, ...(bytesOf && { bytesOf }) })
+  const listing = wholeListing({ lines: items, bytesOf, read: async (slice) => slice })
+  return { ...listing, sliceBytes: items.reduce((sum, item) => sum + bytesOf(item), 0) }
 }
 
 /** A list whose reader takes all items. */

@@ -35,7 +35,9 @@ describe('S29: a list', () => {
       [[100, 100], [100], [300], [1, 255], [1]],
     )
     assert.ok(slices.every((slice) => slice.length === 1 || sum(slice) <= SLICE_BYTES))
-    assert.equal(listingOf(lines, (line) => line).sliceBytes, 300 * 1024)
+    const read = async (slice: readonly number[]) => slice
+    assert.equal(wholeListing({ lines, bytesOf: (line) => line, read }).sliceBytes, 300 * 1024)
+    assert.equal(listingOf(lines, (line) => line).sliceBytes, 857 * 1024, 'all of it is in memory')
   })
 
   it('is read only as far as its reader takes it', async () => {
