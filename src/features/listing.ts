@@ -3,7 +3,7 @@
  * order and their sizes. The rows themselves are read slice by slice, as the reader takes the items, so
  * that neither the memory nor the event loop holds a whole list.
  */
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from './loop-turns.ts'
 
 /** The most rows of a slice, and the most bytes; a slice has one row at least. */
 export const SLICE_ROWS = 100
@@ -77,14 +77,14 @@ export function pageListing<Line, Item>(page: Page<Line, Item>): Listing<Item, P
   }
 }
 
-/** The lines with their items, slice by slice; the event loop turns in between. */
+/** The lines with their items, slice by slice, each in a turn of the event loop. */
 async function* readLines<Line, Item>(
   list: Lines<Line, Item>,
 ): AsyncGenerator<{ line: Line; item: Item | undefined }> {
   let isFirst = true
   for (const slice of slicesOf(list)) {
     for (let rest = slice; rest.length > 0; ) {
-      if (!isFirst) await setImmediate()
+      if (!isFirst) await nextTurn()
       isFirst = false
       const items = await list.read(rest)
       if (items.length === 0) throw new TypeError('a slice was read without an item')

@@ -72,6 +72,27 @@ describe('S29: a list', () => {
     )
   })
 
+  it('is read in turns of the event loop of its own, beside others', async () => {
+    const starts: { loop: number; list: number }[] = []
+    let loop = 0
+    const count = () => {
+      loop += 1
+      if (starts.length < 12) setImmediate(count)
+    }
+    setImmediate(count)
+    const read = (list: number) => async (slice: readonly number[]) => {
+      starts.push({ loop, list })
+      return slice
+    }
+    const lists = [0, 1, 2].map((list) =>
+      collect(wholeListing({ lines: numbers(400), read: read(list) })),
+    )
+    await Promise.all(lists)
+    const later = starts.slice(3).map((start) => start.loop)
+    assert.equal(later.length, 9)
+    assert.equal(new Set(later).size, 9, 'no two slices in one turn')
+  })
+
   it('lets other work have a turn between slices', async () => {
     let turns = 0
     let isOver = false
