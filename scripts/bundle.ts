@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { bundling, entry } from '../build.config.ts'
 import { THREAD_SOURCES } from '../src/threads/start.ts'
 
@@ -14,20 +14,28 @@ const BANNER = "require=require('node:module').createRequire(process.execPath);"
 
 /** Writes `main.cjs` and `<thread>.cjs` into `folder`; fails on any warning. */
 export async function bundle(folder: string): Promise<void> {
-  const result = await build({
-    ...bundling,
+  const { outputs } = await bundleFrom({
     entryPoints: { main: entry, ...THREAD_SOURCES },
     outdir: folder,
     outExtension: { '.js': '.cjs' },
     define: { 'import.meta.dirname': '""' },
     banner: { js: BANNER },
+  })
+  refuseMissing(outputs)
+}
+
+/** Bundles with the settings of the build and these; fails on any warning. */
+export async function bundleFrom(options: BuildOptions): Promise<Metafile> {
+  const result = await build({
+    ...bundling,
+    ...options,
     plugins: [bundledDrizzle, withoutColors],
     metafile: true,
     logLevel: 'warning',
   })
   if (result.warnings.length > 0) throw new Error('the bundler warned, see above')
-  refuseMissing(result.metafile)
   await Promise.all(Object.keys(result.metafile.outputs).map(escapeFile))
+  return result.metafile
 }
 
 /**
@@ -87,7 +95,7 @@ export function reexport(source: string): string {
   return lines.join('\n')
 }
 
-function refuseMissing({ outputs }: Metafile): void {
+function refuseMissing(outputs: Metafile['outputs']): void {
   const outside = Object.values(outputs).flatMap(({ imports }) => imports)
   const missing = outside.filter(({ path: name, external }) => external && !isBuiltin(name))
   if (missing.length === 0) return

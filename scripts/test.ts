@@ -5,6 +5,9 @@
  *
  * Most test files run many to a process, one after the other (`test-batch.ts`): they start nothing
  * but sockets and threads, and close these. The files ALONE have a process to themselves.
+ *
+ * A run of all tests bundles the program first: the processes and threads that tests start load the
+ * bundle in half the processor time that they need for the source.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -12,12 +15,14 @@ import os from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { outputFolder } from '../build.config.ts'
+import { bundleForTests } from './bundle-for-tests.ts'
 import { report } from './test-report.ts'
 
 /** Folders and files in `test` that start and kill programs, fill the disk, or take long. */
 const ALONE = [
   'e2e',
-  'docs/commands.test.ts',
+  'docs/commands',
   'docs/containerfile.test.ts',
   'cli/serve.test.ts',
   'store/files',
@@ -38,6 +43,8 @@ const TIMEOUT_MS = 900_000
 const MEMORY_FOLDER = '/dev/shm'
 const MEMORY_BYTES = 2 * 1024 ** 3
 
+const bundledThreads = path.join(import.meta.dirname, 'bundled-threads.ts')
+
 /** Kept between runs: compiled TypeScript and the state of tsc. */
 const cache = path.join('node_modules', '.cache', 'pillarbox-tests')
 
@@ -50,6 +57,7 @@ async function runAll(argv: string[]): Promise<boolean> {
   if (hasMemoryFolder()) process.env.TMPDIR ??= MEMORY_FOLDER
   const cores = os.availableParallelism()
   if (argv.length > 0) return runTests(argv, cores)
+  process.env.TEST_PROGRAM = await bundleForTests(path.resolve(outputFolder, 'for-tests'))
   const tests = listTests()
   const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-batches-'))
   const batches = writeBatches(
@@ -115,7 +123,8 @@ async function runTests(files: string[], concurrency: number): Promise<boolean> 
     console.log('✖ no test files')
     return false
   }
-  return report(run({ files, concurrency, timeout: TIMEOUT_MS }))
+  const execArgv = ['--import', pathToFileURL(bundledThreads).href]
+  return report(run({ files, concurrency, execArgv, timeout: TIMEOUT_MS }))
 }
 
 /** An operator's environment must not reach the tests; compiled modules are kept for the next run. */

@@ -149,7 +149,10 @@ function createIdleOutbound(): Core['outbound'] {
     return Buffer.from(signDkim(octets, parsed, source.createdAt) + octets, 'latin1')
   }
   const renderTexts: Core['outbound']['renderTexts'] = async ({ templates, variables, at }) =>
-    templates.map((text) => renderTemplate(compileTemplate(text, 'text'), variables, { at }).text)
+    templates.map(
+      ({ source, format }) =>
+        renderTemplate(compileTemplate(source, format), variables, { at }).text,
+    )
   const state = {
     siteOf: (domain: string) => domain,
     capacity: () => 1_000,

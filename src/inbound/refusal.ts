@@ -34,7 +34,7 @@ export function toRefusal(log: Log, error: unknown): SmtpRefusal {
   if (error instanceof AppError && error.status < 500) return refusal(error.smtp, textOf(error))
   const shown =
     error instanceof AppError ? error : new AppError('INTERNAL_SERVER_ERROR', 'Try again later.')
-  log.error({ error, code: shown.code }, 'a message could not be accepted')
+  if (!shown.isOverload) log.error({ error, code: shown.code }, 'a message could not be accepted')
   return refusal(shown.smtp, shown.message)
 }
 

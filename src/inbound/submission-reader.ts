@@ -2,7 +2,7 @@
  * Parses submitted messages off the main thread, because parsing a message may take much time or
  * memory. A thread parses one message at a time. If a message takes too long, its thread is ended
  * and the message is refused for good, because a retry would end the same way. Threads start when
- * they are needed.
+ * they are needed. Projects take turns, and no project has all threads.
  */
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import type { Counters } from '../counters.ts'
@@ -11,13 +11,14 @@ import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
 import { startTaskTime } from '../threads/task-time.ts'
+import { createTurns } from '../turns/turns.ts'
 import { refusal } from './refusal.ts'
 import type { FromSubmissionThread, SubmissionThreadResult } from './submission-reader-thread.ts'
 
 export type SubmissionReader = {
   /**
    * `parts`: the message in order. Their memory is transferred to the thread, because copying it would
-   * block the event loop. @throws SmtpRefusal
+   * block the event loop. @throws SmtpRefusal; as `Turns.take` (`turns/turns.ts`)
    */
   read(parts: readonly Buffer[]): Promise<SubmittedMessage>
   stop(): Promise<void>
@@ -28,6 +29,8 @@ export type SubmissionReaderOptions = {
   log: Log
   counters?: Pick<Counters, 'add'> | undefined
   maxThreads?: number
+  /** How many of the threads one project may have at a time. */
+  maxThreadsOfProject?: number
   /** The processor time for a small message. */
   timeoutMs?: number
   /** The time on the clock for any message; for tests. */
@@ -53,10 +56,16 @@ const TIMEOUT_MS_PER_MIB = 200
 const START_TIMEOUT_MS = 30_000
 const LOOK_EVERY_MS = 250
 const MIB = 1024 * 1024
+const MAX_THREADS = 3
+const MAX_THREADS_OF_PROJECT = 2
+/** Each waits in a session, and there are at most 500. */
+const MAX_WAITING = 500
+const MAX_WAITING_OF_PROJECT = 250
+const RETRY_AFTER_SECONDS = 60
 /** Beyond these limits the thread ends, not the process. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 }
 
-const GOING_DOWN: ReaderResult = {
+const GOING_DOWN = {
   refusal: { code: '451 4.3.2', text: 'This server is going down, try again later' },
 }
 
@@ -66,7 +75,8 @@ export function createSubmissionReader({
   limits,
   log,
   counters,
-  maxThreads = 2,
+  maxThreads = MAX_THREADS,
+  maxThreadsOfProject = MAX_THREADS_OF_PROJECT,
   timeoutMs = TIMEOUT_MS,
   maxClockMs,
   startTimeoutMs = START_TIMEOUT_MS,
@@ -74,6 +84,14 @@ export function createSubmissionReader({
 }: SubmissionReaderOptions): SubmissionReader {
   const waiting: ReadTask[] = []
   let isStopping = false
+  const turns = createTurns({
+    atOnce: maxThreads,
+    atOncePerProject: maxThreadsOfProject,
+    waitingPerProject: MAX_WAITING_OF_PROJECT,
+    waiting: MAX_WAITING,
+    to: 'to be read',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
   const pool = createThreadPool<SubmissionThread['state'], FromSubmissionThread>({
     maxThreads,
     launch: () => ({
@@ -147,11 +165,13 @@ export function createSubmissionReader({
 
   async function read(parts: readonly Buffer[]): Promise<SubmittedMessage> {
     const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0)
-    const result = await new Promise<ReaderResult>((settle) => {
-      if (isStopping) return settle(GOING_DOWN)
-      waiting.push({ parts, sizeBytes, settle })
-      next()
-    })
+    const result = await turns.take(
+      () =>
+        new Promise<ReaderResult>((settle) => {
+          waiting.push({ parts, sizeBytes, settle })
+          next()
+        }),
+    )
     if ('submitted' in result) return result.submitted
     if ('refusal' in result) throw refusal(result.refusal.code, result.refusal.text)
     if ('lost' in result) throw refusal('554 5.6.0', result.lost)
@@ -160,6 +180,7 @@ export function createSubmissionReader({
 
   async function stop(): Promise<void> {
     isStopping = true
+    turns.stop(refusal(GOING_DOWN.refusal.code, GOING_DOWN.refusal.text))
     for (const { settle } of waiting.splice(0)) settle(GOING_DOWN)
     await pool.stop()
   }

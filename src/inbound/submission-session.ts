@@ -17,6 +17,7 @@ import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { withLogFields } from '../log.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
 import type { SubmittedMessage } from '../mail/submitted/read-submitted.ts'
+import { runFor } from '../turns/owner.ts'
 import type { FailedLogins } from './failed-logins.ts'
 import { confirmUser, logIn, type SubmissionUser } from './login.ts'
 import { type Allowance, createMessageBuffer } from './message-buffer.ts'
@@ -204,7 +205,9 @@ async function receive(
   try {
     for await (const chunk of stream) buffer.write(chunk as Buffer)
     const from = performance.now()
-    const submitted = await context.reader.read(buffer.finish())
+    const { project: sender } = session.user as SubmissionUser
+    const owner = { key: sender.id, isJob: false }
+    const submitted = await runFor(owner, () => context.reader.read(buffer.finish()))
     const project = await confirm(context, session)
     const request = toRequest(submitted, recipients, project)
     const emails = await acceptMessage(context, { project, request })

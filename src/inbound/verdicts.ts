@@ -3,6 +3,7 @@
  * time of DNS queries are limited. A verdict that lacks DNS answers is PROCESSING_FAILED, so that slow
  * DNS does not delay the mail for long.
  */
+import { Readable } from 'node:stream'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
@@ -13,6 +14,7 @@ import type {
   UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
 import { MAX_HEADER_BYTES } from '../mail/limits.ts'
+import { listReadable } from '../mail/txt-record.ts'
 
 /** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
 export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>
@@ -68,8 +70,9 @@ async function check(
   { verdicts, domains }: CheckedSender,
 ): Promise<void> {
   const resolver = limitLookups(resolve)
+  // In one piece: of a Buffer, mailauth copies each line again for each 64 KB of the line.
   const [signatures, path] = await Promise.all([
-    dkimVerify(raw, { resolver, sender }).catch(() => undefined),
+    dkimVerify(Readable.from([raw]), { resolver, sender }).catch(() => undefined),
     spf({ resolver, sender, ip, helo, mta }).catch(() => undefined),
   ])
   const results = signatures?.results ?? []
@@ -113,7 +116,7 @@ function wordOf(result: string): SenderVerdict {
 }
 
 function organizationOf(domain: string): string {
-  const name = domain.toLowerCase().replace(/\.+$/, '')
+  const name = domain.toLowerCase().replace(/(?<!\.)\.+$/, '')
   return getDomain(name, { allowPrivateDomains: true }) ?? name
 }
 
@@ -121,7 +124,10 @@ function limitLookups(resolve: ResolveDns): ResolveDns {
   let lookups = 0
   return async (name, type) => {
     lookups += 1
-    if (lookups <= MAX_LOOKUPS) return resolve(name, type)
+    if (lookups <= MAX_LOOKUPS) {
+      const answer = await resolve(name, type)
+      return type === 'TXT' ? listReadable(answer as string[][]) : answer
+    }
     throw Object.assign(new Error('too many look-ups for one message'), { code: 'ETIMEOUT' })
   }
 }

@@ -64,7 +64,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 function formsOf(secret: string): string[] {
   const encoded = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]).toString('base64')
-    return text.replace(/=+$/, '').slice(shift === 0 ? 0 : shift + 1, -1)
+    return text.replace(/={1,2}$/, '').slice(shift === 0 ? 0 : shift + 1, -1)
   })
   return [secret, ...encoded]
 }

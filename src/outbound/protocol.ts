@@ -84,8 +84,15 @@ export type TransferableMessage = ComposedMessage<Uint8Array<ArrayBuffer>>
 
 export type Preview = RenderedMessage | InspectedMessage
 
-/** Templates of plain text and their variables. `at`: the value of `now`. */
-export type TextsSource = { templates: readonly string[]; variables: Variables; at: number }
+/** In a text of the format `url` the values are marked (`mail/template/url-values.ts`). */
+export type TextTemplate = { source: string; format: 'text' | 'url' }
+
+/** Templates of texts and their variables. `at`: the value of `now`. */
+export type TextsSource = {
+  templates: readonly TextTemplate[]
+  variables: Variables
+  at: number
+}
 
 export type ThreadTask = {
   task: number

@@ -34,6 +34,15 @@ export const isToOther: SQL = sql`(emails.workflow_execution_id is not null
 /** The address of the contact of such an email when it was accepted; null for other emails. */
 export const readerAddress: SQL = jsonValue(jsonValue(sql`emails.variables`, 'reader'), 'email')
 
+/**
+ * 1 if a workflow's email went to another address than that of its contact. Once retention has cleared the
+ * snapshot, the address tells whether the email went to the contact.
+ */
+export const wentToOther: SQL = sql`case when ${isToOther} then ${readerAddress} <> emails.recipient
+  else emails.workflow_execution_id is not null and emails.variables is null
+    and not exists (select 1 from contacts where contacts.id = emails.contact_id
+      and contacts.email = emails.recipient) end`
+
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ')
 }

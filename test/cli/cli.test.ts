@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import path from 'node:path'
 import { describe, it } from 'node:test'
 import packageJson from '../../package.json' with { type: 'json' }
 import { makeFolder } from '../config/config-folder.ts'
 import { runAt } from '../fakes/terminal.ts'
-
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+import { programFile } from '../program-file.ts'
 
 describe('the command line', () => {
   it('prints its version without opening the database', async () => {
@@ -24,7 +22,11 @@ describe('the command line', () => {
   it('gives its exit status to the process', () => {
     const cwd = makeFolder()
     const run = (...argv: string[]) =>
-      execFileSync(process.execPath, [main, ...argv], { cwd, encoding: 'utf8', stdio: 'pipe' })
+      execFileSync(process.execPath, [programFile, ...argv], {
+        cwd,
+        encoding: 'utf8',
+        stdio: 'pipe',
+      })
     assert.match(run('version'), /^pillarbox /)
     assert.throws(() => run('nonsense'), { status: 2 })
   })

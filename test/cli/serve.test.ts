@@ -9,8 +9,8 @@ import { runCli } from '../../src/cli/cli.ts'
 import { formatWelcome } from '../../src/cli/welcome.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
+import { programFile } from '../program-file.ts'
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const env = { PILLARBOX_HTTP__LISTEN: '127.0.0.1:0', PILLARBOX_LOG__LEVEL: 'silent' }
 
 /** Starts a server in this process; `stop` returns its exit status. */
@@ -116,7 +116,10 @@ describe('pillarbox serve', () => {
 
   it('runs as a process named pillarbox and stops with status 0 at SIGTERM', async () => {
     const cwd = makeFolder()
-    const child = spawn(process.execPath, [main, 'serve'], { cwd, env: { ...process.env, ...env } })
+    const child = spawn(process.execPath, [programFile, 'serve'], {
+      cwd,
+      env: { ...process.env, ...env },
+    })
     try {
       const [line] = await once(createInterface({ input: child.stdout }), 'line')
       assert.equal(JSON.parse(line).event, 'ready')

@@ -158,6 +158,7 @@ describe('the configuration', () => {
     const { load } = makeConfigFolder()
     assert.equal(load("base_url = 'https://Example.com/'").baseUrl, 'https://example.com')
     assert.equal(load("base_url = 'https://example.com/a/'").baseUrl, 'https://example.com/a')
+    assert.equal(load("base_url = 'https://example.com//a//'").baseUrl, 'https://example.com//a')
   })
 })
 

@@ -9,8 +9,8 @@ import { variableOf } from '../../src/config/layers/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { settingKeys } from '../../src/config/settings.ts'
 import { install } from '../e2e/server.ts'
+import { programFile } from '../program-file.ts'
 import { healthCommand, readContainerfile } from './containerfile.ts'
-import { ROOT } from './pages.ts'
 
 const instructions = readContainerfile()
 const health = healthCommand(instructions)
@@ -32,7 +32,7 @@ function checkHealth(folder: string): Promise<{ status: number; stderr: string }
   const [, ...argv] = health
   const env = { PILLARBOX_DATA_DIR: path.join(folder, 'data'), PATH: process.env.PATH }
   return new Promise((resolve) => {
-    const args = [path.join(ROOT, 'src/main.ts'), ...argv]
+    const args = [programFile, ...argv]
     execFile(process.execPath, args, { cwd: folder, env }, (error, _stdout, stderr) =>
       resolve({ status: Number(error?.code ?? 0), stderr }),
     )

@@ -11,9 +11,9 @@ import { promisify } from 'node:util'
 import { startDnsServer } from '../fakes/dns-server.ts'
 import { type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { runAt } from '../fakes/terminal.ts'
+import { programFile } from '../program-file.ts'
 
 const run = promisify(execFile)
-const main = path.join(import.meta.dirname, '../../src/main.ts')
 
 export type Serving = {
   url: string
@@ -57,7 +57,7 @@ export async function install(
     await Promise.all([...running].map((child) => end(child, 'SIGKILL')))
     await rm(folder, { recursive: true, force: true })
   })
-  const args = (argv: string[]) => [main, '--config', file, ...argv]
+  const args = (argv: string[]) => [programFile, '--config', file, ...argv]
   const attempt: Installation['attempt'] = async (...argv) => {
     try {
       const { stdout, stderr } = await run(process.execPath, args(argv), { cwd: folder })

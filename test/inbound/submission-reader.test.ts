@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import type { AppError } from '../../src/errors.ts'
+import type { SmtpRefusal } from '../../src/inbound/refusal.ts'
 import {
   createSubmissionReader,
   type SubmissionReaderOptions,
 } from '../../src/inbound/submission-reader.ts'
 import { silentLog } from '../../src/log.ts'
+import { runFor } from '../../src/turns/owner.ts'
 
 /** Behaves as the message says instead of reading it. */
 const obedient = `
@@ -69,6 +72,28 @@ test('threads start when they are needed, up to their limit', async (t) => {
   assert.equal(started(), 1)
   await Promise.all(['a', 'b', 'c', 'd', 'e'].map(read))
   assert.equal(started(), 2)
+})
+
+test('S31: messages of one project that take long leave a thread to another project', async (t) => {
+  const { read, started } = openReader(t, { timeoutMs: 60_000 })
+  const readFor = (key: string, text: string) => runFor({ key, isJob: false }, () => read(text))
+  const ended: string[] = []
+  const stuck = Array.from({ length: 20 }, () => readFor('a', 'stuck').catch(() => ended.push('a')))
+  for (const text of ['one', 'two']) assert.equal(await readFor('b', text), text)
+  assert.deepEqual([ended, started()], [[], 3])
+  void Promise.all(stuck)
+})
+
+test('S31: a project with 250 messages that wait is told to come back', async (t) => {
+  const { read, stop } = openReader(t, { timeoutMs: 60_000 })
+  const outcomes = Array.from({ length: 253 }, () =>
+    runFor({ key: 'a', isJob: false }, () => read('stuck')).catch((error: unknown) => error),
+  )
+  const refused = (await outcomes[252]) as AppError
+  assert.deepEqual([refused.code, refused.smtp], ['RATE_LIMIT_EXCEEDED', '451 4.7.1'])
+  await stop()
+  const others = (await Promise.all(outcomes.slice(0, 252))) as SmtpRefusal[]
+  assert.deepEqual([...new Set(others.map(({ responseCode }) => responseCode))], [451])
 })
 
 test('if no thread starts, the message does not count as faulty', async (t) => {

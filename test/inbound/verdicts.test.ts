@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { checkSender, isAligned, type ResolveDns } from '../../src/inbound/verdicts.ts'
 import { dkimRecord, signDkim } from '../../src/mail/compose/dkim.ts'
 
+const original = Buffer.concat
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const record = dkimRecord('rsa', pair.publicKey)
 
@@ -152,4 +153,31 @@ test('a header section of thousands of lines is not checked', async () => {
   assert.equal((await check(raw)).dkim, 'PROCESSING_FAILED')
   const folded = `X:${'\r\n x'.repeat(1_000)}\r\n${signed()}`
   assert.equal((await check(folded)).dkim, 'PASS')
+})
+
+test('S15: a TXT record too long for a policy is not read, and one beside it is', async () => {
+  const long = `v=spf1 exists:${'%{'.repeat(2_100)}`
+  const answers = (...records: string[]): typeof deps => ({
+    ...deps,
+    resolve: async (name, type) => {
+      if (type !== 'TXT' || name !== 'people.test') return resolve(name, type)
+      return records.map((text) => text.match(/.{1,255}/g) ?? [])
+    },
+  })
+  assert.equal((await check(text, {}, answers(long))).spf, 'GRAY')
+  const spf = zone['people.test']?.[0] ?? ''
+  assert.equal((await check(text, {}, answers(long, spf))).spf, 'PASS')
+})
+
+test('S5: a body of one line is copied a few times, whatever its length', async (t) => {
+  let copied = 0
+  const concat = t.mock.method(Buffer, 'concat', (...given: Parameters<typeof Buffer.concat>) => {
+    const joined = Reflect.apply(original, Buffer, given) as Buffer
+    copied += joined.length
+    return joined
+  })
+  const raw = signed(`${text}${'a'.repeat(4_000_000)}\r\n`)
+  assert.equal((await check(raw)).dkim, 'PASS')
+  assert.ok(concat.mock.callCount() > 0)
+  assert.ok(copied < 4 * raw.length, String(copied))
 })

@@ -111,3 +111,21 @@ test('a message that is longer than a string can be is searched in slices', () =
   assert.ok(!zeroed.includes(TOKEN))
   assert.ok(zeroed.includes(`/invitations/${'0'.repeat(64)}`))
 })
+
+test('an attachment of any size is searched', () => {
+  const link = `https://x.test/invitations/${TOKEN}\r\n`
+  const content = Buffer.concat([
+    Buffer.alloc(6 * 1024 * 1024, 'words '),
+    Buffer.from(link),
+    Buffer.alloc(6 * 1024 * 1024 + 1, 'words '),
+  ])
+  const lines = content.toString('base64').replace(/.{76}/g, '$&\r\n')
+  const raw = Buffer.from(`A: b\r\n\r\n--x\r\n\r\n${lines}\r\n--x--\r\n`)
+  const zeroed = zeroLinks(raw)
+  assert.equal(zeroed.length, raw.length)
+  const shown = Buffer.from(zeroed.toString('latin1', 15, 15 + lines.length), 'base64').toString()
+  assert.ok(!shown.includes(TOKEN))
+  assert.equal(shown.length, content.length)
+  const other = Buffer.from(`A: b\r\n\r\n${'A'.repeat(76).concat('\r\n').repeat(200_000)}`)
+  assert.equal(zeroLinks(other), other)
+})

@@ -220,7 +220,7 @@ export const webAddress: Kind<string> = textual(
   'an address such as "https://mail.example.com"',
   (value) => {
     const url = plainUrl(value)
-    return url && url.origin + url.pathname.replace(/\/+$/, '')
+    return url && url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
   },
 )
 

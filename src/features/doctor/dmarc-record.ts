@@ -25,8 +25,9 @@ export function isDmarcRecord(text: string): boolean {
 export function parseDmarcRecord(text: string): DmarcRecord | string {
   const tags = new Map(
     text.split(';').flatMap((part) => {
-      const [, name = '', value = ''] = /^\s*(\w+)\s*=\s*(.*?)\s*$/.exec(part) ?? []
-      return name === '' ? [] : [[name.toLowerCase(), value] as const]
+      const at = part.indexOf('=')
+      const name = part.slice(0, Math.max(0, at)).trim()
+      return /^\w+$/.test(name) ? [[name.toLowerCase(), part.slice(at + 1).trim()] as const] : []
     }),
   )
   const policy = tags.get('p')?.toLowerCase()

@@ -86,7 +86,7 @@ function replyOf({ status, diagnostic }: BouncedRecipient): Reply | null {
   if (status === null && diagnostic === null) return null
   const text = oneLine(diagnostic ?? '').replace(/^[\w-]+\s*;\s*/, '')
   const [, code, enhanced, rest] =
-    /^([245]\d\d)?[ -]?([245]\.\d{1,3}\.\d{1,3})?\s*(.*)$/.exec(text) ?? []
+    /^([245]\d\d)?[ -]?([245]\.\d{1,3}\.\d{1,3})?\s*(.*)/.exec(text) ?? []
   const stated = status !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(status) ? status : null
   return { code: Number(code ?? 0), enhancedCode: enhanced ?? stated, text: rest ?? '' }
 }

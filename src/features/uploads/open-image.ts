@@ -1,14 +1,14 @@
 /**
  * Opens images for anyone who has their URL. A file is open only while a piece of it is read, and few
  * files are open at once: slow readers hold no files, and many readers do not take the threads that
- * make mail durable.
+ * make mail durable. The networks of readers take turns.
  */
-import { AppError, notFound } from '../../errors.ts'
-import { createSemaphore, SemaphoreRefused } from '../../outbound/semaphore.ts'
+import { type AppError, notFound } from '../../errors.ts'
 import { and, eq, isNull } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { uploads } from '../../store/schema/uploads.ts'
 import { parameter, statement } from '../../store/statement.ts'
+import { createTurns } from '../../turns/turns.ts'
 import type { Base } from '../base.ts'
 import { readImageFile } from './image-files.ts'
 import { isImageName } from './image-name.ts'
@@ -18,7 +18,7 @@ type OpenImage = {
   sizeBytes: number
   /**
    * Reads the first piece at once, so that a missing file is noticed before the response begins.
-   * @throws AppError RESOURCE_NOT_FOUND; EXTERNAL_SERVICE_ERROR when too many readers wait
+   * @throws AppError RESOURCE_NOT_FOUND; as `Turns.take` (`turns/turns.ts`)
    */
   read(): Promise<AsyncIterable<Uint8Array> | Uint8Array<ArrayBuffer>>
 }
@@ -31,6 +31,8 @@ type ReadPiece = (offset: number) => Promise<Uint8Array<ArrayBuffer>>
 
 const PIECE_BYTES = 64 * 1024
 const FILES_AT_ONCE = 2
+/** Some mailbox providers load the images of all their users. */
+const WAITING_OF_NETWORK = 500
 const WAITING_READS = 1_000
 const RETRY_AFTER_SECONDS = 2
 
@@ -50,16 +52,19 @@ const findImage = statement((db) =>
 
 /** Returns a function that opens the image of a name. It throws AppError RESOURCE_NOT_FOUND. */
 export function createImageOpener(deps: Deps): ImageOpener {
-  const semaphore = createSemaphore({ atOnce: FILES_AT_ONCE, waiting: WAITING_READS })
+  const turns = createTurns({
+    atOnce: FILES_AT_ONCE,
+    waitingPerProject: WAITING_OF_NETWORK,
+    waiting: WAITING_READS,
+    to: 'for images',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
 
   function pieceReader({ name, file, sizeBytes }: ImageRow): ReadPiece {
     return async (offset) => {
       const maxBytes = Math.min(PIECE_BYTES, sizeBytes - offset)
-      const bytes = await semaphore
-        .take(() => readImageFile(deps.config, file, { offset, maxBytes }))
-        .catch((error) => {
-          throw error instanceof SemaphoreRefused ? tooManyReaders(error) : error
-        })
+      const read = () => readImageFile(deps.config, file, { offset, maxBytes })
+      const bytes = await turns.take(read)
       if (bytes?.length === maxBytes) return bytes
       deps.log.warn({ name, file }, 'the file of an image is missing or too short')
       throw unknownImage(name)
@@ -93,11 +98,4 @@ async function* piecesOf(
 
 function unknownImage(name: string): AppError {
   return notFound('upload', name, 'There is no such image.')
-}
-
-function tooManyReaders(cause: Error): AppError {
-  return new AppError('EXTERNAL_SERVICE_ERROR', 'Too many images are read at the moment.', {
-    cause,
-    details: { retryAfter: RETRY_AFTER_SECONDS },
-  })
 }

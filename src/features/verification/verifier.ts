@@ -1,24 +1,25 @@
 /**
  * The sources of verification: lists of domains, and DNS resolvers of its own. Any number of
  * requests delays only verification: deliveries use another resolver, whose cache verification does
- * not fill.
+ * not fill. Projects take turns, since name servers that do not answer hold a look-up for seconds.
  */
 import type { Now } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { DnsWatch } from '../../outbound/dns/answer.ts'
 import { createResolver, type Resolver } from '../../outbound/dns/resolver.ts'
-import { createSemaphore, type Semaphore } from '../../outbound/semaphore.ts'
+import { createTurns, type Turns } from '../../turns/turns.ts'
 import { createDomainLists, type DomainLists } from './domain-lists/domain-lists.ts'
 
 export type Verifier = {
   /** For requests, which wait for the result. */
   dns: Resolver
-  /** For jobs, which limit their concurrent queries themselves. */
+  turns: Pick<Turns, 'take'>
+  /** For jobs. */
   listDns: Resolver
-  /** Limits the concurrent queries of all jobs together. */
-  listLimiter: Pick<Semaphore, 'take'>
+  listTurns: Pick<Turns, 'take'>
   lists: DomainLists
-  /** Fails the open queries. */
+  /** Fails the open queries, and those that wait. */
   stop(): void
 }
 
@@ -36,30 +37,42 @@ type VerifierOptions = {
 const TIMEOUT_MS = 2_000
 const ROUNDS = 2
 const MAX_CACHED = 5_000
-/** Open queries. An unanswered query lasts two rounds, so 64 such queries a second fit. */
-const MAX_OPEN = 256
-const MAX_WAITING = 1_000
+/** Of requests. An unanswered look-up lasts two rounds, so 8 such look-ups of a project fit a second. */
+const DOMAINS_AT_ONCE = 128
+const DOMAINS_OF_PROJECT = 32
+const WAITING_OF_PROJECT = 100
+const WAITING = 1_000
 const LIST_DOMAINS_AT_ONCE = 16
+const RETRY_AFTER_SECONDS = 2
 
 /** Neither reads files nor queries DNS before it is used. */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { dnsServers, dataDir, now, log, watch, timeoutMs = TIMEOUT_MS } = options
   const settings = { servers: dnsServers, now, timeoutMs, tries: 1, rounds: ROUNDS, watch }
   const cached = { ...settings, maxCached: MAX_CACHED }
-  const dns = createResolver({ ...cached, maxOpen: MAX_OPEN, maxWaiting: MAX_WAITING })
+  const dns = createResolver(cached)
   const listDns = createResolver(cached)
+  const waiting = { waitingPerProject: WAITING_OF_PROJECT, waiting: WAITING }
+  const turned = { ...waiting, to: 'to be looked up', retryAfterSeconds: RETRY_AFTER_SECONDS }
+  const turns = createTurns({
+    ...turned,
+    atOnce: DOMAINS_AT_ONCE,
+    atOncePerProject: DOMAINS_OF_PROJECT,
+  })
+  const listTurns = createTurns({ ...turned, atOnce: LIST_DOMAINS_AT_ONCE })
   return {
     dns,
+    turns,
     listDns,
-    // Waiting is unlimited, because each job waits with few domains at a time.
-    listLimiter: createSemaphore({
-      atOnce: LIST_DOMAINS_AT_ONCE,
-      waiting: Number.POSITIVE_INFINITY,
-    }),
+    listTurns,
     lists: createDomainLists({ dataDir, now, log }),
     stop() {
-      dns.stop()
-      listDns.stop()
+      for (const each of [turns, listTurns]) each.stop(shutdown())
+      for (const each of [dns, listDns]) each.stop()
     },
   }
+}
+
+function shutdown(): AppError {
+  return new AppError('EXTERNAL_SERVICE_ERROR', 'The server is shutting down.')
 }

@@ -9,7 +9,7 @@ import type { Verifier } from './verifier.ts'
 /**
  * Verifies any text; a text that is not an address is invalid.
  * @throws AppError EXTERNAL_SERVICE_ERROR (503) if the name servers give no answer, which differs
- *   from a domain that does not exist
+ *   from a domain that does not exist; as `Turns.take`
  */
 export async function verifyAddress(
   { verifier, now }: Pick<Base, 'now'> & { verifier: Verifier },
@@ -18,7 +18,8 @@ export async function verifyAddress(
   const address = parseAddress(text)
   if (address === undefined) return assessMalformed(text)
   const { domain } = address
-  const facts = await findDomainFacts(verifier.dns, { domain, withWebsite: true })
+  const question = { domain, withWebsite: true }
+  const facts = await verifier.turns.take(() => findDomainFacts(verifier.dns, question))
   if (facts.kind === 'unknown') {
     const publicText = `The name servers of ${domain} gave no answer (${facts.error}).`
     const details = { retryAfter: Math.max(1, Math.ceil((facts.retryAt - now()) / 1000)) }

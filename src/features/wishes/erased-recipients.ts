@@ -1,5 +1,5 @@
 /**
- * Ids of deleted contacts and emails. Links and return paths in mail that was sent name them, so what a
+ * Ids of deleted contacts and emails, and the digests of addresses that contacts had before. Links and return paths in mail that was sent name them, so what a
  * reader does with such mail still finds the digest of the address, and the contact that has the address
  * by now. Rows are kept for 400 days.
  *
@@ -9,6 +9,7 @@
 import { DAY_MS } from '../../clock.ts'
 import { addressDigest, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
+import { newId } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
@@ -37,6 +38,21 @@ export function insertErasedEmails(emails: SQL): SQL {
       and (emails.created_at < (select created_at from instance_keys where name = 'addresses')
         or owner.email is null or owner.email <> emails.recipient)
     on conflict (id) do nothing`
+}
+
+/** For links without an email: they have the digest of the address that the contact had. */
+export const insertFormerAddress = statement(
+  () => sql`insert into erased_recipients (id, digest, project_id, at) values (${parameter('id')},
+    ${addressDigest(parameter('projectId'), parameter('address'))}, ${parameter('projectId')},
+    ${parameter('at')})`,
+)
+
+/** From now on, links with the digest of this address reach the contact that gets the address. */
+export async function recordFormerAddress(
+  tx: Tx,
+  former: { projectId: string; address: string; at: number },
+): Promise<void> {
+  await tx.execute(insertFormerAddress, { ...former, id: newId() })
 }
 
 export const findErasedByIds = statement<ErasedRecipient>(

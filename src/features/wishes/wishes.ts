@@ -3,6 +3,9 @@
  * a complaint. A wish belongs to an address of a project, not to a row: it stays when the contact or the
  * email is deleted, and when the project is reset. Only a digest of the address is stored.
  *
+ * A row of the kind `project` is no wish of a person: the project unsubscribed an address that a bounce had
+ * unsubscribed. The row ends when anything subscribes the address.
+ *
  * | what                                                            | effect on a wish             |
  * |-----------------------------------------------------------------|------------------------------|
  * | the person subscribes on a page; `subscribed: true` with the    | clears it                    |
@@ -77,6 +80,18 @@ export const deleteOfContact = statement(
     where id = ${parameter('contactId')})`,
 )
 
+const isOfProject = sql`kind = 'project'`
+
+export const deleteOfProject = statement(
+  () => sql`delete from wishes where ${isOfProject}
+    and digest = ${addressDigest(parameter('projectId'), parameter('address'))}`,
+)
+
+export const deleteOfProjectByContact = statement(
+  () => sql`delete from wishes where ${isOfProject} and digest = (select ${contactDigest}
+    from contacts where id = ${parameter('contactId')})`,
+)
+
 const findAny = statement<{ kind: WishKind }>(
   () => sql`select kind from wishes
     where digest = ${addressDigest(parameter('projectId'), parameter('address'))}`,
@@ -115,6 +130,15 @@ export async function recordWishOfProject(
   wish: { contactId: string; at: number },
 ): Promise<void> {
   await tx.execute(insertOfProject, wish)
+}
+
+/** The project subscribes the address again: its own decision ends, a person's stays. */
+export async function endWishOfProject(tx: Tx, key: AddressKey): Promise<void> {
+  await tx.execute(deleteOfProject, key)
+}
+
+export async function endWishOfProjectForContact(tx: Tx, contactId: string): Promise<void> {
+  await tx.execute(deleteOfProjectByContact, { contactId })
 }
 
 /** Returns whether the digest had no wish of a person. `projectId`: null if it is not known. */

@@ -109,7 +109,7 @@ export const serve = ({ core }: RouteDeps) => {
       200: { description: 'The image', contentType: 'image/*' },
       304: { description: 'The client has the image already' },
     },
-    refusals: [404, 503],
+    refusals: [404, 429, 503],
     handle: async ({ params: { name = '' }, incoming }) => {
       const image = await openImage(name)
       const { contentType, sizeBytes } = image

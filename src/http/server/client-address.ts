@@ -64,7 +64,7 @@ export function addressNetwork(address: string | null | undefined): string {
 
 /** The eight groups of an IPv6 address, without leading zeros. */
 function groupsOf(plain: string): string[] {
-  const [head = '', tail] = plain.replace(/%.*$/, '').split('::')
+  const [head = '', tail] = plain.replace(/%.*/, '').split('::')
   const front = head === '' ? [] : head.split(':')
   const back = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? 0 : 8 - front.length - back.length

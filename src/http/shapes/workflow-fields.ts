@@ -41,7 +41,8 @@ const config = z.record(z.string(), z.unknown()).meta({
     'TRIGGER `{}`; SEND_EMAIL `{recipient?: {type: CONTACT | CUSTOM, customEmail?}}`; DELAY ' +
     '`{amount, unit: minutes | hours | days}`; WAIT_FOR_EVENT `{eventName, timeout?, stepId?, ' +
     'includeAutomatic?}` in seconds; CONDITION `{field, operator, value?, stepId?}` or `{mode: multi, field, branches: ' +
-    '[{id, name, operator, value?}]}`; WEBHOOK `{url, method?, headers?, body?, onFailure?}`; ' +
+    '[{id, name, operator, value?}]}`; WEBHOOK `{url, method?, headers?, body?, onFailure?}`, values in ' +
+    '`url` are percent-encoded by their place; ' +
     'UPDATE_CONTACT `{updates?, subscriptionAction?}`; EXIT `{reason?}`',
 })
 const triggerConfig = z.unknown().meta({

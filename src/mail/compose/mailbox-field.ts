@@ -15,7 +15,9 @@ export type Mailbox = { address: string; name: string | null }
 
 const MAX_QUOTED_NAME_LENGTH = 60
 const ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;:"@]+$/u
-const ADDRESS_TOKENS = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
+/** A quoted string with its closing quote, if it has one, or another token. */
+const ADDRESS_TOKENS = /"(?:[^"\\]|\\.)*("?)|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
+const UNQUOTED_TOKENS = /<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
 
 /**
  * A field with one mailbox (RFC 5322 section 3.4).
@@ -60,7 +62,7 @@ function encodeNames(value: string, firstWidth: number): string {
     name = ''
     gap = ''
   }
-  for (const token of value.match(ADDRESS_TOKENS) ?? []) {
+  for (const token of readTokens(value)) {
     if (/^[ \t]/.test(token)) {
       gap += token
     } else if (isEncodableName(token)) {
@@ -74,6 +76,17 @@ function encodeNames(value: string, firstWidth: number): string {
   }
   endName()
   return encoded
+}
+
+/** After a quote that is never closed, no other is: quotes are characters from there on. */
+function* readTokens(value: string): Generator<string> {
+  for (const { 0: token, 1: closing, index } of value.matchAll(ADDRESS_TOKENS)) {
+    if (token.startsWith('"') && closing === '') {
+      yield* value.slice(index).match(UNQUOTED_TOKENS) ?? []
+      return
+    }
+    yield token
+  }
 }
 
 function isEncodableName(token: string): boolean {

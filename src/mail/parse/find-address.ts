@@ -5,18 +5,21 @@ const DOMAIN = '[a-z0-9\\u0080-\\uffff](?:[a-z0-9.\\u0080-\\uffff-]{0,252}[a-z0-
 /** A whole address: no character of a domain follows. */
 export const ADDRESS_PATTERN = `${LOCAL_PART}@${DOMAIN}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
 
+const MAX_FIELD_LENGTH = 4_096
+const MAX_LIST_LENGTH = 16_384
 const FIRST_ADDRESS = new RegExp(ADDRESS_PATTERN, 'iu')
 
 /** The first address in a text, lower case; undefined without one. */
 export function findAddress(text: string): string | undefined {
-  const found = FIRST_ADDRESS.exec(text.slice(0, 4_096))?.[0]
+  const found = FIRST_ADDRESS.exec(text.slice(0, MAX_FIELD_LENGTH))?.[0]
   return found === undefined ? undefined : cleanAddress(found)
 }
 
 /** Up to `limit` addresses of a list, each once, in order. */
 export function listAddresses(text: string, limit: number): string[] {
   const addresses = new Set<string>()
-  for (const [found] of text.slice(0, 16_384).matchAll(new RegExp(ADDRESS_PATTERN, 'giu'))) {
+  const list = text.slice(0, MAX_LIST_LENGTH)
+  for (const [found] of list.matchAll(new RegExp(ADDRESS_PATTERN, 'giu'))) {
     addresses.add(cleanAddress(found))
     if (addresses.size === limit) break
   }

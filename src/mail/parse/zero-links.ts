@@ -4,8 +4,13 @@
  */
 import { zeroLinkTokens } from '../link-tokens.ts'
 
-/** At least one full line of base64 (RFC 2045 section 6.8), and the lines after it. */
-const BLOCK = /^(?:[A-Za-z0-9+/]{40,}\r?\n)+[A-Za-z0-9+/]*={0,2}|^[A-Za-z0-9+/]{40,}={0,2}/gm
+/**
+ * A line of base64 (RFC 2045 section 6.8), and what may follow the last one. An expression for the whole
+ * block would need stack for each line of it.
+ */
+const LINE = /[A-Za-z0-9+/]{40,}\r?\n/y
+const LAST = /[A-Za-z0-9+/]*={0,2}/y
+const ONLY = /[A-Za-z0-9+/]{40,}={0,2}/y
 /** A string cannot be as long as the largest message. */
 const SLICE_BYTES = 8 * 1024 * 1024
 /** A message in a message in a message. */
@@ -40,7 +45,35 @@ function endOfSlice(raw: Buffer, at: number): number {
 function zeroText(text: string, depth: number): string {
   const zeroed = zeroLinkTokens(text)
   if (depth === MAX_DEPTH) return zeroed
-  return zeroed.replace(BLOCK, (block) => zeroBlock(block, depth))
+  let result = ''
+  let done = 0
+  for (let at = 0; at !== -1; ) {
+    const end = endOfBlock(zeroed, at)
+    if (end > at) {
+      result += zeroed.slice(done, at) + zeroBlock(zeroed.slice(at, end), depth)
+      done = end
+    }
+    at = startOfLine(zeroed, end)
+  }
+  return done === 0 ? zeroed : result + zeroed.slice(done)
+}
+
+/** Returns `at`, the start of a line, if no block of base64 begins there. */
+function endOfBlock(text: string, at: number): number {
+  let end = at
+  for (let next = endOf(LINE, text, end); next > end; next = endOf(LINE, text, end)) end = next
+  return end > at ? endOf(LAST, text, end) : endOf(ONLY, text, at)
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : at
+}
+
+/** Returns the start of the next line after `at`; -1 if there is none. */
+function startOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at)
+  return end === -1 || end + 1 === text.length ? -1 : end + 1
 }
 
 /** The lines of a block keep their lengths. */

@@ -15,7 +15,7 @@ const MAX_NOTICE_LENGTH = 60_000
 const MAX_TEXTS = 12
 
 const SEPARATORS = [
-  /^[ \t>*|]{0,9}[-=_*~]{2,}.{0,40}(?:(?:original|returned|unsent|undelivered|failed|rejected) (?:message|mail|e-?mail)|copy of (?:the|your)|message (?:header|follows|text follows|text:)|header of|below this line|message de retour|message d'origine|mensagem original|mensaje original|originalnachricht|исходное)/i,
+  /^[ \t>*|]{0,9}[-=_*~]{2,}(?![-=_*~]).{0,40}(?:(?:original|returned|unsent|undelivered|failed|rejected) (?:message|mail|e-?mail)|copy of (?:the|your)|message (?:header|follows|text follows|text:)|header of|below this line|message de retour|message d'origine|mensagem original|mensaje original|originalnachricht|исходное)/i,
   /^[ \t>]{0,9}(?:(?:the |your )?(?:original|returned|undelivered|unsent) (?:message|mail|e-?mail)(?: text| content)?(?: headers?)?(?: follows?| is (?:below|attached|included))?[ .:]{0,5}$|message headers?(?: and body)? follows?|(?:included|below|enclosed|attached|here) is (?:a|the) copy|a copy of (?:the|your) (?:original )?(?:message|headers?)|.{0,20}header of the (?:original )?message)[^\n]{0,60}$/i,
 ]
 

@@ -1,19 +1,23 @@
 /**
- * The five characters that are special in HTML, their entities, and their stand-ins: noncharacters
- * of Unicode that replace them in the protected form of tainted text (see tainted.ts).
+ * The characters that are special in HTML or in a URL, and their stand-ins: noncharacters of Unicode
+ * that replace them in the protected form of tainted text (see tainted.ts).
  */
 import { MAX_OUTPUT_LENGTH } from './limits.ts'
 
 type Swaps = ReadonlyMap<string, string>
 
 const SPECIALS = ['&', '<', '>', '"', "'"]
+/** Besides these: all that is not unreserved (RFC 3986, section 2.3) in printable ASCII, and white space. */
+const URL_SPECIALS = [...'!#$%()*+,/:;=?@[\\]^`{|}\t\n\r ']
 const ENTITIES = ['&amp;', '&lt;', '&gt;', '&#34;', '&#39;']
-const STAND_INS = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3', '\ufdd4']
+const ALL_SPECIALS = [...SPECIALS, ...URL_SPECIALS]
+const STAND_INS = ALL_SPECIALS.map((_, index) => String.fromCharCode(0xfdd0 + index))
 
 const ESCAPE = swapsOf(SPECIALS, ENTITIES)
 const PROTECT = swapsOf(SPECIALS, STAND_INS)
-const RESTORE = swapsOf(STAND_INS, SPECIALS)
-const ESCAPE_PROTECTED = swapsOf(STAND_INS, ENTITIES)
+const PROTECT_URL = swapsOf(ALL_SPECIALS, STAND_INS)
+const RESTORE = swapsOf(STAND_INS, ALL_SPECIALS)
+const ESCAPE_PROTECTED = swapsOf(STAND_INS.slice(0, SPECIALS.length), ENTITIES)
 
 /** Texts are processed in pieces of this length, because growing a long string is expensive. */
 const PIECE_LENGTH = 4096
@@ -28,8 +32,13 @@ export function protectSpecials(text: string): string {
   return /[&<>"']/.test(text) ? swap(text, PROTECT) : text
 }
 
+/** As `protectSpecials`, for a text that becomes a part of a URL. */
+export function protectUrlSpecials(text: string): string {
+  return text.replace(/[\t\n\r !-,/:-@[-^`{-}]/g, (char) => PROTECT_URL.get(char) ?? char)
+}
+
 export function restoreSpecials(text: string): string {
-  return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, RESTORE) : text
+  return /[\ufdd0-\ufdef]/.test(text) ? swap(text, RESTORE) : text
 }
 
 /** Stand-ins as entities, all other characters unchanged. */
@@ -37,9 +46,14 @@ export function escapeProtected(text: string): string {
   return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, ESCAPE_PROTECTED) : text
 }
 
-/** Whether the text has a special character or a stand-in. */
+/** Whether the text has a special character of HTML or a stand-in. */
 export function hasSpecials(text: string): boolean {
-  return /[&<>"'\ufdd0-\ufdd4]/.test(text)
+  return /[&<>"'\ufdd0-\ufdef]/.test(text)
+}
+
+/** Whether the text has a special character of a URL or a stand-in. */
+export function hasUrlSpecials(text: string): boolean {
+  return /[\t\n\r !-,/:-@[-^`{-}\ufdd0-\ufdef]/.test(text)
 }
 
 /** Stops soon after the output limit: a text above it is never printed or passed to a filter. */

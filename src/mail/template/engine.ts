@@ -208,14 +208,18 @@ function checkComparison(context: TemplateContext, left: unknown, right: unknown
 
 function environmentOf(variables: Variables, rendering: Rendering): Record<string, unknown> {
   const { stored, request, system } = variables
-  const isHtml = rendering.format === 'html'
-  const protect = isHtml ? taint : (value: unknown) => value
+  const { format } = rendering
+  const protect = format === 'text' ? (value: unknown) => value : taint
+  // A URL is the author's: values of the request are as foreign there as stored ones.
+  const protectRequest = format === 'url' ? taint : (value: unknown) => value
   const environment: Record<string, unknown> = Object.create(null)
   // Without this the library would print the number of variables for `size`.
   environment.size = undefined
   for (const [key, value] of Object.entries(stored)) environment[key] = protect(value)
-  for (const [key, value] of Object.entries(request)) environment[key] = value
+  for (const [key, value] of Object.entries(request)) environment[key] = protectRequest(value)
   for (const [key, value] of Object.entries(system)) environment[key] = protect(value)
-  environment.data = isHtml ? new TaintedData(stored, request) : { ...stored, ...request }
+  const all = { ...stored, ...request }
+  if (format === 'html') environment.data = new TaintedData(stored, request)
+  else environment.data = format === 'url' ? new TaintedData(all, {}) : all
   return environment
 }

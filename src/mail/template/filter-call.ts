@@ -1,6 +1,7 @@
 /** One call of a filter, with its operands as given, in plain form and in protected form. */
 import type { filters } from 'liquidjs'
-import { protectSpecials } from './characters.ts'
+import { protectSpecials, protectUrlSpecials } from './characters.ts'
+import type { TextFormat } from './print.ts'
 import { isTainted, TaintedValue, taint, toPlain } from './tainted.ts'
 
 type LibraryOptions = (typeof filters)[string]
@@ -18,6 +19,7 @@ export type FilterCall = {
   operands: Operands
   plain: Operands
   isTainted: boolean
+  format: TextFormat
 }
 
 /** Runs the filter on plain values and taints the whole result if any operand was tainted. */
@@ -37,8 +39,9 @@ export function plainOperand(operand: unknown): unknown {
   return Array.isArray(operand) && hasTaint(operand) ? operand.map(toPlain) : operand
 }
 
-export function protectedOperand(operand: unknown): unknown {
+export function protectedOperand(operand: unknown, format: TextFormat): unknown {
   if (!(operand instanceof TaintedValue)) return plainOperand(operand)
-  if (!Array.isArray(operand.value)) return operand.protected
-  return operand.value.map((item) => (typeof item === 'string' ? protectSpecials(item) : item))
+  if (!Array.isArray(operand.value)) return operand.protectedFor(format)
+  const protect = format === 'url' ? protectUrlSpecials : protectSpecials
+  return operand.value.map((item) => (typeof item === 'string' ? protect(item) : item))
 }

@@ -4,7 +4,7 @@
  * - filters that cut and join text (`append`, `replace`, `upcase` …) work on the protected form, so
  *   that every character keeps its own taint;
  * - `escape` and similar filters return text that is safe to print;
- * - `raw` removes the taint;
+ * - `raw` removes the taint, and in a URL the filters that encode do so, too;
  * - `default` and `??` return one of their values with its taint;
  * - a formatted date is untainted, unless the format is tainted or the value is not a date;
  * - the result of any other filter is tainted as a whole if any of its operands is.
@@ -28,6 +28,8 @@ import { taint, taintProtected, toPlain } from './tainted.ts'
 import { applyTextFilter, isSearch, isTextFilter } from './text-filters.ts'
 
 const ESCAPING_FILTERS = new Set(['escape', 'xml_escape', 'escape_once'])
+/** Their results have the encoding that the author wants. */
+const URL_ENCODING_FILTERS = new Set(['url_encode', 'cgi_escape', 'uri_escape'])
 const DATE_FILTERS = new Set(Object.keys(libraryFilters).filter((name) => name.startsWith('date')))
 const JSON_FILTERS = new Set(['json', 'jsonify', 'inspect'])
 
@@ -52,7 +54,9 @@ export function templateFilters(): Record<string, Handler> {
 function toFilter(name: string, handler: Handler): Handler {
   const apply = filterKind(name)
   return function (this: FilterCall['call'], ...operands: unknown[]): unknown {
-    const filterCall = {
+    const { context } = this
+    const filterCall: FilterCall = {
+      format: context instanceof TemplateContext ? context.rendering.format : 'html',
       name,
       call: this,
       run: ([value, ...rest]: Operands) => toValueSync(handler.call(this, value, ...rest)),
@@ -70,6 +74,7 @@ function toFilter(name: string, handler: Handler): Handler {
 function filterKind(name: string): (filterCall: FilterCall) => unknown {
   if (isTextFilter(name)) return applyTextFilter
   if (ESCAPING_FILTERS.has(name)) return applyEscape
+  if (URL_ENCODING_FILTERS.has(name)) return applyUrlEncoding
   if (DATE_FILTERS.has(name)) return applyDate
   if (JSON_FILTERS.has(name)) return applyJson
   if (name.endsWith('_exp')) return applyExpression
@@ -77,9 +82,15 @@ function filterKind(name: string): (filterCall: FilterCall) => unknown {
   return name === 'sample' ? applySample : applyPlain
 }
 
-function applyEscape({ name, run, plain, isTainted }: FilterCall): unknown {
+function applyEscape({ name, run, plain, isTainted, format }: FilterCall): unknown {
   const result = name === 'escape_once' ? run(plain) : escapeHtml(textOf(plain[0]))
-  return isTainted ? taintProtected(result) : result
+  if (!isTainted) return result
+  return format === 'url' ? taint(result) : taintProtected(result)
+}
+
+function applyUrlEncoding(filterCall: FilterCall): unknown {
+  const { run, plain, format } = filterCall
+  return format === 'url' ? run(plain) : applyPlain(filterCall)
 }
 
 function applyDefault({ run, operands, plain }: FilterCall): unknown {

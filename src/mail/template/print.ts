@@ -2,8 +2,13 @@
 import { Drop, toValue } from 'liquidjs'
 import { MAX_DEPTH, MAX_OUTPUT_LENGTH } from './limits.ts'
 
-/** The format of the rendered text. In `text` (subjects, text bodies) nothing is escaped. */
-export type TextFormat = 'html' | 'text'
+/**
+ * The format of the rendered text. In `text` (subjects, text bodies) nothing is escaped. In `url` values
+ * are marked; `url-values.ts` encodes them.
+ */
+export type TextFormat = 'html' | 'text' | 'url'
+
+const SEPARATORS: Readonly<Record<TextFormat, string>> = { html: '\n', text: '\n', url: ',' }
 
 /** A value as Liquid prints it: null is empty, 0 and false are written, lists are concatenated. */
 export function textOf(value: unknown, depth = 0): string {
@@ -14,8 +19,8 @@ export function textOf(value: unknown, depth = 0): string {
   return typeof value === 'object' ? '[object Object]' : String(value)
 }
 
-/** A value as a placeholder prints it: a list with one item per line, as `<li>` elements in HTML.
- * `escapeText` is applied to each text. Stops soon after the output limit. */
+/** A value as a placeholder prints it: a list with one item per line, as `<li>` elements in HTML, with
+ * commas in a URL. `escapeText` is applied to each text. Stops soon after the output limit. */
 export function printValue(
   value: unknown,
   format: TextFormat,
@@ -25,7 +30,7 @@ export function printValue(
   let text = ''
   for (const [index, item] of value.entries()) {
     const line = escapeText(textOf(item, 1))
-    text += `${index > 0 ? '\n' : ''}${format === 'html' ? `<li>${line}</li>` : line}`
+    text += `${index > 0 ? SEPARATORS[format] : ''}${format === 'html' ? `<li>${line}</li>` : line}`
     if (text.length > MAX_OUTPUT_LENGTH) break
   }
   return text

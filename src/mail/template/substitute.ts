@@ -3,11 +3,12 @@
  * and leaves everything else unchanged. It is the fallback for templates that cannot be parsed or
  * whose rendering is stopped, and the fast path for templates with plain placeholders only.
  */
-import { escapeHtml } from './characters.ts'
+import { escapeHtml, protectUrlSpecials } from './characters.ts'
 import { MAX_MARKERS } from './limits.ts'
 import { type Marker, markerContent, scanMarkers } from './markers.ts'
 import { isLacking, type OutputExpression, parseOutput } from './output-grammar.ts'
 import { printValue, type TextFormat } from './print.ts'
+import { markUrlValue } from './url-values.ts'
 import type { Variables } from './variables.ts'
 
 /** Text, or a placeholder. */
@@ -73,6 +74,7 @@ export function printPlaceholder(
   const owner = ownerOf(root, isData ? [request, variables.stored] : ordered(variables))
   const value = rest.reduce(readKey, owner?.[root] as unknown)
   if (fallback !== undefined && isLacking(value)) return fallback
+  if (format === 'url') return markUrlValue(protectUrlSpecials(printValue(value, format)))
   return printValue(value, format, format === 'html' && owner !== request ? escapeHtml : undefined)
 }
 

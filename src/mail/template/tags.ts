@@ -69,7 +69,7 @@ class Capture extends CaptureTag {
     const before = rendering.taintedPrints
     const emitter = new BoundedEmitter(rendering)
     yield this.liquid.renderer.renderTemplates(this.templates, context, emitter)
-    const isTainted = rendering.taintedPrints > before && rendering.rendering.format === 'html'
+    const isTainted = rendering.taintedPrints > before && rendering.rendering.format !== 'text'
     context.bottom()[this.variable] = isTainted ? taintProtected(emitter.buffer) : emitter.buffer
   }
 }

@@ -1,16 +1,23 @@
 /**
  * Taint of values from untrusted sources: everything stored with a contact, and all values derived
  * from it. A tainted value is a `Drop` of the Liquid library: in conditions it acts as its plain
- * value, and in HTML it is printed escaped.
+ * value, in HTML it is printed escaped, and in a URL it is printed marked (`url-values.ts`).
  *
  * The taint of a text is kept per character: its protected form has noncharacters of Unicode in
- * place of the five characters that are special in HTML, one for one. Filters can cut and join
+ * place of the characters that are special in the format, one for one. Filters can cut and join
  * protected texts; characters that the template adds stay as they are, and only the stored special
- * characters are printed as entities.
+ * characters are printed as entities, or encoded.
  */
 import { Drop } from 'liquidjs'
-import { escapeHtml, escapeProtected, protectSpecials, restoreSpecials } from './characters.ts'
+import {
+  escapeHtml,
+  escapeProtected,
+  protectSpecials,
+  protectUrlSpecials,
+  restoreSpecials,
+} from './characters.ts'
 import { printValue, type TextFormat } from './print.ts'
+import { markUrlValue, withoutUrlMarks } from './url-values.ts'
 
 export class TaintedValue extends Drop {
   /** A string, a list or an object; never an empty string. */
@@ -25,13 +32,12 @@ export class TaintedValue extends Drop {
   }
 
   get plain(): unknown {
-    return this.isProtected ? restoreSpecials(String(this.value)) : this.value
+    return this.isProtected ? restoreSpecials(withoutUrlMarks(String(this.value))) : this.value
   }
 
-  get protected(): unknown {
-    return this.isProtected || typeof this.value !== 'string'
-      ? this.value
-      : protectSpecials(this.value)
+  protectedFor(format: TextFormat): unknown {
+    if (this.isProtected || typeof this.value !== 'string') return this.value
+    return format === 'url' ? protectUrlSpecials(this.value) : protectSpecials(this.value)
   }
 
   override valueOf(): unknown {
@@ -101,6 +107,10 @@ export function itemsOf(collection: unknown): unknown {
 
 export function printTainted(value: TaintedValue | TaintedData, format: TextFormat): string {
   if (format === 'text') return printValue(value.plain, format)
+  if (format === 'url') {
+    if (value instanceof TaintedValue && value.isProtected) return markUrlValue(String(value.value))
+    return markUrlValue(protectUrlSpecials(printValue(value.plain, format)))
+  }
   if (value instanceof TaintedValue && value.isProtected)
     return escapeProtected(String(value.value))
   return printValue(value.plain, format, escapeHtml)

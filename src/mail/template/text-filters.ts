@@ -2,10 +2,10 @@
  * Filters that cut and join text. They work on the protected form of tainted text, so that every
  * character of the result keeps its own taint. Joining filters also accept lists.
  */
-import { hasSpecials } from './characters.ts'
+import { hasSpecials, hasUrlSpecials, restoreSpecials } from './characters.ts'
 import { applyPlain, type FilterCall, protectedOperand } from './filter-call.ts'
 import { textOf } from './print.ts'
-import { taintProtected } from './tainted.ts'
+import { TaintedValue, taintProtected } from './tainted.ts'
 
 /** Filter name -> positions of the operands that the filter searches for. */
 const CHARACTERWISE_FILTERS: Record<string, readonly number[]> = {
@@ -39,6 +39,11 @@ const REPLACING_FILTERS = new Set([
   ...['remove', 'remove_first', 'remove_last'],
   ...['replace', 'replace_first', 'replace_last'],
 ])
+/** In a URL white space has stand-ins, which these do not find. */
+const SPACE_FILTERS = new Set([
+  ...['capitalize', 'lstrip', 'newline_to_br', 'normalize_whitespace', 'rstrip', 'squish'],
+  ...['strip', 'strip_newlines', 'truncatewords'],
+])
 /** Units of memory (`limits.ts`) for one replacement, besides its characters. */
 const UNITS_PER_REPLACEMENT = 10
 
@@ -59,18 +64,19 @@ export function applyTextFilter(filterCall: FilterCall): unknown {
 
 function applyCharacterwise(filterCall: FilterCall): unknown {
   if (!filterCall.isTainted || !isCharacterwise(filterCall)) return applyPlain(filterCall)
-  return taintProtected(filterCall.run(filterCall.operands.map(protectedOperand)))
+  const { operands, format } = filterCall
+  return taintProtected(filterCall.run(operands.map((each) => protectedOperand(each, format))))
 }
 
-/** A pattern with special characters is found in the plain text, which has the same offsets. */
+/** A pattern with special characters is found in the restored text, which has the same offsets. */
 function applyReplacement(filterCall: FilterCall): unknown {
-  const { name, plain, operands } = filterCall
+  const { name, plain, operands, format } = filterCall
   const pattern = textOf(plain[1])
-  if (!filterCall.isTainted || !hasSpecials(pattern) || Array.isArray(plain[0]))
+  if (!filterCall.isTainted || !isSpecial(pattern, format) || Array.isArray(plain[0]))
     return applyCharacterwise(filterCall)
-  const text = textOf(protectedOperand(operands[0]))
-  const replacement = name.startsWith('remove') ? '' : textOf(protectedOperand(operands[2]))
-  const places = placesOf(textOf(plain[0]), pattern, name)
+  const text = textOf(protectedOperand(operands[0], format))
+  const replacement = name.startsWith('remove') ? '' : textOf(protectedOperand(operands[2], format))
+  const places = placesOf(restoreSpecials(text), pattern, name)
   const unitsPerPlace = replacement.length + UNITS_PER_REPLACEMENT
   filterCall.call.context.memoryLimit.use(text.length + places.length * unitsPerPlace)
   let replaced = ''
@@ -94,12 +100,19 @@ function placesOf(text: string, pattern: string, name: string): number[] {
 }
 
 /** Whether the filter treats protected text like plain text. */
-function isCharacterwise({ name, plain }: FilterCall): boolean {
+function isCharacterwise({ name, plain, operands, format }: FilterCall): boolean {
+  const [given] = operands
+  const isCaptured = given instanceof TaintedValue && given.isProtected
+  if (format === 'url' && SPACE_FILTERS.has(name) && !isCaptured) return false
   const patterns = CHARACTERWISE_FILTERS[name] ?? []
-  if (patterns.some((index) => hasSpecials(textOf(plain[index])))) return false
+  if (patterns.some((index) => isSpecial(textOf(plain[index]), format))) return false
   const isJoining = JOINING_FILTERS.has(name)
   return plain.every((operand, index) => {
     if (!Array.isArray(operand)) return true
     return isJoining && index === 0 && operand.every((item) => typeof item !== 'object')
   })
+}
+
+function isSpecial(pattern: string, format: FilterCall['format']): boolean {
+  return format === 'url' ? hasUrlSpecials(pattern) : hasSpecials(pattern)
 }

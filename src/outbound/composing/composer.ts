@@ -193,8 +193,8 @@ function renderWithin(
   let output = TEXT_LIMITS.output
   const texts: string[] = []
   try {
-    for (const source of templates) {
-      const { template } = cache.prepare(source, { format: 'text' })
+    for (const { source, format } of templates) {
+      const { template } = cache.prepare(source, { format })
       const { user, system } = process.threadCpuUsage(began)
       const limits = { ...TEXT_LIMITS, ms: TEXT_LIMITS.ms - (user + system) / 1_000, output }
       const { text } = renderTemplate(template, variables, { at, limits })

@@ -13,7 +13,7 @@ import { Resolver as NodeResolver } from 'node:dns/promises'
 import { DAY_MS, MINUTE_MS, type Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createLru } from '../../lru.ts'
-import { createSemaphore, type Semaphore, SemaphoreRefused } from '../semaphore.ts'
+import { MAX_TXT_LENGTH } from '../../mail/txt-record.ts'
 import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
 
 /**
@@ -48,13 +48,12 @@ type ResolverOptions = {
    */
   rounds?: number
   maxCached?: number
-  /** Concurrent queries; others wait. Default: no limit. */
-  maxOpen?: number
-  /** Queries that may wait; further ones fail, which is not cached. */
-  maxWaiting?: number
   /** Judges denials (`watch.ts`); if absent, all are believed. */
   watch?: Pick<DnsWatch, 'judge' | 'suspect'> | undefined
 }
+
+/** As Node fails the open queries of a resolver that is cancelled. */
+const STOPPED = Object.assign(new Error('stopped'), { code: 'ECANCELLED' })
 
 type Question<T> = DnsQuestion & { ask: () => Promise<{ records: T[]; ttlMs: number }> }
 
@@ -64,20 +63,14 @@ const NEGATIVE_TTL_MS = MINUTE_MS
 const FAILURE_TTL_MS = 10_000
 const TIMEOUT_MS = 3_000
 
-/** A TXT record may have 60 KB; no record in use is that long, so longer ones are truncated. */
-const MAX_TXT_LENGTH = 16_384
-
 export function createResolver(options: ResolverOptions): Resolver {
   const dns = new NodeResolver({
     timeout: options.timeoutMs ?? TIMEOUT_MS,
     tries: options.tries ?? 3,
   })
   if (options.servers.length > 0) dns.setServers(options.servers)
-  const semaphore = createSemaphore({
-    atOnce: options.maxOpen ?? Number.POSITIVE_INFINITY,
-    waiting: options.maxWaiting ?? Number.POSITIVE_INFINITY,
-  })
-  const lookUp = createLookUp(options, semaphore)
+  let isStopped = false
+  const lookUp = createLookUp(options, () => isStopped)
   return {
     a: (name, lookup = {}) =>
       lookUp({ type: 'A', name, ask: () => dns.resolve4(name, { ttl: true }).then(timed) }, lookup),
@@ -115,22 +108,26 @@ export function createResolver(options: ResolverOptions): Resolver {
         lookup,
       ),
     stop() {
-      semaphore.stop()
+      isStopped = true
       dns.cancel()
     },
   }
 }
 
-function createLookUp(options: ResolverOptions, semaphore: Semaphore) {
+function createLookUp(options: ResolverOptions, isStopped: () => boolean) {
   const { now, maxCached = 20_000, rounds = 1, timeoutMs = TIMEOUT_MS, watch } = options
   const cache = createLru<DnsAnswer<unknown>>(maxCached)
   const open = new Map<string, Promise<DnsAnswer<unknown>>>()
 
-  const askOnce = (question: Question<unknown>) =>
-    semaphore.take(question.ask).then(
-      ({ records, ttlMs }) => toAnswer(records, now() + ttlMs, now()),
-      (error: unknown) => toFailure(error, now()),
-    )
+  const askOnce = async (question: Question<unknown>): Promise<DnsAnswer<unknown>> => {
+    try {
+      if (isStopped()) throw STOPPED
+      const { records, ttlMs } = await question.ask()
+      return toAnswer(records, now() + ttlMs, now())
+    } catch (error) {
+      return toFailure(error, now())
+    }
+  }
 
   const askWatched = async (question: Question<unknown>, isUnjudged: boolean) => {
     let askedAt = performance.now()
@@ -185,8 +182,6 @@ function toAnswer(records: unknown[], expiresAt: number, at: number): DnsAnswer<
 }
 
 function toFailure(error: unknown, at: number): DnsAnswer<never> {
-  if (error instanceof SemaphoreRefused)
-    return { kind: 'failed', error: error.message, expiresAt: at }
   const code = error instanceof Error && 'code' in error ? String(error.code) : describeError(error)
   if (code === 'ENODATA') return { kind: 'nodata', expiresAt: at + NEGATIVE_TTL_MS }
   // A name that does not fit a query cannot exist either.

@@ -11,6 +11,7 @@ test('DMARC records are read', () => {
   const table: [string, object | string][] = [
     ['v=DMARC1; p=none', none],
     ['v=DMARC1;p=none;', none],
+    [' v = DMARC1 ;\tp = none ; = x; a b=c', none],
     [
       'v=DMARC1; P=Reject; sp=none; adkim=S; aspf=s; pct=20',
       {

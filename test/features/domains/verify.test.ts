@@ -12,6 +12,7 @@ import { domains } from '../../../src/store/schema/domains.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, openTestCore, type TestCore, trustDomain } from '../../core.ts'
+import { pause } from '../../pause.ts'
 import { addMember, addUser } from '../../session.ts'
 import { mailTo, writeMail } from '../accounts/platform-mail/mailed.ts'
 
@@ -231,6 +232,36 @@ test('the background check checks due domains, oldest first, and no trusted ones
   assert.equal(await checkDueDomains(core), 2)
   assert.deepEqual(await verified(), ['c.test', 'b.test', 'a.test'])
   assert.equal(core.dns.count('c.test'), 0)
+})
+
+test('S31: many domains of one project do not delay the check of another', async (t) => {
+  const core = await openTestCore(t)
+  const many = await addProject(core)
+  const names = Array.from({ length: 30 }, (_, index) => `d${index}.test`)
+  for (const name of names) await addTestDomain(core, name, many.id)
+  const other = await addTestDomain(core, 'other.test')
+  publish(core, other, 'dkim')
+  const checked: string[] = []
+  let held = true
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  /** Name servers of the domains of `many` answer when the test says so, which takes a minute. */
+  const txt: typeof core.resolver.txt = async (name, options) => {
+    checked.push(name)
+    if (held && !name.includes('other.test')) await promise
+    if (!held) core.clock.now += MINUTE_MS / 10
+    return core.resolver.txt(name, options)
+  }
+  const slow = { ...core, resolver: { ...core.resolver, txt } }
+  const run = checkDueDomains(slow)
+  while (!(await listDomains(core)).some(({ verified }) => verified)) await pause()
+  held = false
+  release()
+  const first = await run
+  assert.ok(first < 31, `${first}`)
+  // The rest comes with the next runs, and other.test again with the others.
+  let all = first
+  while (all < 31) all += await checkDueDomains(slow)
+  for (const name of names) assert.ok(checked.some((one) => one.endsWith(name)))
 })
 
 test('a domain that cannot be checked does not stop the others, and an abort ends the round', async (t) => {

@@ -54,6 +54,29 @@ test('every five minutes all segments are counted, or computed where they have m
   assert.deepEqual(await segmentEvents(core, ids), emitted)
 })
 
+test('S31: many segments of one project do not delay those of another', async (t) => {
+  const core = await openTestCore(t)
+  const [many, other] = [await addProject(core), await addProject(core, 'Other')]
+  const of = (projectId: string, name: string) =>
+    createSegment(core, { projectId, name, condition: planIs('pro'), hasMembershipEvents: false })
+  const made: { id: string }[] = []
+  for (let index = 0; index < 8; index += 1) made.push(await of(many.id, `Segment ${index}`))
+  made.push(await of(other.id, 'Theirs'))
+  const beganAt = core.clock.now
+  // Each look at the clock takes 20 seconds.
+  const now = () => (core.clock.now += 20_000)
+  const order = async () => {
+    const rows = await Promise.all(made.map(({ id }) => getSegment(core, id)))
+    const counted = rows.filter(({ countedAt }) => (countedAt ?? 0) > beganAt)
+    return counted.sort((a, b) => (a.countedAt ?? 0) - (b.countedAt ?? 0)).map(({ name }) => name)
+  }
+  await refreshSegments({ ...core, now }, running())
+  const first = await order()
+  assert.equal(first[1], 'Theirs')
+  assert.ok(first.length < 9, `the round ends after five minutes, with ${first.length}`)
+  while ((await order()).length < 9) await refreshSegments({ ...core, now }, running())
+})
+
 test('a segment that fails is logged, and the others are refreshed', async (t) => {
   const { core, warnings } = listening(await openTestCore(t))
   const { id: projectId } = await addProject(core)

@@ -7,6 +7,7 @@ import { verifyAddress } from '../../../src/features/verification/verify.ts'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { createDnsWatch } from '../../../src/outbound/dns/watch.ts'
+import { runFor } from '../../../src/turns/owner.ts'
 import { anyCharacter } from '../../any-character.ts'
 import { canaries, type DnsZone, startDnsServer } from '../../fakes/dns-server.ts'
 
@@ -253,20 +254,35 @@ test('international domains are looked up as A-labels and shown as they are writ
   assert.deepEqual((await verify('a@grün.test')).reasons, ['The domain grün.test does not exist'])
 })
 
-test('a flood of requests waits for open queries, and gets a retryable error beyond the limit', async (t) => {
-  const { verify, dns } = await setUp(t)
-  const domains = Array.from({ length: 1_300 }, (_, index) => `d${index}.test`)
-  const ends = await Promise.allSettled(domains.map((domain) => verify(`a@${domain}`)))
-  const refused = ends.filter((end) => end.status === 'rejected')
-  assert.equal(refused.length, 1_300 - 1_256)
-  for (const { reason } of refused) {
-    assert.equal(reason.code, 'EXTERNAL_SERVICE_ERROR')
-    assert.match(reason.message, /too many look-ups at once/)
-  }
+test('S31: a flood of look-ups of one project waits in its line, and another project has the next turn', async (t) => {
+  const { verify, dns } = await setUp(t, { 'other.test': mail })
+  const of = (key: string, domain: string) =>
+    runFor({ key, isJob: false }, () => verify(`a@${domain}`))
+  const domains = Array.from({ length: 150 }, (_, index) => `d${index}.test`)
+  const outcomes = domains.map((domain) => of('a', domain).catch((error: AppError) => error.code))
+  // 32 at once and 100 that wait.
+  assert.equal((await of('b', 'other.test')).valid, true)
+  const answers = await Promise.all(outcomes)
+  const refused = answers.filter((answer) => answer === 'RATE_LIMIT_EXCEEDED')
+  assert.deepEqual([refused.length, answers.indexOf('RATE_LIMIT_EXCEEDED')], [18, 132])
   // A datagram may be lost and a question asked twice: each domain that had a turn was asked for.
-  const asked = new Set(dns.queries.map(({ name }) => name))
-  assert.deepEqual(asked, new Set(domains.slice(0, 1_256)))
-  assert.equal((await verify('a@d1299.test')).domainExists, false)
+  const asked = dns.queries.map(({ name }) => name)
+  assert.deepEqual(new Set(asked), new Set([...domains.slice(0, 132), 'other.test']))
+  assert.ok(asked.indexOf('other.test') <= 2 * 32, 'before those of a that waited')
+  assert.equal((await of('a', 'd149.test')).domainExists, false)
+})
+
+test('beyond 1,000 look-ups that wait, everybody is told to come back', async (t) => {
+  const { verify } = await setUp(t)
+  const outcomes = Array.from({ length: 15 * 100 }, (_, index) =>
+    runFor({ key: `p${index % 15}`, isJob: false }, () => verify(`a@d${index}.test`)).catch(
+      ({ code, status, details }: AppError) => `${code} ${status} ${details?.retryAfter}`,
+    ),
+  )
+  const answers = await Promise.all(outcomes)
+  const refused = answers.filter((answer) => typeof answer === 'string')
+  assert.equal(refused.length, 15 * 100 - 128 - 1_000)
+  assert.deepEqual([...new Set(refused)], ['EXTERNAL_SERVICE_ERROR 503 2'])
 })
 
 test('any text gets a result of the same shape', async (t) => {

@@ -4,8 +4,12 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
+import { setSubscribed } from '../../../src/features/contacts/write/set-subscribed.ts'
 import { changeSubscription } from '../../../src/features/contacts/write/subscription-request.ts'
+import { updateContact } from '../../../src/features/contacts/write/update.ts'
 import { resetProject } from '../../../src/features/erasure/reset.ts'
+import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
+import { suppressions } from '../../../src/store/schema/suppressions.ts'
 import { wishes } from '../../../src/store/schema/wishes.ts'
 import { address } from '../../core.ts'
 import { work } from '../erasure/work.ts'
@@ -52,6 +56,41 @@ for (const [how, leave] of Object.entries(LEAVING)) {
     })
   }
 }
+
+test("whatever subscribes an address ends the project's own decision about it", async (t) => {
+  const sender = await openSender(t)
+  const { core, project } = sender
+  for (const [index, [what, write]] of Object.entries({ ...DEFAULTS, ...NEW_WISHES }).entries()) {
+    for (const [state, afterwards] of Object.entries(AFTERWARDS)) {
+      const name = `${what}, contact ${state}`
+      const person = await addPerson(sender, `p${index}${state.at(0)}@dest.test`)
+      const { contactId: id, email, emailId } = person
+      const key = { projectId: project.id, address: email }
+      const bounce = {
+        ...key,
+        reason: 'HARD_BOUNCE',
+        source: '550',
+        emailId,
+        at: core.now(),
+      } as const
+      await core.store.write(async (tx) => {
+        await suppress(tx, bounce)
+        const change = { subscribed: false, reason: 'bounce', emailId, at: core.now() } as const
+        await setSubscribed(tx, id, change)
+      })
+      await updateContact(core, { projectId: project.id, id }, { subscribed: false })
+      const row = await core.store.read.select().from(wishes).get()
+      assert.equal(row?.kind, 'project', name)
+      await core.store.write((tx) => tx.delete(suppressions).run())
+      await afterwards(sender, person)
+      await write(sender, person)
+      const isOn = (await isSubscribed(sender, email)) === true
+      if (Object.hasOwn(NEW_WISHES, what)) assert.equal(isOn, true, name)
+      assert.equal(await countWishes(sender), isOn ? 0 : 1, name)
+      await core.store.write((tx) => tx.delete(wishes).run())
+    }
+  }
+})
 
 test('every file that writes contacts or their subscription is among the ways', () => {
   const root = path.join(import.meta.dirname, '../../../src/features')

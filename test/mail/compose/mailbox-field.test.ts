@@ -73,6 +73,7 @@ test('in a field of addresses only names are encoded', () => {
     ['=?utf-8?Q?J=C3=BC?= <j@e.de>', '=?utf-8?Q?J=C3=BC?= <j@e.de>'],
     ['jürgen@e.de', 'jürgen@e.de'],
     ['"Ü" <ü@e.de>', '=?UTF-8?B?w5w=?= <ü@e.de>'],
+    ['Jürgen "Müller <j@e.de>', '=?UTF-8?Q?J=C3=BCrgen?= "=?UTF-8?Q?M=C3=BCller?= <j@e.de>'],
   ]
   for (const [value, expected] of table) {
     assert.equal(formatAddressField('Reply-To', value), `Reply-To: ${expected}\r\n`)

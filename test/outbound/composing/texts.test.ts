@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
+import { placeUrlValues } from '../../../src/mail/template/url-values.ts'
 import { renderTextsInThread } from '../../../src/outbound/composing/texts.ts'
 import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import type { TextsSource } from '../../../src/outbound/protocol.ts'
@@ -17,6 +18,8 @@ const variables = {
   system: { email: 'ann@people.test' },
 }
 
+const ofText = (source: string) => ({ source, format: 'text' as const })
+
 function open(t: TestContext, hangMs: number) {
   const tasks = createThreadTasks({ settings, log: silentLog(), hangMs, restMs: 1_000 })
   t.after(() => tasks.stop())
@@ -26,34 +29,49 @@ function open(t: TestContext, hangMs: number) {
 test('templates are rendered as plain text, faulty ones by their placeholders', async (t) => {
   const texts = open(t, 5_000)
   const templates = ['{{ name }}', '{{ event.order | plus: 1 }}', '{{ email ?? no }} {% if %}', 'x']
-  const rendered = await texts.render({ templates, variables, at: 0 })
+  const rendered = await texts.render({ templates: templates.map(ofText), variables, at: 0 })
   assert.deepEqual(rendered, ['Ann & <Bo>', '8', 'ann@people.test {% if %}', 'x'])
+})
+
+test('values of a url are marked for the place that they stand at', async (t) => {
+  const texts = open(t, 5_000)
+  const templates = ['https://h.test/{{ name }}', '{{ name | upcase }}'].map((source, index) => ({
+    ...{ source, format: index === 0 ? ('url' as const) : ('text' as const) },
+  }))
+  const [url = '', text] = await texts.render({ templates, variables, at: 0 })
+  assert.deepEqual(placeUrlValues(url), { url: 'https://h.test/Ann%20%26%20%3CBo%3E' })
+  assert.equal(text, 'ANN & <BO>')
 })
 
 test('texts that take long have no result, and the next ones are rendered as ever', async (t) => {
   const texts = open(t, 5_000)
   const loop =
     '{% for a in (1..9999) %}{% for b in (1..9999) %}{{ a | times: b }}{% endfor %}{% endfor %}'
-  assert.equal(await texts.render({ templates: ['x', loop], variables, at: 0 }), 'too heavy')
-  assert.deepEqual(await texts.render({ templates: ['{{ order }}'], variables, at: 0 }), ['7'])
+  assert.equal(
+    await texts.render({ templates: ['x', loop].map(ofText), variables, at: 0 }),
+    'too heavy',
+  )
+  assert.deepEqual(await texts.render({ templates: [ofText('{{ order }}')], variables, at: 0 }), [
+    '7',
+  ])
 })
 
 test('the texts of a request share one limit on their output', async (t) => {
   const texts = open(t, 5_000)
   const long = '{% for a in (1..9000) %}{{ name }}{{ order }}0123456789{% endfor %}'
   const render = (count: number) =>
-    texts.render({ templates: Array.from({ length: count }, () => long), variables, at: 0 })
+    texts.render({ templates: Array.from({ length: count }, () => ofText(long)), variables, at: 0 })
   assert.equal((await render(2)).length, 2)
   assert.equal(await render(20), 'too heavy')
   const plain = Array.from({ length: 20 }, () => `{{ name }}${'x'.repeat(100_000)}`)
-  assert.equal(await texts.render({ templates: plain, variables, at: 0 }), 'too heavy')
+  assert.equal(await texts.render({ templates: plain.map(ofText), variables, at: 0 }), 'too heavy')
 })
 
 test('the texts of a request share one limit on their time', async (t) => {
   const texts = open(t, 30_000)
   const slow = '{% for a in (1..20000) %}{% assign b = a | times: a %}{% endfor %}'
-  const one = await texts.render({ templates: [slow], variables, at: 0 })
+  const one = await texts.render({ templates: [ofText(slow)], variables, at: 0 })
   assert.deepEqual(one, [''])
   const many = Array.from({ length: 400 }, () => slow)
-  assert.equal(await texts.render({ templates: many, variables, at: 0 }), 'too heavy')
+  assert.equal(await texts.render({ templates: many.map(ofText), variables, at: 0 }), 'too heavy')
 })

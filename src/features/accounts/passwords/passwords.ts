@@ -117,5 +117,5 @@ function compute(password: string, { salt, cost, length, signal }: Computation):
 
 /** Base64 without padding, as in the PHC format. */
 function encode(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '')
+  return bytes.toString('base64').replace(/={1,2}$/, '')
 }

@@ -2,7 +2,7 @@
  * Finds what is known of some addresses in one query of the transaction that writes: their contacts, their
  * suppressions, the wishes of those who left, and whether links in older mail name a contact that is gone.
  */
-import { addressDigest, eachOf, listOf } from '../../../store/dialect.ts'
+import { addressDigest, eachOf, listOf, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -16,13 +16,15 @@ export type KnownAddresses = {
   suppressed: ReadonlySet<string>
   /** The addresses whose owners left. */
   left: ReadonlySet<string>
+  /** Those that the project unsubscribed after a bounce had done so. */
+  withdrawn: ReadonlySet<string>
   /** The addresses of contacts that were deleted and are in links of older mail. */
   erased: ReadonlySet<string>
 }
 
 /** A contact; the other facts have null in all columns but these two. */
 type AddressRow = {
-  fact: 'contact' | 'suppressed' | 'left' | 'erased'
+  fact: 'contact' | 'suppressed' | 'left' | 'withdrawn' | 'erased'
   address: string
   id: string | null
   subscribed: number | null
@@ -42,9 +44,9 @@ const selectKnown = (addresses: SQL, keyed: SQL) =>
       from contacts where project_id = ${PROJECT} and email ${addresses}
       union all select 'suppressed', email, null, null, null, null, null
       from suppressions where project_id = ${PROJECT} and email ${addresses}
-      union all select 'left', address, null, null, null, null, null
-      from keyed where exists (select 1 from wishes
-        where wishes.digest = keyed.digest and ${isOwnWish})
+      union all select case when ${isOwnWish} then 'left' else 'withdrawn' end, address,
+        null, null, null, null, null
+      from keyed ${orderedJoin()} wishes on wishes.digest = keyed.digest
       union all select 'erased', address, null, null, null, null, null
       from keyed where exists (select 1 from erased_recipients
         where erased_recipients.digest = keyed.digest)`,
@@ -76,6 +78,7 @@ export async function findKnownAddresses(
   const facts = {
     suppressed: new Set<string>(),
     left: new Set<string>(),
+    withdrawn: new Set<string>(),
     erased: new Set<string>(),
   }
   for (const row of rows) {

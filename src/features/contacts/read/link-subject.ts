@@ -2,12 +2,12 @@
  * Whom a signed link, an unsubscribe address or a complaint acts for: the address that the mail went to,
  * and the contact of that mail at its present address. Mail of a workflow to another address than the
  * contact's acts for that address alone. What of this is deleted is found by the digest of the address, in
- * the link or in `erased_recipients`.
+ * the link or in `erased_recipients`; so is the contact that got an address which the owner of the link had.
  */
 import type { Statements } from '../../../store/database.ts'
 import { addressDigest } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { isToOther, readerAddress } from '../../../store/email-terms.ts'
+import { wentToOther } from '../../../store/email-terms.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import {
   type ErasedRecipient,
@@ -51,20 +51,13 @@ export const findContact = statement<Contact>(
     from contacts where id = ${parameter('id')}`,
 )
 
-/**
- * Once retention has cleared the variables of a workflow's email, its address tells whether the email went
- * to the contact.
- */
 export const findMailedTo = statement<MailedTo>(
   () => sql`select emails.contact_id as contactId, emails.project_id as projectId,
       emails.recipient as address,
       ${addressDigest(sql`emails.project_id`, sql`emails.recipient`)} as digest,
       (select id from contacts where contacts.project_id = emails.project_id
         and contacts.email = emails.recipient) as holderId,
-      case when ${isToOther} then ${readerAddress} <> emails.recipient
-        else emails.workflow_execution_id is not null and emails.variables is null
-          and not exists (select 1 from contacts where contacts.id = emails.contact_id
-            and contacts.email = emails.recipient) end as isToOther
+      ${wentToOther} as isToOther
     from emails where emails.id = ${parameter('id')} and emails.state <> 'received'`,
 )
 

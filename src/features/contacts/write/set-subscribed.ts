@@ -11,6 +11,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvent } from '../../events/append.ts'
 import {
   clearWishOfContact,
+  endWishOfProjectForContact,
   recordWishOfContact,
   recordWishOfProject,
 } from '../../wishes/wishes.ts'
@@ -113,6 +114,7 @@ export async function setSubscribed(
     if (!subscribed && reason === 'manual') await recordWishOfProject(tx, { contactId, at })
     return false
   }
+  if (subscribed && !isOwnReason(reason)) await endWishOfProjectForContact(tx, contactId)
   const contact = { id: contactId, projectId: changed.projectId, subscribed }
   await appendSubscriptionEvent(tx, contact, change)
   return true

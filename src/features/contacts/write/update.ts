@@ -13,8 +13,8 @@ import type { SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { nameSuccessor } from '../../wishes/erased-recipients.ts'
-import { clearWish, isOwnWish, recordWishOfProject } from '../../wishes/wishes.ts'
+import { nameSuccessor, recordFormerAddress } from '../../wishes/erased-recipients.ts'
+import { clearWish, endWishOfProject, isOwnWish, recordWishOfProject } from '../../wishes/wishes.ts'
 import { type ContactKey, getContactIn } from '../read/get.ts'
 import { mergeData, parseData } from './data.ts'
 import { REASON_OF_SUPPRESSION, type SubscriptionReason, writeContact } from './set-subscribed.ts'
@@ -70,16 +70,18 @@ export async function updateContact(
   const { subscribed: given, data } = changes
   const read = data ? parseData(data).changes : data
   return store.write(async (tx) => {
+    const at = now()
     const before = await getContactIn(tx, key)
     const merged = read === null ? null : mergeData(before.data, read ?? {})
     const address = changes.address?.address ?? before.address
     const cause =
-      address === before.address ? undefined : await changeAddress(tx, { ...before, address })
+      address === before.address ? undefined : await changeAddress(tx, before, { address, at })
     const subscribed = given ?? (before.subscribed && cause === undefined)
-    const contact = { ...before, address, subscribed, data: merged, updatedAt: now() }
+    const contact = { ...before, address, subscribed, data: merged, updatedAt: at }
     if (given === true) await clearWish(tx, contact)
+    else if (subscribed && address !== before.address) await endWishOfProject(tx, contact)
     if (given === false && !before.subscribed) {
-      await recordWishOfProject(tx, { contactId: before.id, at: contact.updatedAt })
+      await recordWishOfProject(tx, { contactId: before.id, at })
     }
     if (isSame(before, contact)) return before
     const reason = given === undefined ? (cause ?? 'api') : 'api'
@@ -98,12 +100,17 @@ function isSame(before: Contact, contact: Contact): boolean {
  * owner left.
  * @throws AppError CONFLICT when another contact has the address
  */
-async function changeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReason | undefined> {
-  const { projectId, address, id } = contact
+async function changeAddress(
+  tx: Tx,
+  before: Contact,
+  { address, at }: { address: string; at: number },
+): Promise<SubscriptionReason | undefined> {
+  const { projectId, id } = before
   if ((await tx.find(selectOwner, { projectId, address })) !== undefined) {
     throw new AppError('CONFLICT', 'Another contact of this project has that address.')
   }
   await tx.execute(updateAddress, { id, address })
+  await recordFormerAddress(tx, { projectId, address: before.address, at })
   await nameSuccessor(tx, { projectId, address, contactId: id })
   const cause = await tx.find(findCause, { projectId, address })
   if (cause === undefined) return undefined

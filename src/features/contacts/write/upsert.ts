@@ -13,7 +13,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { nameSuccessor } from '../../wishes/erased-recipients.ts'
-import { clearWish, recordWishOfProject } from '../../wishes/wishes.ts'
+import { clearWish, endWishOfProject, recordWishOfProject } from '../../wishes/wishes.ts'
 import { findKnownAddresses, type KnownAddresses } from '../read/known-addresses.ts'
 import { mergeData, parseData } from './data.ts'
 import { type SubscriptionReason, writeContact } from './set-subscribed.ts'
@@ -161,6 +161,7 @@ type UpsertBatch = {
   suppressed: ReadonlySet<string>
   /** The addresses whose owners left, as they are after the entries so far. */
   left: Set<string>
+  withdrawn: ReadonlySet<string>
   erased: ReadonlySet<string>
   /** Entries since the slice began. */
   sliceSize: number
@@ -172,10 +173,11 @@ async function openBatch(
   entries: readonly ContactEntry[],
 ): Promise<UpsertBatch> {
   const addresses = entries.map(({ address }) => address.address)
-  const { contacts, suppressed, left, erased } =
+  const { contacts, suppressed, left, withdrawn, erased } =
     change.known ?? (await findKnownAddresses(tx, change.projectId, addresses))
   const maps = { contacts: new Map(contacts), uninserted: new Map<string, Contact>() }
-  return { tx, change, ...maps, suppressed, left: new Set(left), erased, sliceSize: 0 }
+  const facts = { suppressed, left: new Set(left), withdrawn, erased }
+  return { tx, change, ...maps, ...facts, sliceSize: 0 }
 }
 
 /** @throws AppError VALIDATION_ERROR before anything is written */
@@ -188,12 +190,14 @@ async function upsertEntry(batch: UpsertBatch, entry: ContactEntry): Promise<Ups
   if (before === undefined) {
     const contact = newContact(batch, entry, wish)
     if (wish.isCleared) await clear(batch, address)
+    if (contact.subscribed) await endWithdrawal(batch, address)
     uninserted.set(address, contact)
     contacts.set(address, contact)
     return { contact, isNew: true, isKeptUnsubscribed }
   }
   if (uninserted.has(address)) await insertNew(batch)
   const contact = await changeContact(batch, before, { entry, wish })
+  if (contact.subscribed) await endWithdrawal(batch, address)
   contacts.set(address, contact)
   return { contact, isNew: false, isKeptUnsubscribed }
 }
@@ -222,6 +226,14 @@ function weigh(
 async function clear({ tx, change, left }: UpsertBatch, address: string): Promise<void> {
   await clearWish(tx, { projectId: change.projectId, address })
   left.delete(address)
+}
+
+/** Who is subscribed again is not unsubscribed by the project any more. */
+async function endWithdrawal(
+  { tx, change, withdrawn }: UpsertBatch,
+  address: string,
+): Promise<void> {
+  if (withdrawn.has(address)) await endWishOfProject(tx, { projectId: change.projectId, address })
 }
 
 function newContact(

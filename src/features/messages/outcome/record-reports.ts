@@ -9,7 +9,7 @@
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import { isToOther, readerAddress } from '../../../store/email-terms.ts'
+import { wentToOther } from '../../../store/email-terms.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -69,9 +69,7 @@ const findEmail = statement((db) =>
       sourceType: emails.sourceType,
       isPlatform: emails.isPlatform,
       createdAt: emails.createdAt,
-      isToOther: sql<boolean>`${isToOther} and ${readerAddress} <> ${emails.recipient}`.mapWith(
-        Boolean,
-      ),
+      isToOther: sql<boolean>`${wentToOther}`.mapWith(Boolean),
     })
     .from(emails)
     .where(eq(emails.id, parameter('id'))),

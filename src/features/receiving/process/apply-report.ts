@@ -3,10 +3,11 @@
  *
  * A bounce applies to the email of its return path. Some systems send bounces to the From address
  * instead; a bounce to a mailbox or to the operator applies to the email whose signed token is in
- * the returned message. A complaint needs such a token. A report is ignored when its return path or
- * token is more than 30 days old, or when the token and the return path belong to different emails.
+ * the returned message. A bounce is ignored when its return path or token is more than 30 days old; a
+ * report, when the token and the return path belong to different emails.
  *
- * A complaint about an email that was deleted is still a wish of its recipient.
+ * A complaint needs such a token, and is a wish of the recipient however old the email is, also when the
+ * email was deleted.
  *
  * A bounce for an address that is not the email's recipient comes from a forward or an alias. The
  * recipient may be fine and the address behind it wrong, so a hard bounce counts as a strike there.
@@ -40,12 +41,12 @@ export async function applyReturnedReport(
   const { report } = parsed
   if (report.kind === 'auto-reply') return ignore('an automatic reply', emailId)
   if (report.kind === 'other') return ignore('not a report', emailId)
-  if (isExpired(emailId, row.receivedAt)) return ignore('the return path has expired', emailId)
   const emails = readOwnTokens(deps, report.tokens)
   if (emails.length > 0 && !emails.some((email) => email.emailId === emailId)) {
     return ignore('about another email', emailId)
   }
-  if (report.kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
+  if (report.kind === 'complaint') return applyComplaint(deps, tx, parsed)
+  if (isExpired(emailId, row.receivedAt)) return ignore('the return path has expired', emailId)
   return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: true })
 }
 
@@ -59,7 +60,7 @@ export async function applyStrayReport(
   { row, parsed }: ReceivedMessage,
 ): Promise<Effect | undefined> {
   const { kind, tokens } = parsed.report
-  if (kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
+  if (kind === 'complaint') return applyComplaint(deps, tx, parsed)
   const [email, ...others] = kind === 'bounce' ? readOwnTokens(deps, tokens) : []
   if (email === undefined || others.length > 0) return undefined
   const { emailId } = email
@@ -73,16 +74,10 @@ const UNSUBSCRIBE_TYPES = new Set(['opt-out', 'opt-out-list'])
 async function applyComplaint(
   deps: ApplyDeps,
   tx: Tx,
-  { row, parsed }: ReceivedMessage,
+  { report: { tokens, feedbackType } }: ReceivedMessage['parsed'],
 ): Promise<Effect> {
-  const { tokens, feedbackType } = parsed.report
-  const emails = readOwnTokens(deps, tokens)
-  const email = emails.find(({ emailId }) => !isExpired(emailId, row.receivedAt))
-  if (email === undefined) {
-    const why =
-      emails.length > 0 ? 'the token has expired' : 'a complaint without a token of this server'
-    return ignore(why, emails[0]?.emailId)
-  }
+  const [email] = readOwnTokens(deps, tokens)
+  if (email === undefined) return ignore('a complaint without a token of this server')
   const { emailId } = email
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
   if (feedbackType !== null && UNSUBSCRIBE_TYPES.has(feedbackType))

@@ -8,7 +8,7 @@ import {
 import { idTime } from '../../../store/ids.ts'
 import type { Base } from '../../base.ts'
 
-/** A token is valid for this long after the creation of its email (the time in the id). */
+/** A bounce counts for this long after the creation of its email (the time in the id). */
 const VALID_MS = 30 * DAY_MS
 
 /**
@@ -30,7 +30,7 @@ export function readOwnTokens(
   return [...new Map(known.map((email) => [email.emailId, email])).values()]
 }
 
-/** Whether a report about this email comes too late to be applied. */
+/** Whether a bounce of this email comes too late to be applied. */
 export function isExpired(emailId: string, at: number): boolean {
   return at - idTime(emailId) > VALID_MS
 }

@@ -1,6 +1,6 @@
 /**
  * The job that verifies a list of addresses. It queries DNS once per domain, for a few domains at a
- * time, and lets other work run in between, even if the answers come fast. It saves the result so
+ * time in turns with other projects, and lets other work run in between, even if the answers come fast. It saves the result so
  * far with its position every few seconds, so that a resumed run continues there and counts nothing
  * twice.
  */
@@ -9,7 +9,6 @@ import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
 import { createLru } from '../../../lru.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
-import { createSemaphore } from '../../../outbound/semaphore.ts'
 import type { Base } from '../../base.ts'
 import {
   assessAddress,
@@ -31,8 +30,6 @@ type VerificationProgress = ListRange & { after: number; result: ListResult }
 /** Assesses a domain, once for all of its addresses. */
 type AssessOnce = (domain: string) => Promise<DomainAssessment>
 
-/** Domains of one job that wait for DNS at a time, so that jobs share the limit evenly. */
-const DOMAINS_AT_ONCE = 16
 /** Domains whose assessment is cached while the job runs. */
 const MAX_CACHED = 50_000
 const SAVE_EVERY_MS = 2_000
@@ -75,7 +72,6 @@ async function save(
 /** Assesses each domain once; stops when the job is aborted. */
 function createDomainAssessor({ verifier }: Deps, signal: AbortSignal): AssessOnce {
   const cache = createLru<Promise<DomainAssessment>>(MAX_CACHED)
-  const limiter = createSemaphore({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
   return (domain) => {
     const before = cache.get(domain)
     if (before !== undefined) return before
@@ -86,7 +82,7 @@ function createDomainAssessor({ verifier }: Deps, signal: AbortSignal): AssessOn
       await setImmediate()
       return assessment
     }
-    const assessment = limiter.take(() => verifier.listLimiter.take(assess))
+    const assessment = verifier.listTurns.take(assess)
     cache.set(domain, assessment)
     return assessment
   }

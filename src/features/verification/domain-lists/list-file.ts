@@ -48,7 +48,7 @@ export async function parseList(
   for (const line of linesOf(text)) {
     number += 1
     if (number % LINES_AT_ONCE === 0) await setImmediate()
-    const entry = line.replace(/^\ufeff|#.*$/g, '').trim()
+    const entry = line.replace(/^\ufeff|#.*/g, '').trim()
     if (entry === '') continue
     const domain = parseDomain(entry)
     if (domain === undefined) {

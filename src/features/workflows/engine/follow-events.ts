@@ -2,7 +2,8 @@
  * The follower of events: an event ends waits for it and starts executions of enabled workflows. It only
  * writes rows that the engine works on later, so that no event can fail here and hold up the others.
  *
- * Received mail that a machine sent does neither, unless the trigger or the wait includes it.
+ * Received mail that a machine sent does neither, unless the trigger or the wait includes it. An open or
+ * click by another person than the contact, to whom a step wrote, ends the waits for that email.
  */
 import { eachOf, jsonItem, jsonValue, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -42,17 +43,18 @@ const MAX_STARTS = 200
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 
-/** `events`: lists of seq, contact, name, email, and 1 if a machine sent the mail. */
+/** `events`: lists of seq, contact (null: the email's), name, email, and 1 if a machine sent the mail. */
 const listEnded = statement<EndedWait>(
   () => sql`select wait.execution_number as "executionNumber", wait.workflow_id as "workflowId",
       execution.project_id as "projectId", min(${item(0)}) as seq
     from ${eachOf(parameter('events'))} as row
-    ${orderedJoin()} workflow_waits as wait on wait.contact_id = ${item(1)}
+    ${orderedJoin()} workflow_waits as wait on wait.contact_id = coalesce(${item(1)},
+        (select contact_id from emails where emails.id = ${item(3)}))
       and wait.event_name = ${item(2)}
     ${orderedJoin()} workflow_executions as execution
       on execution.number = wait.execution_number
     where wait.event_seq is null and ${item(0)} > wait.after_seq
-      and (wait.email_id is null or wait.email_id = ${item(3)})
+      and (wait.email_id = ${item(3)} or wait.email_id is null and ${item(1)} is not null)
       and (${item(4)} = 0 or wait.includes_automatic = 1)
     group by wait.execution_number`,
 )
@@ -109,35 +111,36 @@ export async function applyEvents(
   const { events: together, isOld } = await splitAtFence(tx, rows)
   const end = together.at(-1)
   if (end !== undefined && together.length < rows.length) endAt(end)
-  const all = together.filter((row): row is ContactEvent => row.contactId !== null)
+  const all = together.filter(({ contactId, emailId }) => (contactId ?? emailId) !== null)
   if (all.length === 0) return
   const triggered = await findTriggered(tx, all)
   const events = withinStarts(all, triggered)
   const last = events.at(-1)
   if (last !== undefined && events.length < all.length) endAt(last)
   await endWaits(deps, tx, events)
-  await startTriggered(deps, tx, { events, triggered })
+  const ofContacts = events.filter((row): row is ContactEvent => row.contactId !== null)
+  await startTriggered(deps, tx, { events: ofContacts, triggered })
   if (isOld) await raiseExecutions(tx, events)
 }
 
 /** The workflows that events start, by `nameOf` of the events. */
 type TriggeredByName = ReadonlyMap<string, readonly Triggered[]>
 
-async function findTriggered(tx: Tx, events: readonly ContactEvent[]): Promise<TriggeredByName> {
+async function findTriggered(tx: Tx, events: readonly EventRow[]): Promise<TriggeredByName> {
   const names = new Map(events.map((event) => [nameOf(event), [event.projectId, event.name]]))
   const found = await tx.list(listTriggered, { names: JSON.stringify([...names.values()]) })
   return Map.groupBy(found, ({ projectId, event }) => nameOf({ projectId, name: event }))
 }
 
-function nameOf({ projectId, name }: Pick<ContactEvent, 'projectId' | 'name'>): string {
+function nameOf({ projectId, name }: Pick<EventRow, 'projectId' | 'name'>): string {
   return `${projectId} ${name}`
 }
 
 /** The first events, at least one, that start not too many executions for one transaction. */
 function withinStarts(
-  events: readonly ContactEvent[],
+  events: readonly EventRow[],
   triggered: TriggeredByName,
-): readonly ContactEvent[] {
+): readonly EventRow[] {
   let starts = 0
   const end = events.findIndex((event, index) => {
     starts += triggered.get(nameOf(event))?.length ?? 0
@@ -149,7 +152,7 @@ function withinStarts(
 async function endWaits(
   { workflowNotifier }: TriggerDeps,
   tx: Tx,
-  events: readonly ContactEvent[],
+  events: readonly EventRow[],
 ): Promise<void> {
   const list = events.map((event) => {
     const { seq, contactId, name, emailId } = event

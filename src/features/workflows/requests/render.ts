@@ -1,10 +1,13 @@
 /**
  * Makes the HTTP message of a WEBHOOK step (contract 5.6): url, values of headers and every string in the
- * body are templates, rendered in a thread; the method is not. Without a configured body the message
+ * body are templates, rendered in a thread; the method is not. Values in the url are percent-encoded by
+ * their place. Without a configured body the message
  * tells of contact, workflow, execution and event; a GET has no body.
  */
 import { formatInstant } from '../../../clock.ts'
+import { type PlacedUrl, placeUrlValues } from '../../../mail/template/url-values.ts'
 import type { Variables } from '../../../mail/template/variables.ts'
+import type { TextTemplate } from '../../../outbound/protocol.ts'
 import { runFor } from '../../../turns/owner.ts'
 import type { Base } from '../../base.ts'
 import { contactVariables } from '../../messages/delivery/source.ts'
@@ -24,22 +27,22 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
 export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
   const { config } = loaded
-  const given = [config.url, config.headers ?? {}, config.body ?? null]
+  const { url: source, method } = config
   const rendered = await runFor({ key: loaded.projectId, isJob: true }, () =>
-    renderStrings(deps, given, variablesOf(deps, loaded)),
+    renderStrings(deps, config, variablesOf(deps, loaded)),
   )
   if (rendered === undefined) {
-    const { url, method } = config
-    const message = { url, method, headers: {}, body: null }
+    const message = { url: source, method, headers: {}, body: null }
     return { error: 'the templates take too much time or memory to render', message }
   }
-  const [url, headers, body] = rendered as [string, Record<string, string>, unknown]
-  const message = {
-    url: url.trim(),
-    method: config.method,
+  const { placed, headers, body } = rendered
+  const rest = {
+    method,
     headers: toHeaders(headers),
     body: bodyOf(loaded, config.body === undefined ? undefined : body),
   }
+  if ('fault' in placed) return { error: placed.fault, message: { url: source, ...rest } }
+  const message = { url: placed.url.trim(), ...rest }
   const error = problemOf(message)
   return error === undefined ? { message } : { error, message }
 }
@@ -53,22 +56,34 @@ function variablesOf(deps: Deps, { contact, execution, projectId }: LoadedReques
   }
 }
 
-/** Renders all strings in a JSON value; undefined if that takes too long. */
+type RenderedStrings = { placed: PlacedUrl; headers: Record<string, string>; body: unknown }
+
+/** Renders the url, and all strings in headers and body; undefined if that takes too long. */
 async function renderStrings(
   { outbound, now }: Pick<Deps, 'outbound' | 'now'>,
-  value: unknown,
+  { url, headers = {}, body = null }: LoadedRequest['config'],
   variables: Variables,
-): Promise<unknown> {
-  const templates: string[] = []
-  mapStrings(value, (text) => {
-    if (MARKER.test(text)) templates.push(text)
-    return text
+): Promise<RenderedStrings | undefined> {
+  const isUrlTemplate = MARKER.test(url)
+  const templates: TextTemplate[] = isUrlTemplate ? [{ source: url, format: 'url' }] : []
+  mapStrings([headers, body], (source) => {
+    if (MARKER.test(source)) templates.push({ source, format: 'text' })
+    return source
   })
-  if (templates.length === 0) return value
+  if (templates.length === 0) return { placed: { url }, headers, body }
   const texts = await outbound.renderTexts({ templates, variables, at: now() })
   if (texts === 'too heavy') return undefined
   let next = 0
-  return mapStrings(value, (text) => (MARKER.test(text) ? (texts[next++] ?? '') : text))
+  const placed = isUrlTemplate ? placeWithinLimit(texts[next++] ?? '') : { url }
+  const fill = (source: string) => (MARKER.test(source) ? (texts[next++] ?? '') : source)
+  const filled = mapStrings([headers, body], fill) as [Record<string, string>, unknown]
+  return { placed, headers: filled[0], body: filled[1] }
+}
+
+/** A value has at least one character, and two marks. */
+function placeWithinLimit(marked: string): PlacedUrl {
+  if (marked.length <= 3 * MAX_URL_LENGTH) return placeUrlValues(marked)
+  return { fault: `the rendered url is longer than ${MAX_URL_LENGTH} characters` }
 }
 
 function mapStrings(value: unknown, map: (text: string) => string): unknown {

@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../../src/clock.ts'
 import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { findPageContact } from '../../../../src/features/contacts/read/public-contact.ts'
 import {
   applySubscriptionRequest,
   changeSubscription,
 } from '../../../../src/features/contacts/write/subscription-request.ts'
+import { updateContact } from '../../../../src/features/contacts/write/update.ts'
+import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
+import { deleteExpiredErasedRecipients } from '../../../../src/features/wishes/erased-recipients.ts'
+import { hasLeft } from '../../../../src/features/wishes/wishes.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
 import { addEmail, addRecipient, subscriptionEvents } from '../add-recipient.ts'
 
 const page = { reason: 'page' } as const
@@ -139,6 +145,54 @@ test('a request for a deleted contact writes nothing', async (t) => {
   assert.equal(isChange, undefined)
   assert.equal(await core.store.read.$count(events), 0)
 })
+
+const TAKING: Record<
+  string,
+  (core: TestCore, projectId: string, email: string) => Promise<unknown>
+> = {
+  'a new contact': (core, projectId, email) =>
+    upsertContact(core, { projectId, address: address(email), subscribed: true }),
+  'a contact that changes its address': async (core, projectId, email) => {
+    const key = { projectId, address: address('eve@people.test'), subscribed: true }
+    const { contact } = await upsertContact(core, key)
+    await updateContact(core, { projectId, id: contact.id }, { address: address(email) })
+  },
+  'the contact that had it': async (core, projectId, email) => {
+    const { id } = (await core.store.read.select().from(contacts).get()) as { id: string }
+    await updateContact(core, { projectId, id }, { address: address(email) })
+  },
+}
+
+for (const [who, take] of Object.entries(TAKING)) {
+  for (const withEmail of [false, true]) {
+    const link = withEmail ? 'a link of an email' : 'a link without an email'
+    test(`${link} acts for the address that it was made for, and ${who} that has it now`, async (t) => {
+      const core = await openTestCore(t)
+      const { id: projectId } = await addProject(core)
+      const before = 'ada@people.test'
+      const recipient = await addRecipient(core, { projectId, email: before })
+      const { contactId } = recipient
+      await core.store.write((tx) => tx.update(emails).set({ recipient: before }).run())
+      const digest = core.keyring.addressDigest(projectId, before)
+      const emailId = withEmail ? recipient.emailId : undefined
+      const change = (email: string) =>
+        updateContact(core, { projectId, id: contactId }, { address: address(email) })
+      await change('ada@new.test')
+      await take(core, projectId, before)
+      core.clock.now += 399 * DAY_MS
+      await deleteExpiredErasedRecipients(core)
+      await changeSubscription(core, { contactId, emailId, digest }, { subscribed: false, ...page })
+      const rows = await core.store.read.select().from(contacts).all()
+      const states = rows.map((row) => [row.address, row.subscribed])
+      const present = who === 'the contact that had it' ? [] : [['ada@new.test', false]]
+      assert.deepEqual(new Map(states as never), new Map([...present, [before, false]] as never))
+      const left = async (email: string) =>
+        core.store.write((tx) => hasLeft(tx, { projectId, address: email }))
+      assert.equal(await left(before), true)
+      assert.equal(await left('ada@new.test'), present.length === 1)
+    })
+  }
+}
 
 test('the language of a contact is its locale, otherwise that of its project, otherwise English', async (t) => {
   const core = await openTestCore(t)

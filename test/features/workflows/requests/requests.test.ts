@@ -336,6 +336,36 @@ test('the request of a disabled project is not made; its step fails', async (t) 
   assert.equal(receiver.received.length, 0)
 })
 
+test('S14: values of the contact and of the event change no segment, no parameter and no host', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const begin = async (url: string, value: string) => {
+    const given = { data: { v: value }, context: { v: value } }
+    const begun = await stage.begin({ url, method: 'POST' }, given)
+    return stage.until(begun, hasEnded)
+  }
+  const hostile = '/../admin?key=1&all=yes#x\r\nü'
+  const url = `${receiver.url}/{{ data.v }}/orders/{{ event.v }}?for={{ v }}&limit=1`
+  const row = await begin(url, hostile)
+  const encoded = '%2F..%2Fadmin%3Fkey%3D1%26all%3Dyes%23x%0D%0A%C3%BC'
+  const sent = `/${encoded}/orders/${encoded}?for=${encoded}&limit=1`
+  assert.equal(receiver.received[0]?.url, new URL(receiver.url).pathname + sent)
+  assert.deepEqual(
+    [row.status, row.output?.url, row.input?.url],
+    ['COMPLETED', receiver.url + sent, receiver.url + sent],
+  )
+  assert.equal((await begin('{{ data.v }}', `${receiver.url}/a?b=c&d=%20`)).status, 'COMPLETED')
+  assert.equal(receiver.received[1]?.url.endsWith('/a?b=c&d=%20'), true)
+
+  const up = await begin(`${receiver.url}/a/{{ data.v }}/orders`, '..')
+  assert.equal(up.status, 'FAILED')
+  assert.match(up.error ?? '', /a value makes "\." or "\.\." a part of the path of the url/)
+  assert.equal(up.output?.url, `${receiver.url}/a/{{ data.v }}/orders`)
+  const long = await begin(`${receiver.url}/{{ data.v }}`, 'x'.repeat(9_000))
+  assert.match(long.error ?? '', /url/)
+  assert.equal(receiver.received.length, 2)
+})
+
 test('templates that take too long fail their step', async (t) => {
   const stage = await openRequests(t)
   Object.assign(stage.core.outbound, { renderTexts: async () => 'too heavy' })

@@ -7,7 +7,7 @@ import type { Contact } from '../../../../store/schema/contacts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { mergeAsGiven } from '../../../contacts/write/data.ts'
 import { writeContact } from '../../../contacts/write/set-subscribed.ts'
-import { hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
+import { endWishOfProject, hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
 import type { StepOf, UpdateContactConfig } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome } from '../walk.ts'
 
@@ -27,6 +27,7 @@ export async function updateContact(
   if (subscriptionAction === 'unsubscribe' && !before.subscribed) {
     await recordWishOfProject(tx, { contactId: before.id, at })
   }
+  if (contact.subscribed && !before.subscribed) await endWishOfProject(tx, contact)
   if (contact !== before) await writeContact(tx, { before, contact, reason: 'workflow' })
   execution.contact = contact
   const { data: newData, subscribed } = contact

@@ -1,0 +1,51 @@
+/**
+ * The program and its threads as a few files, as the build makes them, for the tests that start
+ * them: a process that loads a thousand files of TypeScript needs twice the processor time.
+ */
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { entry } from '../build.config.ts'
+import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
+import { THREAD_SOURCES } from '../src/threads/start.ts'
+import { bundleFrom } from './bundle.ts'
+
+/**
+ * Writes the program into `folder` at the places that its files have in the repository, beside the
+ * assets, and returns the path of its entry. The addon and other data stay where npm has put them.
+ */
+export async function bundleForTests(folder: string): Promise<string> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(path.join(folder, 'src/config'), { recursive: true })
+  const entries = [entry, ...Object.values(THREAD_SOURCES)]
+  await bundleFrom({
+    entryPoints: entries,
+    outbase: '.',
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    external: ['better-sqlite3'],
+    define: { 'import.meta.dirname': JSON.stringify(path.join(folder, 'src/config')) },
+  })
+  for (const place of entries) {
+    const { dir, name } = path.parse(path.join(folder, place))
+    writeFileSync(path.join(dir, `${name}.ts`), `${REQUIRE}('./${name}.cjs')\n`)
+  }
+  // `package.json` says that the files are ES modules.
+  for (const place of new Set(Object.values(ASSET_SOURCES).map(topOf))) link(place, folder)
+  return path.join(folder, entry)
+}
+
+/** An import would parse the file once more, for the names of its exports. */
+const REQUIRE = "process.getBuiltinModule('node:module').createRequire(import.meta.url)"
+
+/** `src/docs/` and `package.json` as they are; of `node_modules` the whole folder. */
+function topOf(place: string): string {
+  return place.startsWith('node_modules/') ? 'node_modules' : place.replace(/\/$/, '')
+}
+
+function link(place: string, folder: string): void {
+  const from = path.resolve(place)
+  const to = path.join(folder, place)
+  mkdirSync(path.dirname(to), { recursive: true })
+  if (path.extname(place) === '') symlinkSync(from, to, 'junction')
+  else cpSync(from, to)
+}
