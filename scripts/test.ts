@@ -22,7 +22,7 @@ import { report } from './test-report.ts'
 /** Folders and files in `test` that start and kill programs, fill the disk, or take long. */
 const ALONE = [
   'e2e',
-  'docs/commands.test.ts',
+  'docs/commands',
   'docs/containerfile.test.ts',
   'cli/serve.test.ts',
   'store/files',

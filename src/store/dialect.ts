@@ -36,6 +36,7 @@ export const NAMED_INDEXES = [
   'metering_batches_window',
   'segment_members_newest',
   'workflow_executions_due',
+  'workflow_executions_line',
   'workflow_executions_place',
   'workflow_executions_status',
 ] as const

@@ -17,6 +17,7 @@ import {
   type TestCoreOptions,
   type TestProject,
 } from '../core.ts'
+import { useCheapPasswords } from './cheap-passwords.ts'
 
 type Service = {
   url: string
@@ -100,6 +101,7 @@ export function useService(
     call: (method, path, by = mine) =>
       supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`),
   }
+  useCheapPasswords()
   before(async () => {
     Object.assign(service, await startService(options))
     Object.assign(mine, await service.makeProject('mine'))

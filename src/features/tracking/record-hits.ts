@@ -10,11 +10,15 @@
  * | any other         | no change     | no change     |
  *
  * A click does not count as an open.
+ *
+ * The reader of a workflow's email to another address is not the contact: these events name the email, and
+ * no contact.
  */
 import { formatInstant } from '../../clock.ts'
 import type { RowOf } from '../../store/database.ts'
 import { listOf } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
+import { wentToOther } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import type { EmailStatus } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -47,6 +51,7 @@ const listHitEmails = statement((db) =>
       clicks: emails.clicks,
       machineOpens: emails.machineOpens,
       machineClicks: emails.machineClicks,
+      isToOther: sql<boolean>`${wentToOther}`.mapWith(Boolean),
     })
     .from(emails)
     .where(sql`id in ${listOf(parameter('ids'))}`),
@@ -122,7 +127,8 @@ function countMachine(email: HitEmail, { type }: Hit): void {
 }
 
 function countPerson(email: HitEmail, hit: Hit): NewEvent[] {
-  const { projectId, contactId, id: emailId } = email
+  const { projectId, isToOther, id: emailId } = email
+  const contactId = isToOther ? null : email.contactId
   const event = { projectId, contactId, emailId, at: hit.at }
   email.status = NEXT_STATUS[hit.type][email.status] ?? email.status
   return hit.type === 'open'

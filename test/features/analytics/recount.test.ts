@@ -1,6 +1,6 @@
 /** Figures are equal to a count of every single email, click and event, whatever the range and zone. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
 import { countActivity } from '../../../src/features/activity/stats.ts'
 import { QUARTER_MS, quartersFrom } from '../../../src/features/analytics/buckets.ts'
@@ -101,8 +101,11 @@ type Ledger = {
 }
 
 /** A project whose quarters were deleted after 100 days, beside another one. */
-async function openLedger(t: TestContext): Promise<Ledger> {
-  const core = await openTestCore(t, { now: () => NOW })
+async function openLedger(): Promise<Ledger> {
+  const core = await openTestCore(
+    { after: (close) => void closings.push(close) },
+    { now: () => NOW },
+  )
   const { id: projectId } = await addProject(core)
   const { id: otherId } = await addProject(core, 'Other')
   const mails = Array.from({ length: 2_000 }, () => makeMail(projectId))
@@ -128,6 +131,18 @@ async function openLedger(t: TestContext): Promise<Ledger> {
   return { core, projectId, mails, links, events }
 }
 
+/** All tests read this one. */
+let ledger: Ledger
+const closings: unknown[] = []
+
+before(async () => {
+  ledger = await openLedger()
+})
+
+after(async () => {
+  for (const close of closings) await (close as () => unknown)()
+})
+
 /** The day that something belongs to: that of the zone, or further back than quarters reach the UTC day. */
 const dayIn = (zone: Zone, at: number) => dayAt(at >= quartersFrom(NOW) ? zone : UTC, at)
 
@@ -152,7 +167,7 @@ function sumBy<T>(
 }
 
 test('figures equal a count of every email, click and event', async (t) => {
-  const { core, projectId, mails, links, events } = await openLedger(t)
+  const { core, projectId, mails, links, events } = ledger
   for (const tz of ZONES) {
     for (const query of RANGES) {
       const range = readRange({ ...query, tz }, NOW)
@@ -245,7 +260,8 @@ const dateIn = (zone: Zone, at: number) =>
   new Date(dayIn(zone, at) * DAY_MS).toISOString().slice(0, 10)
 
 test('hours equal a count of every email, also where the clock changes', async (t) => {
-  const { core, projectId } = await openLedger(t)
+  const core = await openTestCore(t, { now: () => NOW })
+  const { id: projectId } = await addProject(core)
   const zones = ['Europe/Berlin', 'Australia/Lord_Howe', 'Pacific/Chatham', 'America/Havana']
   const days = ['2026-10-25', '2026-10-04', '2026-09-27', '2026-11-01']
   for (const [index, tz] of zones.entries()) {
@@ -275,8 +291,8 @@ test('hours equal a count of every email, also where the clock changes', async (
   }
 })
 
-test('the list of UTC days equals a count of every email', async (t) => {
-  const { core, projectId, mails } = await openLedger(t)
+test('the list of UTC days equals a count of every email', async () => {
+  const { core, projectId, mails } = ledger
   for (const query of [{}, { from: '2026-08-29' }, { from: '2026-11-20T07:00:00Z' }]) {
     const range = readRange(query, NOW)
     const days = await findDaily(core, { projectId, range, stream: 'ALL' })
@@ -292,8 +308,8 @@ test('the list of UTC days equals a count of every email', async (t) => {
   }
 })
 
-test('figures of activity equal a count, for any range', async (t) => {
-  const { core, projectId, mails, events } = await openLedger(t)
+test('figures of activity equal a count, for any range', async () => {
+  const { core, projectId, mails, events } = ledger
   const listed = events.filter(({ name }) => name !== 'email.failed')
   const ranges = [
     ...[{}, { startAt: 0 }, { startAt: NOW - 5 * DAY_MS }, { endAt: NOW - 3 * DAY_MS }],

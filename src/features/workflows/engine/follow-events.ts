@@ -2,7 +2,8 @@
  * The follower of events: an event ends waits for it and starts executions of enabled workflows. It only
  * writes rows that the engine works on later, so that no event can fail here and hold up the others.
  *
- * Received mail that a machine sent does neither, unless the trigger or the wait includes it.
+ * Received mail that a machine sent does neither, unless the trigger or the wait includes it. An open or
+ * click by another person than the contact, to whom a step wrote, ends the waits for that email.
  */
 import { eachOf, jsonItem, jsonValue, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -11,6 +12,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { readEventContexts } from '../../events/context.ts'
+import { readEventDepths } from '../../events/depth.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
 import { raiseExecutions, splitAtFence } from '../../fence/rows.ts'
 import { isAutomaticEvent } from '../automatic-event.ts'
@@ -19,7 +21,7 @@ import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { NOW } from './walk.ts'
 
-export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now'> & {
+export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now' | 'counters'> & {
   workflowNotifier: WorkflowNotifier
 }
 
@@ -42,17 +44,18 @@ const MAX_STARTS = 200
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 
-/** `events`: lists of seq, contact, name, email, and 1 if a machine sent the mail. */
+/** `events`: lists of seq, contact (null: the email's), name, email, and 1 if a machine sent the mail. */
 const listEnded = statement<EndedWait>(
   () => sql`select wait.execution_number as "executionNumber", wait.workflow_id as "workflowId",
       execution.project_id as "projectId", min(${item(0)}) as seq
     from ${eachOf(parameter('events'))} as row
-    ${orderedJoin()} workflow_waits as wait on wait.contact_id = ${item(1)}
+    ${orderedJoin()} workflow_waits as wait on wait.contact_id = coalesce(${item(1)},
+        (select contact_id from emails where emails.id = ${item(3)}))
       and wait.event_name = ${item(2)}
     ${orderedJoin()} workflow_executions as execution
       on execution.number = wait.execution_number
     where wait.event_seq is null and ${item(0)} > wait.after_seq
-      and (wait.email_id is null or wait.email_id = ${item(3)})
+      and (wait.email_id = ${item(3)} or wait.email_id is null and ${item(1)} is not null)
       and (${item(4)} = 0 or wait.includes_automatic = 1)
     group by wait.execution_number`,
 )
@@ -109,35 +112,36 @@ export async function applyEvents(
   const { events: together, isOld } = await splitAtFence(tx, rows)
   const end = together.at(-1)
   if (end !== undefined && together.length < rows.length) endAt(end)
-  const all = together.filter((row): row is ContactEvent => row.contactId !== null)
+  const all = together.filter(({ contactId, emailId }) => (contactId ?? emailId) !== null)
   if (all.length === 0) return
   const triggered = await findTriggered(tx, all)
   const events = withinStarts(all, triggered)
   const last = events.at(-1)
   if (last !== undefined && events.length < all.length) endAt(last)
   await endWaits(deps, tx, events)
-  await startTriggered(deps, tx, { events, triggered })
+  const ofContacts = events.filter((row): row is ContactEvent => row.contactId !== null)
+  await startTriggered(deps, tx, { events: ofContacts, triggered })
   if (isOld) await raiseExecutions(tx, events)
 }
 
 /** The workflows that events start, by `nameOf` of the events. */
 type TriggeredByName = ReadonlyMap<string, readonly Triggered[]>
 
-async function findTriggered(tx: Tx, events: readonly ContactEvent[]): Promise<TriggeredByName> {
+async function findTriggered(tx: Tx, events: readonly EventRow[]): Promise<TriggeredByName> {
   const names = new Map(events.map((event) => [nameOf(event), [event.projectId, event.name]]))
   const found = await tx.list(listTriggered, { names: JSON.stringify([...names.values()]) })
   return Map.groupBy(found, ({ projectId, event }) => nameOf({ projectId, name: event }))
 }
 
-function nameOf({ projectId, name }: Pick<ContactEvent, 'projectId' | 'name'>): string {
+function nameOf({ projectId, name }: Pick<EventRow, 'projectId' | 'name'>): string {
   return `${projectId} ${name}`
 }
 
 /** The first events, at least one, that start not too many executions for one transaction. */
 function withinStarts(
-  events: readonly ContactEvent[],
+  events: readonly EventRow[],
   triggered: TriggeredByName,
-): readonly ContactEvent[] {
+): readonly EventRow[] {
   let starts = 0
   const end = events.findIndex((event, index) => {
     starts += triggered.get(nameOf(event))?.length ?? 0
@@ -149,7 +153,7 @@ function withinStarts(
 async function endWaits(
   { workflowNotifier }: TriggerDeps,
   tx: Tx,
-  events: readonly ContactEvent[],
+  events: readonly EventRow[],
 ): Promise<void> {
   const list = events.map((event) => {
     const { seq, contactId, name, emailId } = event
@@ -175,6 +179,7 @@ async function startTriggered(
   const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })
   const contacts = new Set(existing.map(({ id }) => id))
   const contextOf = await readEventContexts(tx, starting)
+  const depthOf = await readEventDepths(tx, starting)
   for (const event of starting) {
     if (!contacts.has(event.contactId)) continue
     for (const workflow of triggered.get(nameOf(event)) ?? []) {
@@ -183,7 +188,7 @@ async function startTriggered(
         await addFigures(tx, workflow.id, [['', 'automatic', 1]])
         continue
       }
-      await start(deps, tx, { workflow, event, context: contextOf(event) })
+      await start(deps, tx, { workflow, event, context: contextOf(event), depth: depthOf(event) })
     }
   }
 }
@@ -195,16 +200,25 @@ async function start(
     workflow,
     event,
     context,
-  }: { workflow: Triggered; event: ContactEvent; context: Record<string, unknown> },
+    depth,
+  }: {
+    workflow: Triggered
+    event: ContactEvent
+    context: Record<string, unknown>
+    depth: number
+  },
 ): Promise<void> {
   const { contactId, id, seq } = event
-  await startExecution(deps, tx, {
+  const { kind } = await startExecution(deps, tx, {
     workflow: { ...workflow, allowsReentry: workflow.allowsReentry === 1 },
     start: {
       contactId,
       context: Object.keys(context).length === 0 ? null : context,
       source: { id, seq },
+      depth,
       at: deps.now(),
     },
   })
+  if (kind !== 'too deep') return
+  tx.afterCommit(() => deps.counters.add('pillarbox_chain_starts_refused_total'))
 }

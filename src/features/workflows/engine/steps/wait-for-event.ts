@@ -89,6 +89,25 @@ const findFirstAfter = statement((db) =>
     .limit(1),
 )
 
+/**
+ * The first open or click of mail to another person than the contact, whose event names no contact. The row
+ * of the email has its instant.
+ */
+const findFirstOfOther = statement((db) =>
+  db
+    .select()
+    .from(events)
+    .where(
+      sql`${events.projectId} = (select project_id from emails where id = ${parameter('emailId')})
+        and ${events.name} = ${parameter('name')}
+        and ${events.createdAt} = (select case ${parameter('name')} when 'email.open' then opened_at
+          when 'email.click' then clicked_at end from emails where id = ${parameter('emailId')})
+        and ${events.contactId} is null and ${events.emailId} = ${parameter('emailId')}
+        and ${unindexed(events.seq)} > ${parameter('afterSeq')}`,
+    )
+    .limit(1),
+)
+
 export async function beginWait(
   tx: Tx,
   { step: { config }, execution }: WaitCall,
@@ -166,5 +185,7 @@ async function findEnd(tx: Tx, wait: Wait, since: number) {
   const { eventSeq, contactId, eventName: name, emailId, afterSeq, includesAutomatic } = wait
   if (eventSeq !== null) return tx.find(findEvent, { seq: eventSeq })
   const wanted = { contactId, name, emailId, afterSeq, includesAutomatic, since }
-  return tx.find(findFirstAfter, wanted)
+  const found = await tx.find(findFirstAfter, wanted)
+  if (found !== undefined || !emailId) return found
+  return tx.find(findFirstOfOther, { emailId, name, afterSeq })
 }

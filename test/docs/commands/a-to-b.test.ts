@@ -1,0 +1,3 @@
+import { describePages } from './run-pages.ts'
+
+describePages('a', 'b')
