@@ -91,6 +91,10 @@ export const COUNTER_TEXTS = {
     help: 'Executions of workflows that have ended, by status',
     labelNames: ['status'],
   },
+  pillarbox_chain_starts_refused_total: {
+    help: 'Starts of executions that were refused because the chain of executions was too deep',
+    labelNames: [],
+  },
   pillarbox_commit_failures_total: {
     help: 'Group commits that failed, with all of their writes',
     labelNames: [],

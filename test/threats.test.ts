@@ -42,6 +42,7 @@ const rows: Record<string, string> = {
   S31: "one tenant's slow work in a shared worker",
   S32: 'what cannot be checked, taken as checked',
   S33: 'a key that everybody has, which changes people or tells who they are',
+  S34: 'chains of workflows that start each other',
   S35: 'a server that floods our HTTP client',
   S36: 'a listener without the guards of the others',
   S38: 'names of others that resolve to the server',

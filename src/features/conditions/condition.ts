@@ -25,7 +25,7 @@ type Logic = 'AND' | 'OR'
 /** At least one filter or a nested condition. */
 export type ConditionGroup = { filters: Filter[]; conditions?: Condition }
 
-type ConditionReferences = {
+export type ConditionReferences = {
   /** Keys of contact data. */
   keys: string[]
   /** Columns of contacts: `email`, `subscribed`, `createdAt`, `updatedAt`. */

@@ -78,6 +78,7 @@ const RESET_PARTS: readonly Part[] = [
     from: () => sql`workflow_steps where workflow_id in ${ownOf('workflows')}`,
   }),
   part('workflows'),
+  part('chain_starts', { key: () => sql`project_id` }),
   part('events', { from: () => sql`events ${indexedBy('events_named')} where ${isOwn}` }),
   part('deleted_events', {
     from: () => sql`deleted_events where ${isOwn} and seq <= ${billedUntil}`,

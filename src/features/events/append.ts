@@ -21,6 +21,8 @@ export type NewEvent = {
   /** Any JSON for a client's event. */
   data: unknown
   at: number
+  /** Of an event that an execution of a workflow made: the executions that led to it. */
+  depth?: number | undefined
 }
 
 const insertEvent = statement((db) =>
@@ -32,14 +34,16 @@ const insertEvent = statement((db) =>
     emailId: parameter('emailId'),
     data: parameter('data'),
     createdAt: parameter('createdAt'),
+    depth: parameter('depth'),
   }),
 )
 
-/** `rows`: pairs of an event's id and a contact's id. */
+/** `rows`: lists of an event's id, a contact's id and the depth. */
 const insertForContacts = statement(
-  () => sql`insert into events (id, project_id, name, contact_id, data, created_at)
+  () => sql`insert into events (id, project_id, name, contact_id, data, created_at, depth)
     select ${jsonItem(sql`row.value`, 0)}, ${parameter('projectId')}, ${parameter('name')},
-      ${jsonItem(sql`row.value`, 1)}, ${parameter('data')}, ${parameter('createdAt')}
+      ${jsonItem(sql`row.value`, 1)}, ${parameter('data')}, ${parameter('createdAt')},
+      ${jsonItem(sql`row.value`, 2)}
     from ${eachOf(parameter('rows'))} as row`,
 )
 
@@ -55,11 +59,15 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
   await tx.executeEach(insertEvent, events.map(toRow))
 }
 
-/** Appends one event for many contacts, in a third of the time; `seq` follows their order. */
+/**
+ * Appends one event for many contacts, in a third of the time; `seq` follows their order. `depths`: of the
+ * events of contacts that an execution changed.
+ */
 export async function appendForContacts(
   tx: Tx,
-  { projectId, name, data, at }: Omit<NewEvent, 'contactId' | 'emailId'>,
+  { projectId, name, data, at }: Omit<NewEvent, 'contactId' | 'emailId' | 'depth'>,
   contactIds: readonly string[],
+  depths: ReadonlyMap<string, number> = new Map(),
 ): Promise<void> {
   if (contactIds.length === 0) return
   await tx.execute(insertForContacts, {
@@ -67,10 +75,10 @@ export async function appendForContacts(
     name,
     data: data === null ? null : JSON.stringify(data),
     createdAt: at,
-    rows: JSON.stringify(contactIds.map((contactId) => [newId(), contactId])),
+    rows: JSON.stringify(contactIds.map((id) => [newId(), id, depths.get(id) ?? null])),
   })
 }
 
-function toRow({ at, ...event }: NewEvent) {
-  return { ...event, id: newId(), createdAt: at }
+function toRow({ at, depth, ...event }: NewEvent) {
+  return { ...event, id: newId(), createdAt: at, depth: depth ?? null }
 }

@@ -44,6 +44,12 @@ export const countExecutions = statement<{ due: number; delayed: number; waiting
     where status in ('RUNNING', 'WAITING')`,
 )
 
+/** Executions of chains that wait for a place in a minute. */
+export const countLine = statement<{ count: number }>(
+  () => sql`select count(*) as count from workflow_executions ${indexedBy('workflow_executions_line')}
+    where depth > 0 and steps_done = 0 and status = 'WAITING'`,
+)
+
 export const countWebhooks = statement<{ due: number; delayed: number }>(
   () => sql`select count(*) filter (where due_at <= ${parameter('now')}) as due,
       count(*) filter (where due_at > ${parameter('now')}) as delayed
@@ -76,6 +82,7 @@ export async function countWork({ store, now }: Pick<Base, 'store' | 'now'>) {
   const inbound = await scan.list(countInbound)
   const [suspects] = await scan.list(countSuspects)
   const [executions] = await scan.list(countExecutions, at)
+  const [line] = await scan.list(countLine)
   const [webhooks] = await scan.list(countWebhooks, at)
   const [endpoints] = await scan.list(countEndpoints)
   const received = [
@@ -88,6 +95,7 @@ export async function countWork({ store, now }: Pick<Base, 'store' | 'now'>) {
     jobs: await scan.list(countJobs),
     campaigns: await scan.list(countCampaigns),
     executions,
+    inLine: line?.count ?? 0,
     webhooks,
     endpoints,
     lags: await scan.list(listLags),

@@ -26,6 +26,12 @@ export function workGauges(deps: Deps, options?: RecentOptions): Gauge[] {
       labelNames: ['state'],
       read: from(recent, ({ executions }) => byState(executions ?? {})),
     },
+    {
+      name: 'pillarbox_chain_starts_waiting',
+      help: 'Executions of workflows, started by events of executions, that wait for a place in a minute',
+      labelNames: [],
+      read: from(recent, ({ inLine }) => [{ value: inLine, labels: {} }]),
+    },
     ...webhookGauges(recent),
     {
       name: 'pillarbox_follower_lag_events',

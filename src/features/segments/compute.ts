@@ -8,6 +8,8 @@
  * another computation, no change is therefore applied twice, and the next computation applies the
  * rest. Contacts that were deleted meanwhile are skipped.
  *
+ * The event of a change that an execution of a workflow caused says so (`caused-changes.ts`).
+ *
  * One computation of a segment runs at a time. It starts again when the condition changes
  * meanwhile.
  */
@@ -19,6 +21,13 @@ import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { appendForContacts } from '../events/append.ts'
+import {
+  findCauses,
+  listAskedEvents,
+  readSeen,
+  recordCausedMemberships,
+  type Seen,
+} from './caused-changes.ts'
 import { compileSegment } from './contact-scope.ts'
 import { countSegment, saveCount } from './count.ts'
 import { hasConditionOf, isSegment, loadSegment } from './get.ts'
@@ -65,9 +74,12 @@ async function compute(
   for (;;) {
     const segment = await loadSegment(deps.store.read, key)
     const ruleChange = await findRuleChange(deps, segment)
+    const seen = await readSeen(deps.store.read)
     const isDone = await computeOnce(deps, segment, { done, ruleChange, signal })
     const isTouched = done.silent > 0 || segment.filterChange !== null
-    const total = isDone ? await saveTotal(deps, segment, { ruleChange, isTouched }) : undefined
+    const total = isDone
+      ? await saveTotal(deps, segment, { ruleChange, isTouched, seen })
+      : undefined
     if (total !== undefined) return { added: done.added, removed: done.removed, total }
   }
 }
@@ -86,13 +98,14 @@ async function computeOnce(
 ): Promise<boolean> {
   const { projectId, id: segmentId } = segment
   const condition = await compileSegment(deps, segment)
+  const eventNames = await listAskedEvents(deps, segment)
   const isSilent = ruleChange?.changed?.isTouched
   let size = FIRST_BATCH
   for await (const changes of findChanges(deps, { projectId, segmentId, condition, isSilent })) {
     for (let index = 0; index < changes.length; ) {
       signal?.throwIfAborted()
       const batch = changes.slice(index, index + size)
-      const applied = await applyChanges(deps, segment, batch)
+      const applied = await applyChanges(deps, segment, { changes: batch, eventNames })
       if (applied === undefined) return false
       done.added += applied.added
       done.removed += applied.removed
@@ -117,7 +130,7 @@ function nextSize(size: number, tookMs: number): number {
 async function applyChanges(
   { store, now }: ComputeDeps,
   segment: Segment,
-  changes: readonly Change[],
+  { changes, eventNames }: { changes: readonly Change[]; eventNames: readonly string[] },
 ): Promise<(Applied & { tookMs: number }) | undefined> {
   const write = async (tx: Tx) => {
     const begunAt = performance.now()
@@ -132,7 +145,10 @@ async function applyChanges(
     const left = await endMemberships(tx, { segmentId, contactIds: idsOf(false), at })
     const silent = changes.filter(({ isSilent }) => isSilent).map(({ contactId }) => contactId)
     const spoken = withoutIds({ entered, left }, new Set(silent))
-    await appendMembershipEvents(tx, current, { ...spoken, at })
+    const contactIds = [...spoken.entered, ...spoken.left]
+    const depths = await findCauses(tx, segment, { contactIds, eventNames })
+    await appendMembershipEvents(tx, current, { ...spoken, depths, at })
+    await recordCausedMemberships(tx, segment, depths)
     const tookMs = performance.now() - begunAt
     const count = entered.length + left.length
     const silentCount = count - spoken.entered.length - spoken.left.length
@@ -160,20 +176,24 @@ function withoutIds({ entered, left }: Moved, ids: ReadonlySet<string>): Moved {
 async function appendMembershipEvents(
   tx: Tx,
   segment: Segment,
-  { entered, left, at }: Moved & { at: number },
+  { entered, left, depths, at }: Moved & { depths: ReadonlyMap<string, number>; at: number },
 ): Promise<void> {
   const { projectId } = segment
   const data = { segmentId: segment.id, segmentName: segment.name }
   const named = (change: 'entry' | 'exit') => ({ projectId, name: segmentEvent(segment, change) })
-  await appendForContacts(tx, { ...named('entry'), data, at }, entered)
-  await appendForContacts(tx, { ...named('exit'), data, at }, left)
+  await appendForContacts(tx, { ...named('entry'), data, at }, entered, depths)
+  await appendForContacts(tx, { ...named('exit'), data, at }, left, depths)
 }
 
 /** Returns undefined when the condition has changed or the segment was deleted. */
 async function saveTotal(
   deps: ComputeDeps,
   segment: Segment,
-  { ruleChange, isTouched }: { ruleChange: RuleChange | undefined; isTouched: boolean },
+  {
+    ruleChange,
+    isTouched,
+    seen,
+  }: { ruleChange: RuleChange | undefined; isTouched: boolean; seen: Seen },
 ): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
     sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}
@@ -182,7 +202,7 @@ async function saveTotal(
   const memberCount = row?.[0] ?? 0
   const at = deps.now()
   const rules = ruleChange && afterRuleChange(segment, ruleChange, { memberCount, at, isTouched })
-  const isSaved = await saveCount(deps, segment, { memberCount, countedAt: at, ...rules })
+  const isSaved = await saveCount(deps, segment, { memberCount, countedAt: at, ...rules, ...seen })
   return isSaved ? memberCount : undefined
 }
 

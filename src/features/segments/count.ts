@@ -8,6 +8,7 @@ import { sql } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { countContacts } from '../contacts/list/count.ts'
+import type { Seen } from './caused-changes.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
 import { afterRuleChange, findRuleChange } from './rule-change.ts'
@@ -80,7 +81,9 @@ async function findRules(
 export async function saveCount(
   { store }: Pick<Base, 'store'>,
   counted: Segment,
-  count: Pick<Segment, 'memberCount' | 'countedAt'> & ReturnType<typeof afterRuleChange>,
+  count: Pick<Segment, 'memberCount' | 'countedAt'> &
+    ReturnType<typeof afterRuleChange> &
+    Partial<Seen>,
 ): Promise<boolean> {
   return store.write(async (tx) => {
     const current = await findSegment(tx, counted)

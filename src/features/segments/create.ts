@@ -8,6 +8,7 @@ import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { countContacts } from '../contacts/list/count.ts'
+import { SEEN_ALL } from './caused-changes.ts'
 import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition } from './validate.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
@@ -55,7 +56,7 @@ export async function createSegment(
     const state = { hasMembershipEvents, memberCount, countedAt: at, createdAt: at, updatedAt: at }
     return tx
       .insert(segments)
-      .values({ ...definition, ...state })
+      .values({ ...definition, ...state, ...SEEN_ALL })
       .returning()
       .get()
   })

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
+import { SEEN_ALL } from './caused-changes.ts'
 import { countMatching } from './create.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { requireReferences } from './require-references.ts'
@@ -52,6 +53,7 @@ export async function updateSegment(
       .set({
         ...columns,
         ...(isNew ? { filterChange: null } : {}),
+        ...(columns.hasMembershipEvents === true && !current.hasMembershipEvents ? SEEN_ALL : {}),
         updatedAt: isChange(current, columns) ? deps.now() : current.updatedAt,
       })
       .where(isSegment(key))

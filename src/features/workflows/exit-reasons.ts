@@ -5,4 +5,6 @@ export const EXIT_REASONS = {
   projectDisabled: 'Project disabled',
   stepRemoved: 'step removed',
   tooManyStarts: 'too many starts',
+  chainTooDeep: 'chain too deep',
+  workflowDisabled: 'workflow disabled',
 } as const

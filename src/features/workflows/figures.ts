@@ -4,7 +4,9 @@
  *   step         completed, failed, skipped: executions; `took <bucket>`: completed ones by duration
  *   transition   taken
  *   ''           heldBack: starts that re-entry rules refused; tooManyStarts: starts over the limit;
- *                automatic: received mail of machines, which started nothing
+ *                automatic: received mail of machines, which started nothing;
+ *                chainTooDeep: starts whose chain was too deep; chainDelayed: starts of chains that
+ *                waited for a place in a minute
  */
 
 import { eachOf, jsonItem } from '../../store/dialect.ts'

@@ -12,6 +12,15 @@ export const MAX_WORKFLOWS_PER_EVENT = 100
 export const MAX_CONFIG_BYTES = 256 * 1024
 export const MAX_CONFIGS_BYTES = 4 * 1024 * 1024
 
+/**
+ * Chains: an execution makes an event, the event starts an execution, and so on. No start has more
+ * executions before it.
+ */
+export const MAX_CHAIN_DEPTH = 5
+
+/** Executions of chains that begin in a project in a minute; the others wait. */
+export const MAX_CHAIN_STARTS_PER_MINUTE = 1_000
+
 /** The largest `answersPerDay` of a trigger. */
 export const MAX_ANSWERS_PER_DAY = 1_000
 

@@ -26,6 +26,7 @@ const execution = {
   updatedAt: startedAt,
   contact: { id: contact.id, email: contact.email },
   currentStep: trigger,
+  depth: 0,
   heldReason: null,
 }
 
@@ -105,6 +106,7 @@ export const workflowExecutionExamples: Examples = {
       executions: {
         ...{ total: 1, running: 0, waiting: 1, completed: 0, exited: 0, failed: 0 },
         ...{ cancelled: 0, heldBack: 0, tooManyStarts: 0, automatic: 0 },
+        ...{ chainTooDeep: 0, chainDelayed: 0 },
       },
     },
   },

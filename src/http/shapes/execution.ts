@@ -40,8 +40,13 @@ const fields = {
   updatedAt: instant,
   contact: z.object({ id: z.string(), email: z.string() }),
   currentStep: stepReference,
-  heldReason: z.enum(['restored']).nullable().meta({
-    description: 'Why it does not go on: the database was brought back from a copy',
+  depth: z.int().meta({
+    description:
+      'Executions that led to it, one after the other; 0 unless an event of an execution started it',
+  }),
+  heldReason: z.enum(['restored', 'chain']).nullable().meta({
+    description:
+      'Why it does not go on: the database was brought back from a copy, or the start waits because chains begin 1,000 executions of a project in a minute',
   }),
 }
 

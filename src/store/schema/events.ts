@@ -12,6 +12,11 @@ export const events = sqliteTable('events', {
   /** An object for the server's own events. Clients' events may have any JSON: `unwrapEventData`. */
   data: jsonColumn('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
+  /**
+   * Executions of workflows that led to the event, one after the other. Null for none, and for events of an
+   * email, whose row names the execution.
+   */
+  depth: integer('depth'),
 })
 
 export const eventFollowers = sqliteTable('event_followers', {

@@ -27,6 +27,9 @@ export const segments = sqliteTable('segments', {
   filterChange: text('filter_change', { mode: 'json' }).$type<FilterChange>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  /** The last row of `caused_changes`, and the last event, that the last computation has seen. */
+  seenChange: integer('seen_change').notNull().default(0),
+  seenEvent: integer('seen_event').notNull().default(0),
 })
 
 export const segmentMembers = sqliteTable(
@@ -42,5 +45,12 @@ export const segmentMembers = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.segmentId, table.contactId] })],
 )
+
+/** Contacts that an execution of a workflow changed, and the depth of the events that follow. */
+export const causedChanges = sqliteTable('caused_changes', {
+  number: integer('number').primaryKey({ autoIncrement: true }),
+  contactId: text('contact_id').notNull(),
+  depth: integer('depth').notNull(),
+})
 
 export type Segment = InferSelectModel<typeof segments>

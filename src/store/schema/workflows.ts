@@ -32,6 +32,8 @@ export const workflows = sqliteTable('workflows', {
   cancelledAt: integer('cancelled_at'),
   /** Whether rows of executions up to `cancelledThrough` may still be active. */
   isCancelling: bool('is_cancelling').notNull().default(false),
+  /** When the last start got a row that says that its chain is too deep. */
+  chainCutAt: integer('chain_cut_at'),
   version: integer('version').notNull().default(1),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -87,6 +89,8 @@ export const workflowExecutions = sqliteTable('workflow_executions', {
   startedAt: integer('started_at').notNull(),
   completedAt: integer('completed_at'),
   updatedAt: integer('updated_at').notNull(),
+  /** Executions that led to this one, one after the other: 0 unless an event of an execution started it. */
+  depth: integer('depth').notNull().default(0),
 })
 
 export const workflowStepExecutions = sqliteTable(
@@ -150,6 +154,13 @@ export const workflowFigures = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.workflowId, table.subject, table.figure] })],
 )
+
+/** How many executions of chains began in a project in a minute. */
+export const chainStarts = sqliteTable('chain_starts', {
+  projectId: text('project_id').primaryKey(),
+  minuteAt: integer('minute_at').notNull(),
+  begun: integer('begun').notNull(),
+})
 
 export type Workflow = InferSelectModel<typeof workflows>
 export type WorkflowStep = InferSelectModel<typeof workflowSteps>

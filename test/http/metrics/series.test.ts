@@ -68,6 +68,7 @@ function valuesOf(core: Core): Record<CounterName, string[][]> {
     ],
     pillarbox_job_failures_total: [[...kinds, 'other']],
     pillarbox_webhook_attempts_total: [['succeeded', 'refused', 'no_response']],
+    pillarbox_chain_starts_refused_total: [],
     pillarbox_executions_ended_total: [['COMPLETED', 'EXITED', 'FAILED', 'CANCELLED']],
     pillarbox_commit_failures_total: [],
     pillarbox_threads_lost_total: [['scan', 'delivery', 'composing', 'reader', 'submission']],

@@ -124,26 +124,33 @@ function isOwnReason(reason: SubscriptionReason): reason is OwnReason {
   return OWN_REASONS.has(reason as OwnReason)
 }
 
-type ChangedContact = { before: Contact; contact: Contact; reason: SubscriptionReason }
+type ChangedContact = {
+  before: Contact
+  contact: Contact
+  reason: SubscriptionReason
+  /** Of the event, if an execution of a workflow makes the change. */
+  depth?: number | undefined
+}
 
 /** Writes the data and `subscribed` of a contact. The address must be the stored one. */
 export async function writeContact(
   tx: Tx,
-  { before, contact, reason }: ChangedContact,
+  { before, contact, reason, depth }: ChangedContact,
 ): Promise<void> {
   await tx.execute(updateByAddress, contact)
   if (contact.subscribed === before.subscribed) return
-  await appendSubscriptionEvent(tx, contact, { at: contact.updatedAt, reason })
+  await appendSubscriptionEvent(tx, contact, { at: contact.updatedAt, reason, depth })
 }
 
 type Cause = Pick<SubscriptionChange, 'at' | 'reason' | 'campaignId'> & {
   emailId?: string | null
+  depth?: number | undefined
 }
 
 async function appendSubscriptionEvent(
   tx: Tx,
   contact: Pick<Contact, 'id' | 'projectId' | 'subscribed'>,
-  { at, reason, emailId, campaignId }: Cause,
+  { at, reason, emailId, campaignId, depth }: Cause,
 ): Promise<void> {
   await appendEvent(tx, {
     projectId: contact.projectId,
@@ -152,5 +159,6 @@ async function appendSubscriptionEvent(
     emailId: emailId ?? null,
     data: { reason, ...(campaignId ? { campaignId } : {}) },
     at,
+    depth,
   })
 }

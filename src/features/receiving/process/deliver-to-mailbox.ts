@@ -20,6 +20,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
 import { appendEvent } from '../../events/append.ts'
 import { countAlways } from '../../usage/count.ts'
+import { findChainDepth } from './chain-depth.ts'
 import { type ApplyDeps, type Effect, ignore, type ReceivedMessage } from './effect.ts'
 import { findAnsweredEmail } from './find-answered-email.ts'
 import { readOwnTokens } from './own-tokens.ts'
@@ -90,7 +91,8 @@ export async function deliverToMailboxes(
   { row, parsed, mail, ...to }: ReceivedMessage & Mailboxes & { mail: ReadMail },
 ): Promise<Effect> {
   const { header } = parsed
-  if (await isOwn(deps, tx, { token: header.ownToken, projectId: to.projectId })) {
+  const [sent] = header.ownToken === null ? [] : readOwnTokens(deps, [header.ownToken])
+  if (sent !== undefined && (await isOwn(tx, { ...sent, projectId: to.projectId }))) {
     return ignore('mail of this project came back')
   }
   const sender = chooseSender(mail, row.reversePath)
@@ -112,20 +114,22 @@ export async function deliverToMailboxes(
   const answeredEmailId = await findAnsweredEmail(tx, answered)
   await insertReceived(tx, { ...received, answeredEmailId })
   await countAlways(deps, tx, { projectId: project.id, category: 'inbound', count: 1, at })
-  await appendReceivedEvent(tx, { ...received, answeredEmailId, isCapped: cap !== undefined })
+  const depth = await findChainDepth(tx, {
+    ...{ sentEmailId: sent?.emailId ?? null, answeredEmailId },
+    isAutomatic: parsed.automatic !== null,
+  })
+  const event = { ...received, answeredEmailId, isCapped: cap !== undefined, depth }
+  await appendReceivedEvent(tx, event)
   const did = { did: 'received', emailId: received.id } as const
   return cap === undefined ? did : { ...did, why: cap }
 }
 
 /** Mail that another project of this server sent is ordinary mail. */
 async function isOwn(
-  deps: ApplyDeps,
   tx: Tx,
-  { token, projectId }: { token: string | null; projectId: string },
+  { emailId, projectId }: { emailId: string; projectId: string },
 ): Promise<boolean> {
-  const [own] = token === null ? [] : readOwnTokens(deps, [token])
-  if (own === undefined) return false
-  const email = await tx.find(findOwner, { id: own.emailId })
+  const email = await tx.find(findOwner, { id: emailId })
   return email === undefined || email.projectId === projectId
 }
 
@@ -192,7 +196,7 @@ function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean; text
 /** The event `email.received` without body and text: the email's content has those. */
 async function appendReceivedEvent(
   tx: Tx,
-  received: ReceivedEmail & { isCapped: boolean },
+  received: ReceivedEmail & { isCapped: boolean; depth: number | undefined },
 ): Promise<void> {
   const { id: emailId, projectId, contact, mail, parsed, row, at } = received
   const { header, automatic } = parsed
@@ -228,5 +232,6 @@ async function appendReceivedEvent(
       ...(received.isCapped ? { isCapped: true } : {}),
     },
     at,
+    depth: received.depth,
   })
 }

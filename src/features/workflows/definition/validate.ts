@@ -4,6 +4,8 @@ import { domains } from '../../../store/schema/domains.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import type { Base } from '../../base.ts'
 import { findSegment } from '../../segments/get.ts'
+import { findCycles } from '../chains/cycles.ts'
+import { loadMakers } from '../chains/makers.ts'
 import { findFindings, type WorkflowFinding } from '../graph/findings.ts'
 import type { Step } from '../graph/step-config.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
@@ -36,6 +38,7 @@ export async function findWorkflowFindings(
     templates,
     verifiedDomains: await listVerified(queries, projectId, senders),
     hasSegment,
+    cycles: findCycles(await loadMakers(queries, projectId), workflow.id),
   })
 }
 

@@ -19,6 +19,8 @@ type Row = {
   sourceEventSeq: number | null
   stepsDone: number
   startedAt: number
+  dueAt: number
+  depth: number
   address: string
   subscribed: number
   data: string | null
@@ -37,6 +39,7 @@ type Row = {
 const select = sql`select execution.number, execution.id, execution.contact_id as "contactId",
       execution.status, execution.current_step_id as "currentStepId", execution.context,
       execution.source_event_seq as "sourceEventSeq", execution.steps_done as "stepsDone", execution.started_at as "startedAt",
+      execution.due_at as "dueAt", execution.depth,
       contacts.email as address, contacts.subscribed, contacts.data,
       contacts.created_at as "contactCreatedAt", contacts.updated_at as "contactUpdatedAt",
       step.id as "stepExecutionId", step.status as "stepStatus",
@@ -150,8 +153,9 @@ function inTurn<T>(one: readonly T[], other: readonly T[], limit: number): T[] {
 
 function toExecution(row: Row, projectId: string): DueExecution {
   const { number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone } = row
+  const { depth, dueAt } = row
   return {
-    ...{ number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone },
+    ...{ number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone, depth, dueAt },
     startedAt: row.startedAt,
     context: parse<Record<string, unknown>>(row.context),
     contact: {

@@ -12,6 +12,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { readEventContexts } from '../../events/context.ts'
+import { readEventDepths } from '../../events/depth.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
 import { raiseExecutions, splitAtFence } from '../../fence/rows.ts'
 import { isAutomaticEvent } from '../automatic-event.ts'
@@ -20,7 +21,7 @@ import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { NOW } from './walk.ts'
 
-export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now'> & {
+export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now' | 'counters'> & {
   workflowNotifier: WorkflowNotifier
 }
 
@@ -178,6 +179,7 @@ async function startTriggered(
   const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })
   const contacts = new Set(existing.map(({ id }) => id))
   const contextOf = await readEventContexts(tx, starting)
+  const depthOf = await readEventDepths(tx, starting)
   for (const event of starting) {
     if (!contacts.has(event.contactId)) continue
     for (const workflow of triggered.get(nameOf(event)) ?? []) {
@@ -186,7 +188,7 @@ async function startTriggered(
         await addFigures(tx, workflow.id, [['', 'automatic', 1]])
         continue
       }
-      await start(deps, tx, { workflow, event, context: contextOf(event) })
+      await start(deps, tx, { workflow, event, context: contextOf(event), depth: depthOf(event) })
     }
   }
 }
@@ -198,16 +200,25 @@ async function start(
     workflow,
     event,
     context,
-  }: { workflow: Triggered; event: ContactEvent; context: Record<string, unknown> },
+    depth,
+  }: {
+    workflow: Triggered
+    event: ContactEvent
+    context: Record<string, unknown>
+    depth: number
+  },
 ): Promise<void> {
   const { contactId, id, seq } = event
-  await startExecution(deps, tx, {
+  const { kind } = await startExecution(deps, tx, {
     workflow: { ...workflow, allowsReentry: workflow.allowsReentry === 1 },
     start: {
       contactId,
       context: Object.keys(context).length === 0 ? null : context,
       source: { id, seq },
+      depth,
       at: deps.now(),
     },
   })
+  if (kind !== 'too deep') return
+  tx.afterCommit(() => deps.counters.add('pillarbox_chain_starts_refused_total'))
 }

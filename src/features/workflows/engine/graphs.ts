@@ -1,5 +1,6 @@
 /** The graphs of workflows by their versions, so that the engine reads each once. */
 import { createLru } from '../../../lru.ts'
+import type { RowOf } from '../../../store/database.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { workflows } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -13,6 +14,7 @@ export const findWorkflow = statement((db) =>
       id: workflows.id,
       projectId: workflows.projectId,
       name: workflows.name,
+      isEnabled: workflows.isEnabled,
       version: workflows.version,
       cancelledThrough: workflows.cancelledThrough,
       cancelReason: workflows.cancelReason,
@@ -22,6 +24,8 @@ export const findWorkflow = statement((db) =>
     .from(workflows)
     .where(eq(workflows.id, parameter('id'))),
 )
+
+export type FoundWorkflow = RowOf<typeof findWorkflow>
 
 /** Steps and transitions of all cached graphs. */
 const MAX_CACHED = 20_000

@@ -44,7 +44,8 @@ export type TurnChanges = {
   addStep(row: StepRow): void
   addFigure(subject: string, figure: string): void
   addPosition(position: Position): void
-  addEvent(event: NewEvent): void
+  /** An event that an execution makes is one deeper than the execution. */
+  addEvent(event: NewEvent & { depth: number }): void
   /** The statuses of the executions that end. */
   ends(): ExecutionStatus[]
   write(tx: Tx, at: number): Promise<void>

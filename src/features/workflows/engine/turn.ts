@@ -1,22 +1,29 @@
 /**
  * A turn of a workflow: its next due executions walk in one transaction. What each does, its step rows,
- * its position and the counts are written together, or not at all.
+ * its position and the counts are written together, or not at all. Executions of chains begin when the line
+ * has a place for them; those of a workflow that was disabled meanwhile never do.
  *
  * When a turn fails, its executions are tried one by one. One that fails alone, by a fault of the
  * program, ends as FAILED, so that it holds back no other. Any other fault, such as a full disk, ends nothing: the turn is tried again.
  */
 import { describeError } from '../../../errors.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { appendEvent } from '../../events/append.ts'
 import { findFence } from '../../fence/rows.ts'
+import { isInLine } from '../chains/in-line.ts'
+import { type ChainLine, createChainLine } from '../chains/line.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
+import { startedEvent } from '../executions/start.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowLane } from '../notifier.ts'
 import { findEarliestDue, listDue, passOverHeld } from './due.ts'
-import { findWorkflow, type Graphs } from './graphs.ts'
+import { type FoundWorkflow, findWorkflow, type Graphs } from './graphs.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
-import { createTurnChanges } from './turn-changes.ts'
+import { createTurnChanges, type TurnChanges } from './turn-changes.ts'
 import {
+  type DueExecution,
   type StepCall,
   StepFault,
   type StepOutcome,
@@ -89,18 +96,19 @@ async function walkDue(
   const made = createSteps(deps, tx, { workflow, project, at })
   const steps = fail === null ? made : failingAt(fail, made)
   const input = { workflow, graph, steps, changes, at }
+  const line = createChainLine(tx, { projectId: project.id, at })
   let walked = 0
   for (const execution of due) {
     if (walked > 0 && performance.now() - begunAt > MAX_TURN_MS) break
     walked += 1
     const { number } = execution
-    const cancelReason = project.isDisabled ? EXIT_REASONS.projectDisabled : workflow.cancelReason
-    // Cancelled with all others, though its row does not say so yet.
-    if (project.isDisabled || number <= workflow.cancelledThrough) {
+    const cancelReason = reasonToCancel(execution, { workflow, project })
+    if (cancelReason !== undefined) {
       await cancelActive(tx, { workflow: { id: workflow.id, cancelReason }, number, at })
-    } else await walk(input, execution)
+    } else if (await mayWalk(tx, execution, { ...input, line })) await walk(input, execution)
     if (limit > LIGHT_EXECUTIONS) await tx.yieldToLoop()
   }
+  await line.write()
   await changes.write(tx, at)
   const ended = changes.ends()
   tx.afterCommit(() => {
@@ -108,6 +116,38 @@ async function walkDue(
   })
   const nextDueAt = await findEarliestDue(tx, { workflowId: workflow.id, after })
   return { walked, tookMs: performance.now() - begunAt, nextDueAt }
+}
+
+/** Undefined for an execution that goes on. */
+function reasonToCancel(
+  execution: DueExecution,
+  { workflow, project }: { workflow: FoundWorkflow; project: Project },
+): string | null | undefined {
+  if (project.isDisabled) return EXIT_REASONS.projectDisabled
+  // Cancelled with all others, though its row does not say so yet.
+  if (execution.number <= workflow.cancelledThrough) return workflow.cancelReason
+  return isInLine(execution) && !workflow.isEnabled ? EXIT_REASONS.workflowDisabled : undefined
+}
+
+/** Whether the execution has begun, or begins now. */
+async function mayWalk(
+  tx: Tx,
+  execution: DueExecution,
+  {
+    workflow,
+    line,
+    changes,
+    at,
+  }: { workflow: FoundWorkflow; line: ChainLine; changes: TurnChanges; at: number },
+): Promise<boolean> {
+  if (!isInLine(execution)) return true
+  const { id: executionId, contactId, depth, dueAt } = execution
+  if ((await line.take(execution)).begins) {
+    await appendEvent(tx, startedEvent({ workflow, executionId, contactId, depth, at }))
+    return true
+  }
+  if (dueAt === 0) changes.addFigure('', 'chainDelayed')
+  return false
 }
 
 function failingAt(place: StepPlace, { begin, resume }: Steps): Steps {

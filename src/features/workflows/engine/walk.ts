@@ -43,7 +43,8 @@ export type DueExecution = Pick<
   | 'sourceEventSeq'
   | 'stepsDone'
   | 'startedAt'
-> & { contact: Contact; step: OpenStep | null }
+  | 'depth'
+> & { dueAt: number; contact: Contact; step: OpenStep | null }
 
 /** The row of the current step, if the execution has begun it. */
 export type OpenStep = Pick<
@@ -88,6 +89,8 @@ export type Walker = {
   readonly startedAt: number
   /** An event started the execution, not a request. */
   readonly isStartedByEvent: boolean
+  /** Executions that led to this one; the events that it makes are one deeper. */
+  readonly depth: number
   contact: Contact
   context: Record<string, unknown> | null
   /** The row number of the current step. */
@@ -143,6 +146,7 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
     id: execution.id,
     startedAt: execution.startedAt,
     isStartedByEvent: execution.sourceEventSeq !== null,
+    depth: execution.depth,
     contact: execution.contact,
     context: execution.context,
     ordinal: execution.stepsDone,
@@ -268,5 +272,6 @@ function save(
       startedAt: formatInstant(walker.startedAt),
     },
     at,
+    depth: walker.depth + 1,
   })
 }

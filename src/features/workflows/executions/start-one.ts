@@ -30,7 +30,7 @@ export async function startOne(
   const { outcome, view } = await deps.store.write(async (tx) => {
     const workflow = await getStartable(tx, key)
     await getContactIn(tx, { projectId: key.projectId, id: contactId })
-    const start = { contactId, context, source: null, at: deps.now() }
+    const start = { contactId, context, source: null, depth: 0, at: deps.now() }
     const outcome = await startExecution(deps, tx, { workflow, start })
     if (outcome.kind !== 'started') return { outcome, view: undefined }
     const found = await getExecution(tx, { ...key, executionId: outcome.id })

@@ -5,6 +5,11 @@
  *   allowReentry false   any earlier execution of the contact holds the start back
  *   allowReentry true    an active one does
  *   over 100 an hour     one CANCELLED execution "too many starts" an hour; the others are counted
+ *   depth over 5         one CANCELLED execution "chain too deep" of the workflow an hour; the others are
+ *                        counted
+ *
+ * A start by an event that an execution made is part of a chain: it waits in a line (`chains/line.ts`), and
+ * `workflow.started` follows when it begins. All others begin at once.
  */
 import { HOUR_MS } from '../../../clock.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -14,9 +19,10 @@ import type { Workflow } from '../../../store/schema/workflows.ts'
 import { workflowExecutions } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { appendEvent } from '../../events/append.ts'
+import { appendEvent, type NewEvent } from '../../events/append.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { addFigures } from '../figures.ts'
+import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelActive } from './cancel-active.ts'
 import { shownStatus } from './view.ts'
@@ -34,6 +40,8 @@ export type Start = {
   context: Record<string, unknown> | null
   /** The event that starts the execution; null for other starts. */
   source: { id: string; seq: number } | null
+  /** Executions that led to the event; 0 for starts by a request, a schedule or a person. */
+  depth: number
   at: number
 }
 
@@ -42,14 +50,20 @@ export type StartOutcome =
   /** An earlier execution of the contact stands in the way: `status`. */
   | { kind: 'held back'; status: ExecutionStatus }
   | { kind: 'too many' }
+  | { kind: 'too deep' }
 
 type StartDeps = { workflowNotifier: WorkflowNotifier }
 
 type Earlier = { number: number; status: ExecutionStatus; startedAt: number }
 
+/** Not the rows that say why a contact has not walked: they hold no later start back. */
+const hasBegun = sql`(status <> 'CANCELLED' or exit_reason is null
+  or exit_reason not in (${EXIT_REASONS.chainTooDeep}, ${EXIT_REASONS.workflowDisabled}))`
+
 const findNewest = statement<Earlier>(
   () => sql`select number, status, started_at as "startedAt" from workflow_executions
     where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
+      and ${hasBegun}
     order by started_at desc limit 1`,
 )
 
@@ -71,6 +85,7 @@ const countStarts = statement<{ starts: number; cutOff: number }>(
     from (select exit_reason, status from workflow_executions
       where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
         and started_at > ${parameter('since')} and started_at <= ${parameter('at')}
+        and ${hasBegun}
       limit ${MAX_STARTS_PER_HOUR + 1})`,
 )
 
@@ -89,11 +104,19 @@ const insertExecution = statement((db) =>
       sourceEventId: parameter('sourceEventId'),
       sourceEventSeq: parameter('sourceEventSeq'),
       dueAt: parameter('dueAt'),
+      depth: parameter('depth'),
       startedAt: parameter('at'),
       completedAt: parameter('completedAt'),
       updatedAt: parameter('at'),
     })
     .onConflictDoNothing(),
+)
+
+/** Changes the row if an hour has passed, also if the clock went back. */
+const markCut = statement(
+  () => sql`update workflows set chain_cut_at = ${parameter('at')}
+    where id = ${parameter('workflowId')} and (chain_cut_at is null
+      or chain_cut_at <= ${parameter('since')} or chain_cut_at > ${parameter('at')})`,
 )
 
 /** The contact must exist and belong to the workflow's project. */
@@ -103,11 +126,14 @@ export async function startExecution(
   { workflow, start }: { workflow: StartableWorkflow; start: Start },
 ): Promise<StartOutcome> {
   const { id: workflowId, projectId } = workflow
-  const { contactId, source, at } = start
+  const { contactId, source, depth, at } = start
   const newest = await tx.find(findNewest, { workflowId, contactId })
   if (newest !== undefined) {
     const refusal = await refuseRepeated(tx, { workflow, contactId, at, newest })
     if (refusal !== undefined) return refusal
+  }
+  if (depth > MAX_CHAIN_DEPTH) return cutChain(tx, { workflow, start })
+  if (newest !== undefined) {
     const recent = await findRecent(tx, { workflowId, contactId, at, newest })
     if (recent.starts >= MAX_STARTS_PER_HOUR) {
       if (recent.isCutOff) await addFigures(tx, workflowId, [['', 'tooManyStarts', 1]])
@@ -121,16 +147,44 @@ export async function startExecution(
     const earlier = source && (await tx.find(findBySource, { workflowId, seq: source.seq }))
     return { kind: 'held back', status: earlier?.status ?? 'RUNNING' }
   }
-  await appendEvent(tx, {
-    projectId,
-    name: 'workflow.started',
-    contactId,
-    emailId: null,
-    data: { workflowId, workflowName: workflow.name, executionId: id },
-    at,
-  })
+  if (depth === 0) {
+    await appendEvent(tx, startedEvent({ workflow, executionId: id, contactId, depth, at }))
+  }
   tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 }))
   return { kind: 'started', id }
+}
+
+/** The event that an execution has begun. */
+export function startedEvent({
+  workflow,
+  executionId,
+  contactId,
+  depth,
+  at,
+}: {
+  workflow: Pick<Workflow, 'id' | 'projectId' | 'name'>
+  executionId: string
+  contactId: string
+  depth: number
+  at: number
+}): NewEvent {
+  const { id: workflowId, projectId, name: workflowName } = workflow
+  const data = { workflowId, workflowName, executionId }
+  const event = { projectId, name: 'workflow.started', contactId, emailId: null, data, at }
+  return { ...event, depth: depth + 1 }
+}
+
+/** One row an hour says that chains are cut. */
+async function cutChain(
+  tx: Tx,
+  { workflow, start }: { workflow: StartableWorkflow; start: Start },
+): Promise<StartOutcome> {
+  const { id: workflowId } = workflow
+  const { at } = start
+  const isFirst = (await tx.execute(markCut, { workflowId, at, since: at - HOUR_MS })) === 1
+  if (isFirst) await insert(tx, { workflow, start, end: EXIT_REASONS.chainTooDeep })
+  else await addFigures(tx, workflowId, [['', 'chainTooDeep', 1]])
+  return { kind: 'too deep' }
 }
 
 /** The rules of re-entry. `newest`: the contact's last execution of the workflow. */
@@ -176,20 +230,22 @@ async function insert(
   tx: Tx,
   { workflow, start, end }: { workflow: StartableWorkflow; start: Start; end: string | null },
 ): Promise<string | undefined> {
-  const { contactId, context, source, at } = start
+  const { contactId, context, source, depth, at } = start
+  const active = depth === 0 ? 'RUNNING' : 'WAITING'
   const id = newId()
   const inserted = await tx.execute(insertExecution, {
     id,
     projectId: workflow.projectId,
     workflowId: workflow.id,
     contactId,
-    status: end === null ? 'RUNNING' : 'CANCELLED',
+    status: end === null ? active : 'CANCELLED',
     currentStepId: end === null ? workflow.triggerStepId : null,
     exitReason: end,
     context,
     sourceEventId: source?.id ?? null,
     sourceEventSeq: source?.seq ?? null,
     dueAt: end === null ? 0 : null,
+    depth,
     completedAt: end === null ? null : at,
     at,
   })

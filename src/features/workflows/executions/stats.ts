@@ -47,6 +47,10 @@ export type WorkflowStats = {
     tooManyStarts: number
     /** Received mail that a machine sent, which started nothing. */
     automatic: number
+    /** Starts whose chain was too deep, except one an hour, which has a row. */
+    chainTooDeep: number
+    /** Starts of chains that waited for a place in a minute. */
+    chainDelayed: number
   }
 }
 
@@ -148,5 +152,7 @@ function toExecutionStats(counts: ExecutionCounts, figures: Figures): WorkflowSt
     heldBack: figures.get('heldBack') ?? 0,
     tooManyStarts: figures.get('tooManyStarts') ?? 0,
     automatic: figures.get('automatic') ?? 0,
+    chainTooDeep: figures.get('chainTooDeep') ?? 0,
+    chainDelayed: figures.get('chainDelayed') ?? 0,
   }
 }

@@ -5,6 +5,7 @@
 import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
 import type { ExecutionStatus, StepType } from '../../../store/schema/words.ts'
 import type { Workflow, WorkflowExecution } from '../../../store/schema/workflows.ts'
+import { isInLine } from '../chains/in-line.ts'
 
 /** What the workflow says about its cancelled executions. `fencedThrough`: those that a fence holds. */
 export type CancelledTogether = Pick<
@@ -29,8 +30,13 @@ export type ExecutionView = {
   updatedAt: string
   contact: { id: string; email: string }
   currentStep: StepReference | null
-  /** A fence holds the execution: the database was brought back from a copy. */
-  heldReason: 'restored' | null
+  /** Executions that led to this one, one after the other: 0 for a start by a request or a person. */
+  depth: number
+  /**
+   * Why the execution stays where it is: a fence holds it (`restored`: the database was brought back from a
+   * copy), or it waits for a place in the line of chains (`chain`).
+   */
+  heldReason: 'restored' | 'chain' | null
 }
 
 /** An execution with its contact's address and its current step. */
@@ -70,9 +76,17 @@ export function toExecutionView(found: FoundExecution, together: CancelledTogeth
     updatedAt: formatInstant(updatedAt),
     contact: { id: contactId, email: found.address },
     currentStep: toStepReference(currentStepId, { name: found.stepName, type: found.stepType }),
-    heldReason:
-      isActive(status) && found.number <= (together.fencedThrough ?? 0) ? 'restored' : null,
+    depth: found.depth,
+    heldReason: heldReasonOf(found, { status, ...together }),
   }
+}
+
+function heldReasonOf(
+  { number, stepsDone }: FoundExecution,
+  { status, fencedThrough = 0 }: CancelledTogether & { status: ExecutionStatus },
+): ExecutionView['heldReason'] {
+  if (isActive(status) && number <= fencedThrough) return 'restored'
+  return isInLine({ status, stepsDone }) ? 'chain' : null
 }
 
 export function toStepReference(

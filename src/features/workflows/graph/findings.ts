@@ -3,6 +3,8 @@
  * fail or never start. The structure of the graph (`structure.ts`) holds already.
  */
 import type { Finding } from '../../../mail/compose/message-findings.ts'
+import type { Cycle } from '../chains/cycles.ts'
+import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import {
   type CheckedWorkflow,
   findInStep,
@@ -25,6 +27,7 @@ export function findFindings(checked: CheckedWorkflow): WorkflowFinding[] {
       findInStep(checked, step).map((finding) => ({ ...finding, stepId: step.id })),
     ),
     ...findFeedback(checked),
+    ...checked.cycles.filter((cycle) => cycle.length > 1).map(feedsEachOther),
   ]
   const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
   return findings.toSorted((one, other) => rank(one) - rank(other))
@@ -69,8 +72,12 @@ function findUnreachable({ steps, edges }: CheckedWorkflow): WorkflowFinding[] {
 }
 
 /** Steps whose own events start the workflow again. */
-function findFeedback({ workflow, steps }: CheckedWorkflow): WorkflowFinding[] {
+function findFeedback({ workflow, steps, cycles }: CheckedWorkflow): WorkflowFinding[] {
   const event = workflow.triggerEvent ?? ''
+  if (event.startsWith('segment.') && cycles.some((cycle) => cycle.length === 1)) {
+    const cause = 'its steps change what the condition of that segment asks for'
+    return [feedsItself(cause, steps.find(({ type }) => type === 'TRIGGER')?.id)]
+  }
   if (event === 'workflow.started' || event === 'workflow.completed') {
     const cause = 'each of its own executions records that event'
     return [feedsItself(cause, steps.find(({ type }) => type === 'TRIGGER')?.id)]
@@ -84,6 +91,20 @@ function findFeedback({ workflow, steps }: CheckedWorkflow): WorkflowFinding[] {
     if (event !== `contact.${action}d`) return []
     return [feedsItself(`the step "${step.name}" records that event`, step.id)]
   })
+}
+
+/** Names the workflows in the order in which they start each other. */
+function feedsEachOther(cycle: Cycle): WorkflowFinding {
+  const links = cycle.map(({ name, event }, index) => {
+    const next = cycle[(index + 1) % cycle.length]?.name ?? ''
+    return `"${name}" leads to ${event}, which starts "${next}"`
+  })
+  return {
+    code: 'feeds_each_other',
+    severity: 'warning',
+    message: `Workflows may start each other: ${links.join('; ')}.`,
+    fix: `Choose another event, or leave allowReentry off in one of them. A chain ends after ${MAX_CHAIN_DEPTH} starts behind the first.`,
+  }
 }
 
 function feedsItself(cause: string, stepId: string | undefined): WorkflowFinding {

@@ -3,6 +3,7 @@ import { displayDomain } from '../../../mail/address/address.ts'
 import type { Finding } from '../../../mail/compose/message-findings.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { RESERVED_KEYS } from '../../contacts/write/data.ts'
+import type { Cycle } from '../chains/cycles.ts'
 import { branchesOf, isKnownField, isNumericOperator } from './condition-config.ts'
 import type { Step, StepOf } from './step-config.ts'
 import { type Edge, reachableFrom } from './structure.ts'
@@ -17,6 +18,8 @@ export type CheckedWorkflow = {
   verifiedDomains: ReadonlySet<string>
   /** Whether the segment of a SCHEDULE exists. */
   hasSegment: boolean
+  /** The cycles of workflows that start each other, through this one. */
+  cycles: readonly Cycle[]
 }
 
 /** Events of the service without a contact. */

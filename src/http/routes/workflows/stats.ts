@@ -43,6 +43,12 @@ const stats = z
       automatic: z.int().meta({
         description: 'Received mail that a machine sent, which started nothing',
       }),
+      chainTooDeep: z.int().meta({
+        description: 'Starts with more than 5 executions before them, except one an hour',
+      }),
+      chainDelayed: z.int().meta({
+        description: 'Starts by events of executions that waited for a place in a minute',
+      }),
     }),
   })
   .meta({ id: 'WorkflowStats' })

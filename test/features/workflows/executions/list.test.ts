@@ -118,5 +118,6 @@ test('stats have the figures of steps and transitions, and executions by status'
   assert.deepEqual(executions, {
     ...{ total: 7, running: 1, waiting: 1, completed: 2, exited: 1, failed: 1, cancelled: 1 },
     ...{ heldBack: 4, tooManyStarts: 3, automatic: 0 },
+    ...{ chainTooDeep: 0, chainDelayed: 0 },
   })
 })

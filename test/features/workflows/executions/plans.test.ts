@@ -82,7 +82,7 @@ test('a start is a handful of look-ups', async (t) => {
     ...{ allowsReentry: true, cancelledThrough: 9, cancelReason: null },
   }
   const source = { id: 'e', seq: 1 }
-  const start = { contactId: 'c', context: null, source, at: 3 }
+  const start = { contactId: 'c', context: null, source, depth: 0, at: 3 }
   await startExecution(core, tx, { workflow, start })
   const plans = await explain(core, texts)
   for (const plan of plans) assert.doesNotMatch(plan, LARGE)

@@ -19,7 +19,7 @@ const start = ({ core, key, people }: Stage, source: Source = null) =>
   core.store.write(async (tx) => {
     const workflow = await getStartable(tx, key)
     const contactId = people[0] ?? ''
-    const given = { contactId, context: { a: 1 }, source, at: core.now() }
+    const given = { contactId, context: { a: 1 }, source, depth: 0, at: core.now() }
     return startExecution(core, tx, { workflow, start: given })
   })
 

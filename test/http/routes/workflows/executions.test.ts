@@ -54,6 +54,7 @@ test('a start answers with the record of the execution', async () => {
     ...{ startedAt, completedAt: null, createdAt: startedAt, updatedAt: startedAt },
     contact: { id: contactId, email: `p${used}@people.test` },
     currentStep: { id: workflow.steps.TRIGGER, name: 'TRIGGER', type: 'TRIGGER' },
+    depth: 0,
     heldReason: null,
   })
 })

@@ -7,6 +7,7 @@ import type { Contact } from '../../../../store/schema/contacts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { mergeAsGiven } from '../../../contacts/write/data.ts'
 import { writeContact } from '../../../contacts/write/set-subscribed.ts'
+import { recordCausedChange } from '../../../segments/caused-changes.ts'
 import { endWishOfProject, hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
 import type { StepOf, UpdateContactConfig } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome } from '../walk.ts'
@@ -19,6 +20,7 @@ export async function updateContact(
   const { updates = {}, subscriptionAction = 'none' } = config
   const input = { updates, subscriptionAction }
   const before = execution.contact
+  const depth = execution.depth + 1
   const isKept =
     subscriptionAction === 'subscribe' && !before.subscribed && (await hasLeft(tx, before))
   const applied = isKept ? ({ updates, subscriptionAction: 'none' } as const) : input
@@ -28,7 +30,10 @@ export async function updateContact(
     await recordWishOfProject(tx, { contactId: before.id, at })
   }
   if (contact.subscribed && !before.subscribed) await endWishOfProject(tx, contact)
-  if (contact !== before) await writeContact(tx, { before, contact, reason: 'workflow' })
+  if (contact !== before) {
+    await writeContact(tx, { before, contact, reason: 'workflow', depth })
+    await recordCausedChange(tx, { ...before, contactId: before.id, depth })
+  }
   execution.contact = contact
   const { data: newData, subscribed } = contact
   const remark = isKept ? { remark: 'the person left, so the contact stays unsubscribed' } : {}

@@ -122,7 +122,7 @@ async function startBatch(
       const known = new Set((await tx.list(selectExisting, { projectId, ids })).map(({ id }) => id))
       const tally = { ...state.tally }
       for (const { id: contactId } of batch) {
-        const start = { contactId, context, source: null, at }
+        const start = { contactId, context, source: null, depth: 0, at }
         const kind = known.has(contactId)
           ? (await startExecution(deps, tx, { workflow, start })).kind
           : 'deleted'

@@ -1,0 +1,144 @@
+/** A contact that an execution moved into or out of a segment: the event is deeper than the execution. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Condition } from '../../../src/features/conditions/condition.ts'
+import { updateContact } from '../../../src/features/contacts/write/update.ts'
+import { computeSegment } from '../../../src/features/segments/compute.ts'
+import { createSegment } from '../../../src/features/segments/create.ts'
+import { updateSegment } from '../../../src/features/segments/update.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { causedChanges } from '../../../src/store/schema/segments.ts'
+import { openChains } from '../workflows/chains/chain-core.ts'
+import type { StepSpec } from '../workflows/engine/workflow-rows.ts'
+import { inSegment, planIs, where } from './segment-contacts.ts'
+
+const setting = (updates: object): StepSpec => ({ type: 'UPDATE_CONTACT', config: { updates } })
+
+async function open(t: Parameters<typeof openChains>[0], condition: Condition = planIs('pro')) {
+  const chains = await openChains(t)
+  const { core, projectId } = chains
+  const tracked = async (name: string, ofCondition: Condition, hasMembershipEvents = true) => {
+    const given = { projectId, name, condition: ofCondition, hasMembershipEvents }
+    const { id } = await createSegment(core, given)
+    return { projectId, id }
+  }
+  const target = await tracked('Pro', condition)
+  const [ada = '', bob = ''] = await chains.addPeople(2)
+  await chains.flow('to pro', setting({ plan: 'pro' }))
+  await chains.flow('to free', setting({ plan: 'free' }))
+  /** The events of segments so far: name and depth. */
+  const moves = async () =>
+    (await chains.eventsAfter(0))
+      .filter(({ name }) => name.startsWith('segment.'))
+      .map(({ name, contactId, depth }) => `${contactId === ada ? 'ada' : 'bob'} ${name} ${depth}`)
+  const walk = async (name: string, contactId: string, depth?: number) => {
+    await chains.make(name, contactId, depth)
+    await chains.runner.run()
+  }
+  return { ...chains, tracked, target, ada, bob, moves, walk }
+}
+
+test('S34: the event of a segment carries the depth of the execution that changed the contact', async (t) => {
+  const { core, projectId, target, ada, bob, moves, walk } = await open(t)
+  await walk('to pro', ada, 2)
+  const changes = { data: { plan: 'pro' } }
+  await updateContact(core, { projectId, id: bob }, changes)
+  await computeSegment(core, target)
+  const entered = ['ada segment.pro.entry 3', 'bob segment.pro.entry null']
+  assert.deepEqual((await moves()).toSorted(), entered)
+  await computeSegment(core, target)
+  await updateContact(core, { projectId, id: ada }, { data: { plan: 'free' } })
+  await computeSegment(core, target)
+  assert.equal((await moves()).at(-1), 'ada segment.pro.exit null', 'the cause was seen before')
+})
+
+test('S34: what others change meanwhile does not hide the cause, nor does a shallower one', async (t) => {
+  const { core, projectId, target, ada, moves, walk } = await open(t)
+  await walk('to pro', ada, 4)
+  await walk('to free', ada, 1)
+  await walk('to pro', ada)
+  await updateContact(core, { projectId, id: ada }, { data: { other: 1 } })
+  await computeSegment(core, target)
+  assert.deepEqual(await moves(), ['ada segment.pro.entry 5'])
+  await walk('to free', ada)
+  await computeSegment(core, target)
+  assert.equal((await moves()).at(-1), 'ada segment.pro.exit 1', 'what was seen counts no more')
+})
+
+test('S34: a computation that is interrupted has seen nothing', async (t) => {
+  const { core, target, ada, moves, walk } = await open(t)
+  await walk('to pro', ada, 1)
+  await assert.rejects(computeSegment(core, { ...target, signal: AbortSignal.abort() }))
+  await computeSegment(core, target)
+  assert.deepEqual(await moves(), ['ada segment.pro.entry 2'])
+})
+
+test('S34: a segment of a segment carries the depth on, in whatever order they are computed', async (t) => {
+  const { core, tracked, target, ada, moves, walk } = await open(t)
+  const outer = await tracked('Outer', inSegment(target.id))
+  await walk('to pro', ada, 1)
+  await computeSegment(core, outer)
+  await computeSegment(core, target)
+  await computeSegment(core, outer)
+  const entered = ['ada segment.pro.entry 2', 'ada segment.outer.entry 2']
+  assert.deepEqual(await moves(), entered)
+})
+
+test('S34: events of executions are causes where a condition asks for them, those of people are not', async (t) => {
+  const happened = (name: string) => where({ field: `event.${name}`, operator: 'triggered' })
+  const { core, tracked, target, ada, bob, moves, walk, make } = await open(
+    t,
+    happened('workflow.completed'),
+  )
+  const hidden = await tracked('Hidden', happened('workflow.started'), false)
+  const outer = await tracked('Outer', inSegment(hidden.id))
+  const custom = await tracked('Custom', happened('order'))
+  await walk('to pro', ada, 3)
+  await make('order', bob)
+  for (const segment of [target, outer, custom]) await computeSegment(core, segment)
+  assert.deepEqual(await moves(), [
+    'ada segment.pro.entry 4',
+    'ada segment.outer.entry 4',
+    'bob segment.custom.entry null',
+  ])
+})
+
+test('S34: a segment that begins to record events takes nothing before for a cause', async (t) => {
+  const { core, projectId, tracked, ada, moves, walk } = await open(t)
+  await walk('to pro', ada, 3)
+  const late = await tracked('Late', planIs('pro'))
+  const silent = await tracked('Silent', planIs('pro'), false)
+  await updateSegment(core, { ...silent, projectId, changes: { hasMembershipEvents: true } })
+  for (const segment of [late, silent]) await computeSegment(core, segment)
+  assert.deepEqual(await moves(), ['ada segment.late.entry null', 'ada segment.silent.entry null'])
+})
+
+test('S34: a contact has one cause at most, and none without a segment that records events', async (t) => {
+  const { core, ada, walk } = await open(t)
+  await walk('to pro', ada)
+  await walk('to free', ada)
+  assert.equal(await core.store.read.$count(causedChanges), 1)
+  await core.store.write((tx) => tx.run(sql`delete from segments`))
+  await walk('to pro', ada)
+  assert.equal(await core.store.read.$count(causedChanges), 0)
+})
+
+test('S34: a workflow that moves a contact in and out of a segment ends after five starts', async (t) => {
+  const { core, target, ada, flow, runner, track, executions } = await open(t)
+  await flow('segment.pro.entry', setting({ plan: 'free' }))
+  await flow('segment.pro.exit', setting({ plan: 'pro' }))
+  await track('hello')
+  const changes = { data: { plan: 'pro' } }
+  await updateContact(core, { projectId: target.projectId, id: ada }, changes)
+  for (let round = 0; round < 20; round += 1) {
+    await computeSegment(core, target)
+    await runner.run()
+    core.clock.now += 300_000
+  }
+  const rows = await executions()
+  assert.deepEqual(
+    rows.map(({ depth }) => depth),
+    [0, 1, 2, 3, 4, 5, 6],
+  )
+  assert.equal(rows.at(-1)?.exitReason, 'chain too deep')
+})
