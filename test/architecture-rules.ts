@@ -23,6 +23,7 @@ const free = [
   'queue-class',
   'redact',
   'lru',
+  'nfc',
   'turns',
 ]
 
@@ -38,6 +39,7 @@ const table: Record<string, string[] | 'any'> = {
   histograms: [],
   redact: [],
   lru: [],
+  nfc: [],
   turns: [],
   'queue-class': [],
   config: [],

@@ -2,6 +2,7 @@
  * SQL that differs between database engines. A statement that needs other SQL of one engine is in a
  * file `*.sqlite.ts` beside the code that runs it.
  */
+import { normalize } from '../nfc.ts'
 import { type SQL, sql } from './drizzle.ts'
 
 /** A column, or any other term of SQL. */
@@ -192,7 +193,7 @@ export function jsonPath(key: string): string {
 export function containsText(column: Term, part: string): SQL {
   // A pattern ends at its first NUL, so it would match every text with that beginning.
   if (part.includes('\0')) return sql`false`
-  const anyCase = Array.from(part.normalize('NFC'), (char) => {
+  const anyCase = Array.from(normalize(part), (char) => {
     const upper = char.toUpperCase()
     const forms = [char, upper, char.toLowerCase(), upper.toLowerCase()]
     const letters = new Set(forms.filter((form) => [...form].length === 1))

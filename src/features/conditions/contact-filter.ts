@@ -1,6 +1,8 @@
 /** Filters on columns of contacts. The columns are never null. */
+
 import { DAY_MS, parseInstant } from '../../clock.ts'
 import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
+import { normalize } from '../../nfc.ts'
 import { contains, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
@@ -81,5 +83,5 @@ export function normalizeAddresses(values: unknown): string[] {
 
 /** Lower case and NFC, like stored addresses. */
 function normalizeAddressPart(text: string): string {
-  return text.normalize('NFC').toLowerCase().normalize('NFC')
+  return normalize(normalize(text).toLowerCase())
 }

@@ -1,4 +1,5 @@
 /** Chooses the index along which a list of emails is read. `list-emails.ts` has the rules. */
+import { normalize } from '../../nfc.ts'
 import { indexedBy, listOf, type NamedIndex, unindexed } from '../../store/dialect.ts'
 import { and, type SQL, sql } from '../../store/drizzle.ts'
 import { BAD_ENDS, isBadEnd } from '../../store/email-terms.ts'
@@ -89,7 +90,7 @@ export async function chooseEmailPath(
   begun?: BegunSearch,
 ): Promise<EmailPath> {
   const { projectId, contactId, search = '' } = filter
-  const prefix = search.trim().normalize('NFC').toLowerCase()
+  const prefix = normalize(search.trim()).toLowerCase()
   const isOfContacts = prefix !== '' && contactId === undefined
   const found = isOfContacts ? await findContacts(deps, { projectId, prefix }, begun) : undefined
   const contactIds = found?.ids ?? []

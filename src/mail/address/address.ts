@@ -8,7 +8,9 @@
  * the conversion to A-labels and back unchanged, so that the shown name is the given one: a
  * full-width letter or an invisible hyphen is refused, not mapped to another character.
  */
+
 import { domainToASCII, domainToUnicode } from 'node:url'
+import { normalize } from '../../nfc.ts'
 import { MAX_PATH_OCTETS } from '../limits.ts'
 
 export type ParsedAddress = {
@@ -79,7 +81,7 @@ function buildAsciiAddress(address: string): ParsedAddress | undefined {
 /** Trims, normalises (NFC) and lower-cases; undefined if there are control characters anywhere. */
 function canonicalText(text: string): string | undefined {
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text) || !text.isWellFormed()) return undefined
-  return text.trim().normalize('NFC').toLowerCase().normalize('NFC')
+  return normalize(normalize(text.trim()).toLowerCase())
 }
 
 /**
@@ -91,7 +93,7 @@ function isLocalPart(text: string): boolean {
   if (!UNICODE_LOCAL_PART.test(text) || Buffer.byteLength(text) > MAX_LOCAL_PART_OCTETS)
     return false
   if (isAscii(text)) return true
-  return !/^\p{M}|[\p{C}\p{Z}]/u.test(text) && text.normalize('NFKC') === text
+  return !/^\p{M}|[\p{C}\p{Z}]/u.test(text) && normalize(text, 'NFKC') === text
 }
 
 /** A domain name in both forms. */

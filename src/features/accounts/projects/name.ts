@@ -3,7 +3,9 @@
  * letters that imitate others (UTS 39, in a form that needs no tables). A name may use any script,
  * and its words may use different ones.
  */
+
 import { invalidField, tooLongText } from '../../../errors.ts'
+import { normalize } from '../../../nfc.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
 
 /** Control, format and unassigned characters, blanks other than the space, and the like. */
@@ -22,7 +24,7 @@ const LOOKALIKE_SCRIPTS = [
 
 /** The name as it is stored: trimmed, NFC. @throws AppError VALIDATION_ERROR */
 export function readProjectName(text: string): string {
-  const name = text.trim().normalize('NFC')
+  const name = normalize(text.trim())
   if (name === '') throw invalidField('name', 'too_small', 'Must not be empty')
   if (name.length > MAX_NAME_LENGTH) {
     throw invalidField('name', 'too_big', tooLongText(MAX_NAME_LENGTH))
@@ -42,7 +44,7 @@ export function readProjectName(text: string): string {
  */
 function hasCompatibilityForm(name: string): boolean {
   const letters = name.match(/[\p{L}\p{Nd}\p{Nl}]/gu) ?? []
-  return letters.some((letter) => letter.normalize('NFKC') !== letter)
+  return letters.some((letter) => normalize(letter, 'NFKC') !== letter)
 }
 
 function isMixed(word: string): boolean {

@@ -1,4 +1,5 @@
 /** Which contacts of a project are meant, and how a query says so. */
+import { normalize } from '../../../nfc.ts'
 import { contains } from '../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../store/drizzle.ts'
 
@@ -24,7 +25,7 @@ export type PageRange = ContactOrder & { after?: ContactSortKey | undefined; lim
 
 /** The searched part in the form in which addresses are stored; '' if there is none. */
 export function normalizedSearch({ search = '' }: ContactScope): string {
-  return search.trim().normalize('NFC').toLowerCase().normalize('NFC')
+  return normalize(normalize(search.trim()).toLowerCase())
 }
 
 /** The SQL condition on a row of the project; undefined where all rows match. */

@@ -4,6 +4,8 @@
  * and with full-width letters as ordinary ones: `E-Mail_Address` is `emailaddress`.
  */
 
+import { normalize } from '../../../nfc.ts'
+
 const NAMES: Record<string, string[]> = {
   en: ['Email', 'Email address', 'Email addresses', 'Email ID', 'Electronic mail'],
   nl: ['E-mailadres', 'E-mail adressen', 'Mailadres'],
@@ -56,8 +58,7 @@ export function isAddressColumn(header: string): boolean {
 }
 
 function simplify(text: string): string {
-  return text
-    .normalize('NFKD')
+  return normalize(text, 'NFKD')
     .toLowerCase()
     .replace(/[\p{M}\p{P}\p{Z}\p{S}\p{C}]/gu, '')
 }
