@@ -3,6 +3,7 @@
  * `suspects.ts` handles those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
+import { orderedJoin } from '../../../store/dialect.ts'
 import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
@@ -55,7 +56,7 @@ export function firstOfLines(share: SQL): SQL {
       select (select line from inbound_messages where ${isPendingOfKind} and line > lines.line
         order by line limit 1) from lines where lines.line is not null limit ${sql.raw(String(MAX_LINES))})
     select waiting.id, row_number() over (partition by waiting.line order by waiting.id) as place
-      from lines cross join (
+      from lines ${orderedJoin()} (
         select line, id from inbound_messages where ${isPendingOfKind}) as waiting
       where waiting.line = lines.line and waiting.id <= coalesce((
         select id from inbound_messages where ${ofLine} order by id limit 1 offset ${share}),
@@ -68,8 +69,9 @@ export const selectPending = statement((db) =>
     .select(columns)
     .from(inboundMessages)
     .where(
-      sql`id in (select id from ${firstOfLines(sql`min(${parameter('ofLine')} - 1,
-        cast(2 * ${parameter('limit')} / (select count(*) from lines) as integer))`)}
+      sql`id in (select id from ${firstOfLines(sql`(select case when fair < ${parameter('ofLine')} then fair
+          else ${parameter('ofLine')} - 1 end from (
+            select cast(2 * ${parameter('limit')} / count(*) as integer) as fair from lines))`)}
         order by place, id limit ${parameter('limit')})`,
     )
     .orderBy(inboundMessages.id),
