@@ -29,6 +29,11 @@ export type Bench = {
   /** Runs a command with --json and returns its output, without blocking this process. */
   command(...argv: string[]): Promise<unknown>
   serve(): Promise<Running>
+  /**
+   * The longest processor time of a turn of the server's event loop since `at` (epoch ms); undefined for the
+   * packaged executable.
+   */
+  findTurnMs(at: number): number | undefined
   remove(): void
 }
 
@@ -53,6 +58,7 @@ export function createBench(configuration: string, program?: string): Bench {
   const configFile = path.join(folder, 'pillarbox.toml')
   writeFileSync(configFile, configuration, { mode: 0o600 })
   const args = [...first, '--config', configFile]
+  const probe = path.join(folder, 'turns')
   return {
     folder,
     database: path.join(folder, 'data/pillarbox.db'),
@@ -60,14 +66,24 @@ export function createBench(configuration: string, program?: string): Bench {
       const { stdout } = await run(executable, [...args, ...argv, '--json'])
       return JSON.parse(stdout)
     },
-    serve: () => serve(executable, args),
+    serve: () => serve(executable, args, program === undefined ? probe : undefined),
+    findTurnMs: (at) => findTurnMs(probe, at),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
 
-async function serve(executable: string, args: string[]): Promise<Running> {
+async function serve(
+  executable: string,
+  args: string[],
+  probe: string | undefined,
+): Promise<Running> {
   const startedAt = performance.now()
-  const child = spawn(executable, [...args, 'serve'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const isSource = executable === process.execPath && probe !== undefined
+  const probing = isSource ? ['--import', path.join(import.meta.dirname, 'loop-probe.ts')] : []
+  const child = spawn(executable, [...probing, ...args, 'serve'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...(isSource && { LOOP_PROBE: probe }) },
+  })
   const { http: url, inbound = [] } = await readReadyLine(child)
   const readyMs = performance.now() - startedAt
   child.stdout?.resume()
@@ -82,6 +98,13 @@ async function serve(executable: string, args: string[]): Promise<Running> {
       await exited
     },
   }
+}
+
+function findTurnMs(probe: string, from: number): number | undefined {
+  if (!existsSync(probe)) return undefined
+  const looks = readFileSync(probe, 'utf8').trim().split('\n')
+  const times = looks.map((look) => look.split(' ').map(Number))
+  return Math.max(0, ...times.flatMap(([at = 0, longestMs = 0]) => (at >= from ? longestMs : [])))
 }
 
 type Ready = { http: string; inbound?: string[] }

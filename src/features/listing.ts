@@ -3,14 +3,14 @@
  * order and their sizes. The rows themselves are read slice by slice, as the reader takes the items, so
  * that neither the memory nor the event loop holds a whole list.
  */
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from './loop-turns.ts'
 
 /** The most rows of a slice, and the most bytes; a slice has one row at least. */
 export const SLICE_ROWS = 100
 export const SLICE_BYTES = 256 * 1024
 
 export type Listing<Item, End> = {
-  /** About the bytes of the largest slice: what a reader needs memory for. */
+  /** About the bytes that are in memory at once: of the largest slice, or of a list that was read already. */
   sliceBytes: number
   /**
    * Yields the items in order. `yield` returns whether the reader took the item; false, because it has
@@ -33,12 +33,13 @@ type Lines<Line, Item> = {
   read(slice: readonly Line[]): Promise<readonly (Item | undefined)[]>
 }
 
-/** A list that is in memory already. */
+/** A list that is in memory already. `bytesOf`: about the bytes of an item; 0 for items that are few. */
 export function listingOf<Item>(
   items: readonly Item[],
-  bytesOf?: (item: Item) => number,
+  bytesOf: (item: Item) => number = () => 0,
 ): Listing<Item, object> {
-  return wholeListing({ lines: items, read: async (slice) => slice, ...(bytesOf && { bytesOf }) })
+  const listing = wholeListing({ lines: items, bytesOf, read: async (slice) => slice })
+  return { ...listing, sliceBytes: items.reduce((sum, item) => sum + bytesOf(item), 0) }
 }
 
 /** A list whose reader takes all items. */
@@ -76,14 +77,14 @@ export function pageListing<Line, Item>(page: Page<Line, Item>): Listing<Item, P
   }
 }
 
-/** The lines with their items, slice by slice; the event loop turns in between. */
+/** The lines with their items, slice by slice, each in a turn of the event loop. */
 async function* readLines<Line, Item>(
   list: Lines<Line, Item>,
 ): AsyncGenerator<{ line: Line; item: Item | undefined }> {
   let isFirst = true
   for (const slice of slicesOf(list)) {
     for (let rest = slice; rest.length > 0; ) {
-      if (!isFirst) await setImmediate()
+      if (!isFirst) await nextTurn()
       isFirst = false
       const items = await list.read(rest)
       if (items.length === 0) throw new TypeError('a slice was read without an item')

@@ -1,7 +1,6 @@
 /** The API as one application: the table of routes, and the parts that its exchanges share. */
 import type { Hono } from 'hono'
 import type { Core } from '../features/core.ts'
-import { createLoopTurns } from '../features/loop-turns.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
 import { createAnswerAllowance } from './exchange/answer-allowance.ts'
@@ -37,11 +36,10 @@ export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Ho
   const answers = createAnswerAllowance(ANSWER_LIMITS, core.counters)
   const routes = createRoutes({ core, traffic, answers, proxies, layout: createLayout() })
   const bodies = createBodyAllowance(bodyLimits(routes))
-  const turns = createLoopTurns()
   const monitors = createAddressList(core.config.http.metricsAllow)
   const findOtherHost = createHostCheck(core.config)
   const memory = { bodies, answers }
-  const shared = { core, proxies, monitors, findOtherHost, limiters, traffic, turns, requestLog }
+  const shared = { core, proxies, monitors, findOtherHost, limiters, traffic, requestLog }
   return mount({ ...shared, ...memory, stopping }, routes)
 }
 

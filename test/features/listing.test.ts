@@ -35,7 +35,9 @@ describe('S29: a list', () => {
       [[100, 100], [100], [300], [1, 255], [1]],
     )
     assert.ok(slices.every((slice) => slice.length === 1 || sum(slice) <= SLICE_BYTES))
-    assert.equal(listingOf(lines, (line) => line).sliceBytes, 300 * 1024)
+    const read = async (slice: readonly number[]) => slice
+    assert.equal(wholeListing({ lines, bytesOf: (line) => line, read }).sliceBytes, 300 * 1024)
+    assert.equal(listingOf(lines, (line) => line).sliceBytes, 857 * 1024, 'all of it is in memory')
   })
 
   it('is read only as far as its reader takes it', async () => {
@@ -68,6 +70,27 @@ describe('S29: a list', () => {
       asked.map((slice) => slice[0]),
       [0, 2, 4],
     )
+  })
+
+  it('is read in turns of the event loop of its own, beside others', async () => {
+    const starts: { loop: number; list: number }[] = []
+    let loop = 0
+    const count = () => {
+      loop += 1
+      if (starts.length < 12) setImmediate(count)
+    }
+    setImmediate(count)
+    const read = (list: number) => async (slice: readonly number[]) => {
+      starts.push({ loop, list })
+      return slice
+    }
+    const lists = [0, 1, 2].map((list) =>
+      collect(wholeListing({ lines: numbers(400), read: read(list) })),
+    )
+    await Promise.all(lists)
+    const later = starts.slice(3).map((start) => start.loop)
+    assert.equal(later.length, 9)
+    assert.equal(new Set(later).size, 9, 'no two slices in one turn')
   })
 
   it('lets other work have a turn between slices', async () => {

@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError } from '../../errors.ts'
 import { type Caller, callerName, projectOf } from '../../features/accounts/callers/caller.ts'
 import type { Core } from '../../features/core.ts'
-import type { LoopTurns } from '../../features/loop-turns.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
 import { runFor } from '../../turns/owner.ts'
@@ -38,8 +37,6 @@ export type ExchangeDeps = {
   bodies: BodyAllowance
   /** The memory for answers. */
   answers: AnswerAllowance
-  /** In which the answers of projects, and of addresses, are produced. */
-  turns: LoopTurns
   requestLog: Pick<RequestLog, 'record'>
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal

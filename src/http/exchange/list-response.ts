@@ -4,8 +4,8 @@
  * refusal; a later one cuts the connection.
  */
 
-import { setImmediate } from 'node:timers/promises'
 import type { Listing } from '../../features/listing.ts'
+import { nextTurn } from '../../features/loop-turns.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { RawCall } from '../route.ts'
 import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
@@ -165,7 +165,7 @@ async function serialize(item: unknown): Promise<{ texts: string[]; bytes: numbe
     texts.push(text)
     bytes += Buffer.byteLength(text)
     text = ''
-    await setImmediate()
+    await nextTurn()
   }
   texts.push(text)
   return { texts, bytes: bytes + Buffer.byteLength(text) }

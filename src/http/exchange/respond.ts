@@ -9,13 +9,13 @@ import type { IncomingMessage } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
 import { projectOf } from '../../features/accounts/callers/caller.ts'
+import { nextTurn } from '../../features/loop-turns.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import { addLogFields, withLogFields } from '../../log.ts'
 import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
-import { addressGroup } from '../server/client-address.ts'
 import {
   isLongUnderWay,
   type LastResponse,
@@ -106,7 +106,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
   if (route.answerBytes > 0) {
     await answerOf(deps, exchange).reserve(route.answerBytes)
-    await deps.turns.next(lineOf(exchange))
+    await exchange.within(nextTurn)
   }
   return exchange.within(() => route.run(toCall(deps, exchange, { body, idempotencyKey })))
 }
@@ -245,7 +245,7 @@ async function finish(
     },
     cut: () => incoming.destroy(),
     within: exchange.within,
-    nextTurn: () => deps.turns.next(lineOf(exchange)),
+    nextTurn: () => exchange.within(nextTurn),
   })
   return new Response(stream, { status, headers: all(headers, cookies) })
 }
@@ -264,11 +264,6 @@ function keepShare(deps: ExchangeDeps, exchange: Exchange, sizeBytes: number): v
   const { answer } = exchange
   if (sizeBytes > FREE_ANSWER_BYTES) answerOf(deps, exchange).resize(sizeBytes)
   else answer?.resize(0)
-}
-
-/** The answers of a project, or else of an address, take turns with those of others. */
-function lineOf({ caller, address }: Exchange): string {
-  return projectOf(caller)?.id ?? addressGroup(address)
 }
 
 /** Most responses set no cookie. */

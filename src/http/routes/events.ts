@@ -101,6 +101,8 @@ const deletionStatus = jobStatus(
 )
 
 const shared = { tag: 'Events' } as const
+/** Of a row with a name, beside the name. */
+const NAMED_BYTES = 64
 const nameParam = { eventName: 'Percent-encoded' }
 
 export const record = ({ core }: RouteDeps) =>
@@ -205,7 +207,10 @@ export const countNames = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const { startDate: startAt, endDate: endAt } = call.query
       const counts = await countByName(core, call.project.id, { startAt, endAt })
-      return arrayResponse(call, listingOf(counts))
+      return arrayResponse(
+        call,
+        listingOf(counts, ({ name }) => NAMED_BYTES + name.length),
+      )
     },
   })
 
@@ -220,7 +225,8 @@ export const listNames = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const counts = await countByName(core, call.project.id)
       const names = counts.map(({ name }) => name)
-      return wholeResponse(call, { name: 'eventNames', listing: listingOf(names) })
+      const listing = listingOf(names, (name) => NAMED_BYTES + name.length)
+      return wholeResponse(call, { name: 'eventNames', listing })
     },
   })
 

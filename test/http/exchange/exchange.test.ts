@@ -7,7 +7,6 @@ import supertest from 'supertest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { Core } from '../../../src/features/core.ts'
-import { createLoopTurns } from '../../../src/features/loop-turns.ts'
 import type { RequestLogEntry } from '../../../src/features/requests/log.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
 import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
@@ -183,7 +182,6 @@ before(async () => {
     traffic: createTraffic(),
     bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
     answers: createAnswerAllowance({ totalBytes: 1e8, addressBytes: 1e8 }, core.counters),
-    turns: createLoopTurns(),
     requestLog: { record: (entry) => seen.entries.push(entry) },
     get stopping() {
       return stopping.signal
