@@ -13,7 +13,7 @@ import type {
   SenderVerdicts,
   UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
-import { MAX_HEADER_BYTES } from '../mail/limits.ts'
+import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../mail/limits.ts'
 import { listReadable } from '../mail/txt-record.ts'
 
 /** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
@@ -46,10 +46,7 @@ type Message = Pick<UnparsedMessage, 'reversePath' | 'clientAddress' | 'clientNa
 
 /** Never rejects. */
 export async function checkSender(deps: VerdictDeps, message: Message): Promise<CheckedSender> {
-  const header = headerOf(message.raw)
-  if (countSignatures(header) > MAX_SIGNATURES || countLines(header) > MAX_HEADER_LINES) {
-    return { verdicts: UNCHECKED, domains: [] }
-  }
+  if (isCostly(headerOf(message.raw))) return { verdicts: UNCHECKED, domains: [] }
   const found: CheckedSender = { verdicts: { ...UNCHECKED }, domains: [] }
   const { promise: timeOut, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, MAX_MS)
@@ -136,6 +133,17 @@ function headerOf(raw: Buffer): string {
   const begin = raw.toString('latin1', 0, MAX_HEADER_BYTES)
   const end = /\r?\n\r?\n/.exec(begin)?.index ?? begin.length
   return begin.slice(0, end)
+}
+
+/**
+ * Whether mailauth takes too long to read the header section. A label that is not ASCII, for example of the
+ * domain in From, takes the square of its length to normalise.
+ */
+function isCostly(header: string): boolean {
+  if (countSignatures(header) > MAX_SIGNATURES) return true
+  if (countLines(header) > MAX_HEADER_LINES) return true
+  const runs = header.match(/[\x80-\xff]+/g) ?? []
+  return runs.some(({ length }) => length > MAX_LINE_OCTETS)
 }
 
 function countSignatures(header: string): number {

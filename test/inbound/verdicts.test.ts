@@ -181,3 +181,14 @@ test('S5: a body of one line is copied a few times, whatever its length', async 
   assert.ok(concat.mock.callCount() > 0)
   assert.ok(copied < 4 * raw.length, String(copied))
 })
+
+test('S5: a domain of a hundred thousand combining marks is not normalised', async (t) => {
+  const spy = t.mock.method(String.prototype, 'normalize')
+  const domain = `e${'\u0301\u0323'.repeat(50_000)}.test`
+  const verdicts = await check(text.replace('people.test', domain))
+  assert.deepEqual(new Set(Object.values(verdicts)), new Set(['PROCESSING_FAILED']))
+  const lengths = spy.mock.calls.map(({ this: label }) => String(label).length)
+  assert.ok(Math.max(0, ...lengths) < 1_000)
+  const name = text.replace('Bob', '\u674e'.repeat(300))
+  assert.equal((await check(name)).spf, 'PASS')
+})
