@@ -124,12 +124,15 @@ function holdPages() {
   const { store } = service.core
   const { scan } = store
   const { promise: isFree, resolve: free } = Promise.withResolvers<void>()
+  let asked = 0
   const values = async (query: Parameters<typeof scan.values>[0]) => {
+    asked += 1
     await isFree
     return scan.values(query)
   }
   Object.assign(store, { scan: { values, list: scan.list.bind(scan) } })
   return {
+    asked: () => asked,
     free: () => {
       Object.assign(store, { scan })
       free()
@@ -174,6 +177,7 @@ test('a disconnected client and a HEAD request hold no slot', async () => {
     )
     await new Promise((resolve) => socket.once('data', resolve))
   }
+  while (pages.asked() < 2) await pause()
   for (const socket of sockets) socket.destroy()
   while (service.requests.length < before + 2) await pause()
   // The pages that were asked for are still being read.
