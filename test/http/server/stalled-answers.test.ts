@@ -105,6 +105,7 @@ test('a client that takes less than the kernel holds is not cut, in each half mi
   const { state, port } = await serve(t, createServer())
   const socket = await ask(t, connect(port, '127.0.0.1'))
   const from = socket.bytesRead
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   for (let round = 0; round < 12; round += 1) {
     for (let looks = 0; looks < 5; looks += 1) {
       t.mock.timers.tick(5_000)
@@ -114,7 +115,7 @@ test('a client that takes less than the kernel holds is not cut, in each half mi
     // As much as makes the kernel of the client say that there is room.
     while (state.cuts === 0 && socket.bytesRead < before + 512 * 1024) {
       socket.resume()
-      await Promise.race([once(socket, 'data'), once(socket, 'close')])
+      await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed])
       socket.pause()
     }
     await settle(socket)
