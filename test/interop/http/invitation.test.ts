@@ -12,7 +12,7 @@ import { enlargeLetters, lowestContrast, overflow, smallTargets } from './page-l
 /** Not localhost: over clear HTTP the browser does not say Sec-Fetch-Site to such a host. */
 const LAN_HOST = 'mail.lan'
 
-const { service, mine } = useService()
+const { service, mine } = useService({ http: { allowedHosts: [LAN_HOST] } })
 const { skip, visit } = useChromium([`--host-resolver-rules=MAP ${LAN_HOST} 127.0.0.1`])
 const texts = INVITATION_TRANSLATIONS.en
 let count = 0
