@@ -10,8 +10,8 @@ export type WorkOwner = {
   /** The line: a project's id; for requests without a project, the name of a user or of a network. */
   readonly key: string
   readonly isJob: boolean
-  /** The client of a request; absent for jobs. */
-  readonly client?: WaitingClient
+  /** The client of a request, until the work has changed something (`goOn`); absent for jobs. */
+  client?: WaitingClient | undefined
 }
 
 /** The connection of a client, as far as work needs it. */
@@ -35,6 +35,12 @@ export function runFor<T>(owner: WorkOwner, act: () => T): T {
 export function runShared<T>(act: () => T): T {
   const { key, isJob } = currentOwner()
   return currentOwner() === SYSTEM ? act() : owners.run({ key, isJob }, act)
+}
+
+/** The current work changes something: from now on it goes on when its client leaves. */
+export function goOn(): void {
+  const owner = owners.getStore()
+  if (owner?.client !== undefined) owner.client = undefined
 }
 
 export function currentOwner(): WorkOwner {

@@ -6,6 +6,7 @@ import { silentLog } from '../../src/log.ts'
 import { asc, eq, gt, sql } from '../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { runFor } from '../../src/turns/owner.ts'
+import { fakeClient } from '../turns/fake-client.ts'
 import { notes, openTestStore, recordingLog } from './test-store.ts'
 
 async function fill(store: Store, count: number): Promise<void> {
@@ -162,4 +163,18 @@ test('a listener is called for commits until it is removed', async (t) => {
   stop()
   await store.write((tx) => tx.delete(notes))
   assert.deepEqual([once, commitCount], [1, 1])
+})
+
+test('S31: work that has changed something goes on when its client leaves', async (t) => {
+  const store = await openTestStore(t)
+  const client = fakeClient()
+  await runFor({ key: 'a', isJob: false, client }, async () => {
+    await store.write((tx) => tx.run(sql`create table changed (id integer)`))
+    client.leave()
+    assert.deepEqual(await store.scan.all(sql`select * from changed`), [])
+  })
+  await assert.rejects(
+    runFor({ key: 'a', isJob: false, client }, async () => store.scan.all(sql`select 1`)),
+    { code: 'REQUEST_TIMEOUT' },
+  )
 })

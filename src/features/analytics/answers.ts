@@ -6,6 +6,7 @@
 
 import { MINUTE_MS } from '../../clock.ts'
 import { createLru } from '../../lru.ts'
+import { runShared } from '../../turns/owner.ts'
 import { isAnalyticsComplete } from './complete.ts'
 import type { AnalyticsDeps } from './read-counts.ts'
 
@@ -49,7 +50,7 @@ export function createAnswers<Query extends { projectId: string }, Value extends
     const begun = running.get(key)
     if (begun !== undefined) return begun
     const asked = { ...query, projectId: project.id } as Query
-    const started = answer(key, asked).finally(() => {
+    const started = runShared(() => answer(key, asked)).finally(() => {
       running.delete(key)
     })
     running.set(key, started)

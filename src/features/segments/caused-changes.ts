@@ -45,7 +45,9 @@ const findSeen = statement<Seen>(
   () => sql`select ${lastChange} as "seenChange", ${lastEvent} as "seenEvent"`,
 )
 
-const tracked = sql`segments where project_id = ${parameter('projectId')} and track_membership = 1`
+/** Those that are computed. */
+const tracked = sql`segments where project_id = ${parameter('projectId')} and type = 'DYNAMIC'
+  and track_membership = 1`
 
 /** `isOpen`: a segment has not seen the change yet. */
 const findKnown = statement<{ depth: number; isOpen: number }>(

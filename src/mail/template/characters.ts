@@ -32,9 +32,15 @@ export function protectSpecials(text: string): string {
   return /[&<>"']/.test(text) ? swap(text, PROTECT) : text
 }
 
-/** As `protectSpecials`, for a text that becomes a part of a URL. */
+/**
+ * As `protectSpecials`, for a text that becomes a part of a URL. A stand-in or a mark (`url-values.ts`)
+ * that the text has itself becomes U+FFFD: it must not count as one of the template.
+ */
 export function protectUrlSpecials(text: string): string {
-  return text.replace(/[\t\n\r !-,/:-@[-^`{-}]/g, (char) => PROTECT_URL.get(char) ?? char)
+  return text.replace(
+    /[\t\n\r !-,/:-@[-^`{-}\ufdd0-\ufdef\ufffe\uffff]/g,
+    (char) => PROTECT_URL.get(char) ?? '\ufffd',
+  )
 }
 
 export function restoreSpecials(text: string): string {

@@ -86,6 +86,7 @@ export function createThreadTasks({
     try {
       return (await settled.promise) as { result: Output } | undefined
     } finally {
+      clearTimeout(timer)
       if (busy.size === 0) timer = setTimeout(threads.endAll, restMs).unref()
     }
   }

@@ -8,6 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
+import { goOn } from '../../turns/owner.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'
 import { createGroupRunner, type WriteRequest } from './group.ts'
@@ -64,6 +65,7 @@ export function createWriter(deps: Deps): Writer {
   function write<T>(fn: (tx: Tx) => Promise<T>, { heavyFor }: WriteOptions = {}): Promise<T> {
     if (active.getStore()?.isOpen) return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
+    goOn()
     return new Promise((resolve, reject) => {
       counts.waiting += 1
       const settle: Pick<WriteRequest, 'resolve' | 'reject'> = {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createAnswers } from '../../../src/features/analytics/answers.ts'
+import { currentOwner, runFor } from '../../../src/turns/owner.ts'
 import { openTestCore, START } from '../../core.ts'
+import { fakeClient } from '../../turns/fake-client.ts'
 import { setComplete } from './add-counts.ts'
 
 type Query = { projectId: string; size?: number }
@@ -80,4 +82,16 @@ test('the size of all kept answers is bounded: the oldest go, and too large ones
   assert.equal(await numberOf({ size: 900_001 }), 4, 'was asked for longest ago')
   assert.equal(await numberOf({ size: 2_000_000 }), 5)
   assert.equal(await numberOf({ size: 2_000_000 }), 6)
+})
+
+test('S31: a shared query goes on when the client that began it leaves', async (t) => {
+  const clients: unknown[] = []
+  const core = await openTestCore(t)
+  const watch = createAnswers(core, async (_, { projectId }: Query) => {
+    clients.push(currentOwner().client)
+    return { projectId }
+  })
+  const client = fakeClient()
+  await runFor({ key: 'shop', isJob: false, client }, () => watch(SHOP, {}))
+  assert.deepEqual(clients, [undefined])
 })

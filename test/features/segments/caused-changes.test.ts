@@ -142,3 +142,18 @@ test('S34: a workflow that moves a contact in and out of a segment ends after fi
   )
   assert.equal(rows.at(-1)?.exitReason, 'chain too deep')
 })
+
+test('S34: a segment that is never computed keeps no cause open', async (t) => {
+  const { core, projectId, ada, moves, target, walk } = await open(t)
+  await createSegment(core, { projectId, name: 'Fixed', type: 'STATIC', hasMembershipEvents: true })
+  for (const [index, flow] of ['to pro', 'to free', 'to pro', 'to free'].entries()) {
+    await walk(flow, ada, index === 0 ? 3 : undefined)
+    await computeSegment(core, target)
+  }
+  assert.deepEqual(await moves(), [
+    'ada segment.pro.entry 4',
+    'ada segment.pro.exit 1',
+    'ada segment.pro.entry 1',
+    'ada segment.pro.exit 1',
+  ])
+})

@@ -184,3 +184,19 @@ test('stand-ins and marks of a value do not open anything', () => {
   assert.equal(read.pathname.split('/').length, 3)
   assert.deepEqual([...read.searchParams.keys()], ['q', 'r'])
 })
+
+test('marks and stand-ins that a value has itself are nothing of the template', () => {
+  for (const mark of ['\ufffe', '\uffff', '\uffff\ufffe', '\ufdd0', '\ufdef']) {
+    for (const dots of ['..', '.', '%2e%2e']) {
+      for (const v of [mark + dots, dots + mark, mark + dots + mark]) {
+        const made = new URL(url('https://api.test/users/{{ v }}/orders', { v }))
+        const [, users, segment = '', orders, ...more] = made.pathname.split('/')
+        assert.deepEqual([users, orders, more], ['users', 'orders', []], JSON.stringify(v))
+        assert.equal(
+          decodeURIComponent(segment),
+          v.replace(/[\ufdd0-\ufdef\ufffe\uffff]/g, '\ufffd'),
+        )
+      }
+    }
+  }
+})

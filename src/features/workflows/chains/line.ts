@@ -10,7 +10,7 @@
  *
  * The places are counted in the transaction of the turn that takes them.
  */
-import { MINUTE_MS } from '../../../clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../../clock.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { chainStarts } from '../../../store/schema/workflows.ts'
@@ -30,6 +30,9 @@ export type ChainLine = {
   write(): Promise<void>
 }
 
+/** A line of 1.4 million starts. */
+const LONGEST_LINE_MS = DAY_MS
+
 type LastPlace = { dueAt: number; taken: number }
 type State = { begun: number; last: LastPlace | undefined; isChanged: boolean }
 
@@ -42,10 +45,14 @@ const inLine = sql`workflow_executions ${indexedBy('workflow_executions_line')}
   where project_id = ${parameter('projectId')} and depth > 0 and steps_done = 0
     and status = 'WAITING'`
 
-/** Of those who wait for a place; no row if nobody does. */
+/**
+ * Of those who wait for a place; no row if nobody does. A place after `until` was given while the clock was
+ * ahead: nobody queues behind it.
+ */
 export const findLastPlace = statement<LastPlace>(
   () => sql`select due_at as "dueAt", count(*) as taken from ${inLine}
-    and due_at = (select max(due_at) from ${inLine}) and due_at > 0 group by due_at`,
+    and due_at = (select max(due_at) from ${inLine} and due_at <= ${parameter('until')})
+    and due_at > 0 group by due_at`,
 )
 
 const saveBegun = statement((db) =>
@@ -77,7 +84,7 @@ export function createChainLine(
 
   async function load(): Promise<State> {
     const counted = await tx.find(findBegun, { projectId })
-    const last = await tx.find(findLastPlace, { projectId })
+    const last = await tx.find(findLastPlace, { projectId, until: minuteAt + LONGEST_LINE_MS })
     const begun = counted?.minuteAt === minuteAt ? counted.begun : 0
     return { begun, last, isChanged: false }
   }

@@ -222,3 +222,13 @@ test('S34: a fan-out of ten to each start grows no faster than the places, and e
   assert.ok(all.every(({ status, dueAt }) => dueAt === null && status !== 'WAITING'))
   assert.equal(await runner.run(), 0)
 })
+
+test('S34: nobody queues behind a place that was given while the clock was ahead', async (t) => {
+  const { core, people, begin, states } = await openLine(t, 3, PLACES)
+  await begin(people.slice(0, 1))
+  const far = core.now() + 400 * 24 * 60 * MINUTE_MS
+  await core.store.write((tx) => tx.update(workflowExecutions).set({ dueAt: far }))
+  core.clock.now += MINUTE_MS
+  await begin(people.slice(1))
+  assert.deepEqual(await states(), { WAITING: 1, EXITED: 2 })
+})
