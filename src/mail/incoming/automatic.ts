@@ -5,7 +5,7 @@
  */
 import { decodeHeader } from '../parse/decode-text.ts'
 import type { Entity } from '../parse/entity.ts'
-import { type Field, findField } from '../parse/fields.ts'
+import { type Field, findField, listFields } from '../parse/fields.ts'
 import { findAddress } from '../parse/find-address.ts'
 import type { Report } from '../report/read-report.ts'
 
@@ -50,6 +50,9 @@ const REPLY_FIELDS = [
   'x-apple-action',
 ]
 
+/** RFC 5322 section 3.2.2, not nested. */
+const LEADING_COMMENTS = /^(?:\s|\([^()]*\))+/
+
 const LIST_FIELDS = ['list-id', 'list-post', 'list-unsubscribe', 'list-help', 'mailing-list']
 
 /** As common responders begin a subject: the words, then a colon, "from" or the end. */
@@ -91,13 +94,30 @@ function ofReport({ contentType, fields }: Entity): AutomaticReason | undefined 
   return /^\s*multipart\/digest\b/i.test(contentType) ? 'list' : undefined
 }
 
+/** The value without the comments before it, up to a parameter, a comment or a blank; in lower case. */
+function firstWord(value: string): string {
+  const text = value.replace(LEADING_COMMENTS, '').toLowerCase()
+  return text.split(/[;(\s]/, 1)[0] ?? ''
+}
+
+/** `auto-replied` first, then other words, then those that deny. */
+function byDenial(one: string, other: string): number {
+  const rank = (word: string) => (word === 'auto-replied' ? 0 : ['', 'no'].includes(word) ? 2 : 1)
+  return rank(one) - rank(other)
+}
+
 function ofFields(fields: readonly Field[]): AutomaticReason | undefined {
   const value = (name: string) => (findField(fields, name) ?? '').trim().toLowerCase()
-  const submitted = value('auto-submitted').split(/[;(\s]/, 1)[0] ?? ''
-  const precedence = value('precedence')
+  // A message with several fields of a name is automatic if one of them says so.
+  const words = (name: string) => listFields(fields, name).map(firstWord)
+  const submitted = words('auto-submitted').sort(byDenial)[0] ?? ''
+  const precedences = words('precedence')
   if (submitted === 'auto-replied') return 'auto-reply'
   if (submitted.startsWith('auto-') && value('in-reply-to') !== '') return 'auto-reply'
-  if (/^auto.?reply/.test(precedence) || value('delivered-to') === 'autoresponder') {
+  if (
+    precedences.some((word) => /^auto.?reply/.test(word)) ||
+    value('delivered-to') === 'autoresponder'
+  ) {
     return 'auto-reply'
   }
   if (REPLY_FIELDS.some((name) => !['', 'no', 'false', 'none'].includes(value(name)))) {
@@ -106,7 +126,7 @@ function ofFields(fields: readonly Field[]): AutomaticReason | undefined {
   if (submitted !== 'no' && REPLY_SUBJECT.test(subjectOf(fields))) return 'auto-reply'
   if (submitted !== '' && submitted !== 'no') return 'auto-submitted'
   if (LIST_FIELDS.some((name) => findField(fields, name) !== undefined)) return 'list'
-  if (/^(?:bulk|junk|list)\b/.test(precedence)) return 'precedence'
+  if (precedences.some((word) => /^(?:bulk|junk|list)\b/.test(word))) return 'precedence'
   if (/\b(?:all|oof|autoreply)\b/.test(value('x-auto-response-suppress'))) {
     return 'auto-response-suppress'
   }

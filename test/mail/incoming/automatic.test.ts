@@ -22,6 +22,8 @@ const mail = (fields: string, body = 'Hello.') =>
 
 const MACHINES: [AutomaticReason, string][] = [
   ['auto-reply', 'Auto-Submitted: auto-replied'],
+  ['auto-reply', 'Auto-Submitted: (vacation) auto-replied'],
+  ['auto-reply', 'Auto-Submitted: no\nAuto-Submitted: auto-replied'],
   ['auto-reply', 'AUTO-SUBMITTED: Auto-Replied (vacation)'],
   ['auto-reply', 'Auto-Submitted: auto-replied; owner-email="x@y.test"'],
   ['auto-reply', 'Auto-Submitted: auto-generated\nIn-Reply-To: <1@sender.test>'],
@@ -39,6 +41,10 @@ const MACHINES: [AutomaticReason, string][] = [
   ['auto-reply', 'Subject: =?utf-8?b?6Ieq5Yqo5Zue5aSNOiDkvaDlpb0=?='],
   ['auto-reply', 'Subject: Automatische Antwort: Rechnung'],
   ['auto-submitted', 'Auto-Submitted: auto-generated'],
+  ['auto-submitted', 'Auto-Submitted: (a) (b) auto-generated (c)'],
+  ['auto-submitted', 'Auto-Submitted: no\nAuto-Submitted: auto-generated'],
+  ['precedence', 'Precedence: (x) bulk'],
+  ['precedence', 'Precedence: normal\nPrecedence: bulk'],
   ['auto-submitted', 'Auto-Submitted: auto-notified'],
   ['list', 'List-Id: <news.reader.test>'],
   ['list', 'List-Unsubscribe: <https://reader.test/u>'],
