@@ -13,6 +13,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { COUNTED_OTHERWISE } from '../../contacts/write/set-subscribed.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
+import { MAIL_EVENTS } from '../../events/mail-events.ts'
 import { type BrakeDeps, brakeCampaigns } from '../brake/brake.ts'
 import { countClicks } from './count-clicks.ts'
 import { UNSUBSCRIBED_MARK } from './marks.ts'
@@ -25,17 +26,7 @@ const BATCH = 500
 const LINGER_MS = 250
 
 /** After any of these, an email of a campaign may count as something else. */
-const OUTCOMES: ReadonlySet<string> = new Set([
-  'email.sent',
-  'email.delivery',
-  'email.open',
-  'email.click',
-  'email.bounce',
-  'email.complaint',
-  'email.failed',
-  'email.suppressed',
-  'contact.unsubscribed',
-])
+const OUTCOMES: ReadonlySet<string> = new Set([...MAIL_EVENTS, 'contact.unsubscribed'])
 
 const FIGURES = [
   'sent',

@@ -12,6 +12,7 @@ import {
   type ConditionReferences,
   listReferences,
 } from '../../conditions/condition.ts'
+import { MAIL_EVENTS } from '../../events/mail-events.ts'
 import { segmentEvent } from '../../segments/slug.ts'
 import type { UpdateContactConfig } from '../graph/step-config.ts'
 
@@ -33,18 +34,6 @@ type AskingSegment = Pick<Segment, 'id' | 'name' | 'hasMembershipEvents'> & {
 }
 
 const OF_EXECUTIONS = ['workflow.started', 'workflow.completed']
-
-/** Also of clicks and complaints: people make them, and they start workflows all the same. */
-const OF_MAIL = [
-  'email.sent',
-  'email.delivery',
-  'email.open',
-  'email.click',
-  'email.bounce',
-  'email.complaint',
-  'email.failed',
-  'email.suppressed',
-]
 
 const OF_ACTION = {
   none: [],
@@ -82,7 +71,8 @@ async function loadChanges(queries: Queries, projectId: string): Promise<Map<str
   for (const step of steps) {
     const own = all.get(step.workflowId) ?? noChanges()
     all.set(step.workflowId, own)
-    if (step.type === 'SEND_EMAIL') for (const name of OF_MAIL) own.events.add(name)
+    // Also clicks and complaints: people make them, and they start workflows all the same.
+    if (step.type === 'SEND_EMAIL') for (const name of MAIL_EVENTS) own.events.add(name)
     else addUpdate(own, step.config as UpdateContactConfig)
   }
   return all

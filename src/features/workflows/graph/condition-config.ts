@@ -13,6 +13,7 @@
 
 import { storedEventName } from '../../conditions/field.ts'
 import { MAX_VALUES } from '../../conditions/filter.ts'
+import { MAIL_EVENTS } from '../../events/mail-events.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
 import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
 import {
@@ -28,10 +29,7 @@ import {
 export const DEFAULT_BRANCH = 'default'
 
 /** By the names under which events are stored. */
-const EMAIL_EVENTS: readonly string[] = [
-  ...['email.sent', 'email.delivery', 'email.open', 'email.click', 'email.bounce'],
-  ...['email.complaint', 'email.failed', 'email.suppressed', 'email.received'],
-]
+const EMAIL_EVENTS: readonly string[] = [...MAIL_EVENTS, 'email.received']
 const PATH_PREFIXES: readonly string[] = ['data.', 'contact.data.', 'event.', 'workflow.']
 const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
 const NUMERIC_OPERATORS = [
