@@ -10,7 +10,7 @@
 import { parseArgs } from 'node:util'
 import { isPostfixInstalled, measureIntake, startPostfix } from './mail/postfix.ts'
 import { makeProject, prose, runLoad } from './mail/sender.ts'
-import { createBench, processorMicroseconds, type Running } from './server.ts'
+import { createBench, directConfiguration, processorMicroseconds, type Running } from './server.ts'
 import { median, printTable, show } from './table.ts'
 
 const ROUNDS = 3
@@ -21,19 +21,7 @@ const PAIRS = 10
 const WARM_UP = 6_000
 const REQUESTS_OF_PAIR = 4_000
 
-const configuration = `
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "bench.example.test"
-[dns]
-servers = ["127.0.0.1:9"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "warn"
-`
+const configuration = directConfiguration({ logLevel: 'warn' })
 
 type Subject = { server: Running; secret: string; sent: number; remove(): Promise<void> }
 

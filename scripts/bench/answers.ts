@@ -14,7 +14,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LoadResult, makeProject, prose, startLoad } from './mail/sender.ts'
-import { createBench, type Running, residentMegabytes } from './server.ts'
+import { createBench, directConfiguration, type Running, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
 
 const UNREAD = 100
@@ -29,20 +29,7 @@ const UNREAD_MS = 10_000
 const MAX_MEGABYTES = 400
 const MAX_HOLD_MS = 100
 
-const configuration = `
-[http]
-listen = "127.0.0.1:0"
-max_connections = 1000
-[delivery]
-mode = "direct"
-hostname = "bench.example.test"
-[dns]
-servers = ["127.0.0.1:9"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "fatal"
-`
+const configuration = directConfiguration({ logLevel: 'fatal', http: 'max_connections = 1000' })
 
 type Phase = {
   megabytes: number

@@ -12,7 +12,7 @@ import { createKeyring } from '../../src/config/keyring.ts'
 import { linkNumber } from '../../src/mail/html/links.ts'
 import { createClickToken } from '../../src/mail/signed-tokens.ts'
 import { type LoadResult, makeProject, prose, runLoad } from './mail/sender.ts'
-import { type Bench, createBench, type Running } from './server.ts'
+import { type Bench, createBench, directConfiguration, type Running } from './server.ts'
 import { median, printTable, show } from './table.ts'
 
 const EMAILS = 5_000
@@ -27,20 +27,8 @@ const secretOfLinks = 'a secret of the benchmark of clicks'
 const userAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
 
-const configuration = `
-secret = "${secretOfLinks}"
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "bench.example.test"
-[dns]
-servers = ["127.0.0.1:9"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "warn"
-`
+const configuration = `secret = "${secretOfLinks}"
+${directConfiguration({ logLevel: 'warn' })}`
 
 const bench = createBench(configuration)
 try {

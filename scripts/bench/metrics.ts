@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { newId } from '../../src/store/ids.ts'
 import { type LoadResult, makeProject, prose, startLoad } from './mail/sender.ts'
-import { createBench, type Running } from './server.ts'
+import { createBench, directConfiguration, type Running } from './server.ts'
 import { percentile, printTable, show } from './table.ts'
 
 const WAITING = 1_000_000
@@ -18,19 +18,7 @@ const SENDS_A_SECOND = 50
 const LIMIT_MS = 100
 const HOUR_MS = 60 * 60 * 1_000
 
-const configuration = `
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "bench.example.test"
-[dns]
-servers = ["127.0.0.1:9"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "fatal"
-`
+const configuration = directConfiguration({ logLevel: 'fatal' })
 
 const bench = createBench(configuration)
 const secret = await makeProject(bench)

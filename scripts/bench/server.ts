@@ -51,6 +51,30 @@ function findProgram(): [string, ...string[]] {
   return [process.execPath, path.join(import.meta.dirname, '../../src/main.ts')]
 }
 
+/** A server that delivers directly, but finds no name server. `http`: more lines of that table. */
+export function directConfiguration({
+  logLevel,
+  http = '',
+}: {
+  logLevel: 'warn' | 'fatal'
+  http?: string
+}): string {
+  return `
+[http]
+listen = "127.0.0.1:0"
+${http}
+[delivery]
+mode = "direct"
+hostname = "bench.example.test"
+[dns]
+servers = ["127.0.0.1:9"]
+[limits]
+api_requests_per_minute = 0
+[log]
+level = "${logLevel}"
+`
+}
+
 /** Creates a folder with this configuration (TOML). `program`: another executable to measure. */
 export function createBench(configuration: string, program?: string): Bench {
   const [executable, ...first] = program === undefined ? findProgram() : [program]

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { type Api, createApi } from './api.ts'
 import { makeProject, runLoad } from './mail/sender.ts'
-import { createBench, type Running, residentMegabytes } from './server.ts'
+import { createBench, directConfiguration, type Running, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
 import { addSleepers, wakeSleepers } from './workflow/sleepers.ts'
 
@@ -37,19 +37,7 @@ const IDLE_MS = 20_000
 const AT_ONCE = Number(options['at-once'])
 const SINGLES = 20
 
-const configuration = `
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "bench.example.test"
-[dns]
-servers = ["127.0.0.1:9"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "warn"
-`
+const configuration = directConfiguration({ logLevel: 'warn' })
 
 type Made = { id: string; stepIds: Record<string, string> }
 
