@@ -2,9 +2,10 @@
  * `npm test`: types and lint, then every test outside `test/interop`.
  * `npm run test:interop`: `test/interop` only, against other people's software.
  * `npm test -- FILE…`: these test files only, each in a process of its own.
+ * `npm test -- --processes N`: as many at a time; without it one more than the machine has cores.
  *
- * Most test files run many to a process, one after the other (`test-batch.ts`): they start nothing
- * but sockets and threads, and close these. The files ALONE have a process to themselves.
+ * Most test files run many to a process, one after the other (`test-batch.ts`): they close the
+ * sockets and threads that they open. The files ALONE have a process to themselves.
  *
  * A run of all tests bundles the program first: the processes and threads that tests start load the
  * bundle in half the processor time that they need for the source.
@@ -15,29 +16,31 @@ import os from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 import { outputFolder } from '../build.config.ts'
 import { bundleForTests } from './bundle-for-tests.ts'
 import { report } from './test-report.ts'
 
 /** Folders and files in `test` that start and kill programs, fill the disk, or take long. */
 const ALONE = [
-  'e2e',
+  'e2e/crash',
+  'e2e/commands.test.ts',
+  'e2e/restored-server.test.ts',
   'docs/commands',
   'docs/containerfile.test.ts',
   'cli/serve.test.ts',
   'store/files',
-  'store/migrate.test.ts',
   'store/write/crash.test.ts',
-  'log.test.ts',
-  'main.test.ts',
 ]
-const BATCH_FILES = 16
+/** The more files a process runs, the less of its time goes into loading and compiling. */
+const MAX_BATCH_FILES = 64
+const MIN_BATCH_FILES = 8
 
 /** Folders whose files take longest. They begin, so that the last processes to run are short. */
 const FIRST = ['e2e', 'docs', 'cli', 'http', 'outbound', 'inbound', 'features']
 
-/** For one process; the crash and queue tests of `interop` are the longest. Other load makes it slow. */
-const TIMEOUT_MS = 900_000
+/** For one process with its batch of files. Other load makes the time ten times as long. */
+const TIMEOUT_MS = 3_600_000
 
 /** A file system in memory, on Linux: databases of tests lie there, so that no commit waits for a disk. */
 const MEMORY_FOLDER = '/dev/shm'
@@ -55,24 +58,33 @@ async function runAll(argv: string[]): Promise<boolean> {
   prepareEnvironment()
   if (argv[0] === 'interop') return runTests(globSync('test/interop/**/*.test.ts').sort(), 1)
   if (hasMemoryFolder()) process.env.TMPDIR ??= MEMORY_FOLDER
-  const cores = os.availableParallelism()
-  if (argv.length > 0) return runTests(argv, cores)
+  const { files, processes } = readArguments(argv)
+  if (files.length > 0) return runTests(files, processes)
   process.env.TEST_PROGRAM = await bundleForTests(path.resolve(outputFolder, 'for-tests'))
   const tests = listTests()
   const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-batches-'))
-  const batches = writeBatches(
-    folder,
-    tests.filter((file) => !isAlone(file)),
-  )
+  const batched = tests.filter((file) => !isAlone(file))
+  const batches = writeBatches(folder, divide(batched, processes))
   const buildInfo = path.join(cache, 'tsc.tsbuildinfo')
   const results = await Promise.all([
     check('tsc', ['--noEmit', '--incremental', '--tsBuildInfoFile', buildInfo]),
     check('biome', ['check', '--error-on-warnings', '.']),
-    // Many of the tests wait most of the time.
-    runTests([...tests.filter(isAlone), ...batches], cores + 1),
+    runTests([...tests.filter(isAlone), ...batches], processes),
   ])
   rmSync(folder, { recursive: true })
   return !results.includes(false)
+}
+
+function readArguments(argv: string[]): { files: string[]; processes: number } {
+  const { values, positionals } = parseArgs({
+    args: argv,
+    options: { processes: { type: 'string' } },
+    allowPositionals: true,
+  })
+  // Many of the tests wait most of the time.
+  const processes = Number(values.processes ?? os.availableParallelism() + 1)
+  if (Number.isInteger(processes) && processes > 0) return { files: positionals, processes }
+  throw new Error(`--processes is no whole number above 0: ${values.processes}`)
 }
 
 function listTests(): string[] {
@@ -89,18 +101,31 @@ function isAlone(file: string): boolean {
   return ALONE.some((one) => name === one || name.startsWith(`${one}/`))
 }
 
-/** Writes one program for each batch of files into the folder, and returns the paths. */
-function writeBatches(folder: string, files: string[]): string[] {
-  const runner = path.join(import.meta.dirname, 'test-batch.ts')
-  const batches: string[] = []
-  for (let at = 0; at < files.length; at += BATCH_FILES) {
-    const batch = path.join(folder, `${batches.length + 1}.mjs`)
-    const text = JSON.stringify(files.slice(at, at + BATCH_FILES), null, 2)
-    const url = JSON.stringify(pathToFileURL(runner).href)
-    writeFileSync(batch, `import { describeFiles } from ${url}\ndescribeFiles(${text})\n`)
-    batches.push(batch)
+/**
+ * Divides the files into batches. The later ones are smaller, so that all processes end at nearly the
+ * same time.
+ */
+function divide(files: string[], processes: number): string[][] {
+  const batches: string[][] = []
+  for (let at = 0; at < files.length; ) {
+    const share = Math.ceil((files.length - at) / (2 * processes))
+    const count = Math.min(MAX_BATCH_FILES, Math.max(MIN_BATCH_FILES, share))
+    batches.push(files.slice(at, at + count))
+    at += count
   }
   return batches
+}
+
+/** Writes one program for each batch into the folder, and returns the paths. */
+function writeBatches(folder: string, batches: string[][]): string[] {
+  const runner = path.join(import.meta.dirname, 'test-batch.ts')
+  const url = JSON.stringify(pathToFileURL(runner).href)
+  return batches.map((files, index) => {
+    const batch = path.join(folder, `${index + 1}.mjs`)
+    const text = JSON.stringify(files, null, 2)
+    writeFileSync(batch, `import { describeFiles } from ${url}\ndescribeFiles(${text})\n`)
+    return batch
+  })
 }
 
 /** Runs a tool of node_modules/.bin beside the tests and prints its output. */
