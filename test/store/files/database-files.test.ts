@@ -7,6 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
+import { childProgram } from '../../child-program.ts'
 import { makeDatabaseFolder, notes, openTestStore } from '../test-store.ts'
 
 async function openWatched(t: TestContext) {
@@ -111,7 +112,7 @@ describe('the files of the database', () => {
 
   it('stay the same while commands open and close them, during checkpoints, and at rest', async (t) => {
     const { store, health, fatal, file } = await openWatched(t)
-    const script = path.join(import.meta.dirname, '..', 'opening-child.ts')
+    const script = childProgram('test/store/opening-child.ts')
     const { migrationsDir } = store.location
     for (let round = 0; round < 3; round += 1) {
       const argv = [script, file, migrationsDir]
