@@ -9,6 +9,7 @@ import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
+import { childProgram } from '../../child-program.ts'
 import { makeDatabaseFolder, notes, openTestStore } from '../test-store.ts'
 
 async function openWatched(t: TestContext) {
@@ -168,7 +169,7 @@ describe('the files of the database', () => {
 
   it('stay the same while commands open and close them, during checkpoints, and at rest', async (t) => {
     const { store, health, fatal, file } = await openWatched(t)
-    const script = path.join(import.meta.dirname, '..', 'opening-child.ts')
+    const script = childProgram('test/store/opening-child.ts')
     const { migrationsDir } = store.location
     for (let round = 0; round < 3; round += 1) {
       const argv = [script, file, migrationsDir]
