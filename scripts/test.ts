@@ -67,7 +67,7 @@ async function runAll(argv: string[]): Promise<boolean> {
   const batches = writeBatches(folder, divide(batched, processes))
   const buildInfo = path.join(cache, 'tsc.tsbuildinfo')
   const results = await Promise.all([
-    check('tsc', ['--noEmit', '--incremental', '--tsBuildInfoFile', buildInfo]),
+    check('tsc', ['--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile', buildInfo]),
     check('biome', ['check', '--error-on-warnings', '.']),
     runTests([...tests.filter(isAlone), ...batches], processes),
   ])
