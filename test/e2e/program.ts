@@ -24,6 +24,7 @@ import {
 import { type OpenCore, openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
 import { takeServeLock } from '../../src/store/files/serve-lock.ts'
+import { copyDatabase } from '../database-template.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
@@ -85,6 +86,7 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   const log = silentLog()
   // A server has run here before: the lock's file is there, and who has the database open is welcome.
   await prepareDataDir(config)
+  await copyDatabase(config.database.file)
   const lock = await takeServeLock(config.database.file, { log })
   lock.release()
   const core = await openCore(config, { log })
