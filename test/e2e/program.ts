@@ -177,13 +177,18 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   }
 }
 
-/** Asks until there is an answer. */
+/** The first and the longest pause between two questions. */
+const PAUSES_MS = [4, 40] as const
+
+/** Asks until there is an answer, less and less often: questions take the processor from the answer. */
 export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const giveUpAt = performance.now() + PATIENCE_MS; ; ) {
+  const [first, longest] = PAUSES_MS
+  const giveUpAt = performance.now() + PATIENCE_MS
+  for (let pauseMs: number = first; ; pauseMs = Math.min(longest, pauseMs * 1.5)) {
     const answer = await ask()
     if (answer !== undefined) return answer
     if (performance.now() > giveUpAt) assert.fail('it never came')
-    await sleep(5)
+    await sleep(pauseMs)
   }
 }
 
