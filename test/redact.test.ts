@@ -124,6 +124,23 @@ test('random tokens are hidden', () => {
   )
 })
 
+test('a random token without a digit is hidden, a name of program code is not', () => {
+  const tokens = [
+    'qZkTbVwLmXhRcYsNfJdGpAeUoBiQvKtMzHxWrClSnDj',
+    'aBcdEFghIJ-klMNopQR_stUVwxYZabCDefGHijKLmnO',
+    'XxYyZzAaBbCcDdEeFfGgHhIiJjKkLlMm',
+  ]
+  for (const token of tokens) {
+    assert.ok(!redactText(`the token is ${token}`, DEBUG).includes(token), token)
+  }
+  for (const name of [
+    'startTheNextCampaignBatchAfterRestart',
+    'ERR_SQLITE_CANTOPEN_FULLPATH_SYMLINK',
+  ]) {
+    assert.equal(redactText(`at ${name}`, DEBUG), `at ${name}`)
+  }
+})
+
 test('fields that hold content are hidden, whatever they hold', () => {
   const { log, text } = openLog('debug')
   const content = 'the marked content'

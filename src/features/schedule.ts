@@ -36,6 +36,7 @@ import { deleteExpiredIdempotencyKeys } from './requests/idempotency.ts'
 import { deleteExpiredRequests } from './requests/retention.ts'
 import { deleteMemberships } from './segments/delete.ts'
 import { refreshSegments } from './segments/refresh-all.ts'
+import { deleteSeenChanges } from './segments/retention.ts'
 import { deleteExpiredNotifications } from './sns/processed-messages.ts'
 import { deleteOrphanedFiles } from './uploads/delete-orphaned-files.ts'
 import { runListVerification } from './verification/bulk/run.ts'
@@ -129,6 +130,11 @@ export function createSchedule(core: Core): Schedule {
       run: () => deleteExpiredErasedRecipients(core),
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
+    {
+      name: 'delete-seen-changes',
+      schedule: '45 3 * * *',
+      run: ({ signal }) => deleteSeenChanges(core, signal),
+    },
     {
       name: 'delete-old-billing',
       schedule: '0 5 * * *',

@@ -13,8 +13,12 @@ import type { Route } from './route.ts'
 import { createRoutes } from './route-table.ts'
 import { createAddressList } from './server/client-address.ts'
 
-/** The memory for all answers, and for those to one address. */
-const ANSWER_LIMITS = { totalBytes: 256 * 1024 * 1024, addressBytes: 64 * 1024 * 1024 }
+/** The memory for all answers, for those to one address, and for those of one project, which leave half to others. */
+const ANSWER_LIMITS = {
+  totalBytes: 256 * 1024 * 1024,
+  addressBytes: 64 * 1024 * 1024,
+  ownerBytes: 128 * 1024 * 1024,
+}
 
 /** The memory for all request bodies. */
 const MAX_BODIES_BYTES = 256 * 1024 * 1024

@@ -48,7 +48,8 @@ export type RawCall = {
   /** Reads the body of an operation that declares none. @throws AppError like `readJson` of `body.ts` */
   readJson(maxBytes: number): Promise<unknown>
   /**
-   * Waits for memory for an answer of that size, in place of the `answerBytes` of the operation.
+   * Waits for memory for an answer of that size, in place of the `answerBytes` of the operation. A call that
+   * has changed something does not wait, because its result must be told.
    * @throws AppError EXTERNAL_SERVICE_ERROR without memory for ten seconds
    */
   reserve(bytes: number): Promise<void>

@@ -20,6 +20,7 @@ import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
 import { openDatabaseFiles, refuseSecondName } from './files/database-files.ts'
 import { watchExternalChanges } from './files/external-changes.ts'
+import { createLostLogCopy } from './files/lost-log.ts'
 import { type LongMigrationOptions, migrateIfLong } from './long-migration.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders, type ScanLoad } from './read/readers.ts'
@@ -134,8 +135,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const lossListeners = new Set<() => void>()
   if (watch) {
     const copyLostLog = createLostLogCopy(writable, log)
-    files.watch(({ isLogAloneGone }) => {
-      if (isLogAloneGone) copyLostLog()
+    files.watch(({ isLogAloneLost }) => {
+      if (isLogAloneLost) copyLostLog()
       for (const listener of lossListeners) listener()
     })
   }
@@ -177,32 +178,6 @@ function probe(connection: Connection, writer: Writer): Promise<void> {
     await tx.run(sql.raw(`PRAGMA user_version = ${version}`))
   })
 }
-
-/**
- * Copies a log whose file was removed into the database. Its commits were acknowledged, and a crash
- * would lose them.
- */
-function createLostLogCopy(connection: Connection, log: Log): () => void {
-  let copied = 0
-  return () => {
-    if (connection.isInTransaction()) return
-    try {
-      const [found] = connection.run(
-        'PRAGMA wal_checkpoint(PASSIVE)',
-        [],
-        'records',
-      ) as Checkpoint[]
-      if (found === undefined || found.checkpointed < found.log || found.log === copied) return
-      copied = found.log
-      log.warn({ pages: copied }, 'the lost log was copied into the database')
-    } catch (error) {
-      log.error({ error }, 'the lost log could not be copied into the database')
-    }
-  }
-}
-
-/** In pages; -1 if there is no log. */
-type Checkpoint = { log: number; checkpointed: number }
 
 /**
  * Retries while other processes hold the lock, because SQLite ignores busy timeouts while it

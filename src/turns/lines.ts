@@ -5,7 +5,9 @@
  *
  * A line that comes anew begins a little ahead of the others, so that it is next, and a line keeps what it
  * has used while that matters: a project that asks again after each answer has no advantage over
- * projects that wait. So every line has its turn (start-time fair queueing, Goyal, Vin and Cheng, 1996).
+ * projects that wait (start-time fair queueing, Goyal, Vin and Cheng, 1996). A part of what lines use that came
+ * later than another one's wait is taken off that one: any number of new lines passes it for a while only. So
+ * every line has its turn.
  */
 
 export type Line<Work> = {
@@ -16,6 +18,9 @@ export type Line<Work> = {
   usedMs: number
   /** The number of its last turn; 0 = none. */
   lastTurn: number
+  /** Lines are counted: those before its first work, and those before its wait for the next turn. */
+  readonly bornAt: number
+  waitsFrom: number
 }
 
 export type Lines<Work> = {
@@ -36,12 +41,15 @@ export type Lines<Work> = {
 const ADVANCE_MS = 2_000
 /** What a turn counts at least. */
 const LEAST_MS = 1
+/** What a line that waits has less for what lines use that came later. */
+const PASSED_SHARE = 1 / 4
 
 export function createLines<Work>(): Lines<Work> {
   const lines = new Map<string, Line<Work>>()
   /** What the line of the latest turn had used before; it never falls. */
   let reachedMs = 0
   let turns = 0
+  let born = 0
 
   /** Forgets idle lines whose use no longer matters. */
   function tidy(): void {
@@ -54,21 +62,29 @@ export function createLines<Work>(): Lines<Work> {
 
   return {
     open(key) {
-      const line = lines.get(key) ?? { key, waiting: [], running: 0, usedMs: 0, lastTurn: 0 }
-      const isNew = !lines.has(key)
+      const known = lines.get(key)
+      const line = known ?? newLine<Work>(key, ++born)
+      const isNew = known === undefined
       lines.set(key, line)
       const leastMs = reachedMs - ADVANCE_MS
+      if (line.waiting.length === 0) line.waitsFrom = born
       if (isIdle(line)) line.usedMs = isNew ? leastMs : Math.max(line.usedMs, leastMs)
       return line
     },
     begin(line) {
       line.running += 1
       line.lastTurn = ++turns
+      line.waitsFrom = born
       reachedMs = Math.max(reachedMs, line.usedMs)
     },
     end(line, usedMs) {
+      const countedMs = Math.max(LEAST_MS, usedMs)
       line.running -= 1
-      line.usedMs += Math.max(LEAST_MS, usedMs)
+      line.usedMs += countedMs
+      for (const other of lines.values()) {
+        const isPassed = other.waiting.length > 0 && other.waitsFrom < line.bornAt
+        if (isPassed) other.usedMs -= countedMs * PASSED_SHARE
+      }
       tidy()
     },
     tidy,
@@ -82,6 +98,10 @@ export function createLines<Work>(): Lines<Work> {
     },
     all: () => lines.values(),
   }
+}
+
+function newLine<Work>(key: string, bornAt: number): Line<Work> {
+  return { key, waiting: [], running: 0, usedMs: 0, lastTurn: 0, bornAt, waitsFrom: bornAt }
 }
 
 function isIdle({ waiting, running }: Line<unknown>): boolean {

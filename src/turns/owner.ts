@@ -12,6 +12,8 @@ export type WorkOwner = {
   readonly isJob: boolean
   /** The client of a request, until the work has changed something (`goOn`); absent for jobs. */
   client?: WaitingClient | undefined
+  /** The work has changed something (`goOn`): no limit refuses the rest of it, so that its result is told. */
+  hasChanged?: boolean
 }
 
 /** The connection of a client, as far as work needs it. */
@@ -40,7 +42,9 @@ export function runShared<T>(act: () => T): T {
 /** The current work changes something: from now on it goes on when its client leaves. */
 export function goOn(): void {
   const owner = owners.getStore()
-  if (owner?.client !== undefined) owner.client = undefined
+  if (owner === undefined || owner === SYSTEM) return
+  owner.client = undefined
+  owner.hasChanged = true
 }
 
 export function currentOwner(): WorkOwner {

@@ -8,7 +8,7 @@
  *                          place of its project
  *   work of jobs           waits in the line of its project, but is never refused: a job has little
  *                          waiting work at a time
- *   more work of a request that has had a place waits, and is not refused
+ *   more work of a request that has had a place, or has changed something, waits, and is not refused
  */
 import { AppError } from '../errors.ts'
 import { createLines, type Line } from './lines.ts'
@@ -58,7 +58,7 @@ export function createTurns(options: TurnsOptions): Turns {
     if (stopError !== undefined) throw stopError
     if (owner.client?.hasLeft() === true) throw clientLeft()
     if (line.waiting.length === 0 && isFreeFor(line)) return
-    if (owner.isJob || admitted.has(owner)) return
+    if (owner.isJob || owner.hasChanged === true || admitted.has(owner)) return
     if (countRequests([line]) >= options.waitingPerProject) throw ofProject(options)
     if (countRequests(lines.all()) >= options.waiting) throw ofAll(options)
   }

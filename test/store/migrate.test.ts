@@ -11,6 +11,7 @@ import { sql } from '../../src/store/drizzle.ts'
 import { migrate, readMigrations } from '../../src/store/migrate.ts'
 import { findProgramVersion } from '../../src/store/program-versions.ts'
 import { openStore } from '../../src/store/store.ts'
+import { childProgram } from '../child-program.ts'
 import { type DatabaseFolder, makeDatabaseFolder } from './test-store.ts'
 
 const log = silentLog()
@@ -138,7 +139,7 @@ test('a gap in the numbers is a TypeError', async (t) => {
 test('processes that open a new file at the same time agree', async (t) => {
   const location = await makeDatabaseFolder(t)
   await addMigration(location, '0002_row.sql', "INSERT INTO notes (id, seq) VALUES ('once', 1);")
-  const child = path.join(import.meta.dirname, 'opening-child.ts')
+  const child = childProgram('test/store/opening-child.ts')
   const children = Array.from({ length: 4 }, () =>
     spawn(process.execPath, [child, location.path, location.migrationsDir], { stdio: 'inherit' }),
   )

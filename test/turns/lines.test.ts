@@ -66,3 +66,19 @@ test('a project that has used much is not next because it came back', async () =
   // What b used counts until the others have used as much.
   assert.deepEqual(order, ['a', 'b', 'a', 'a', 'a', 'a'])
 })
+
+test('S31: any number of projects that are new does not keep a known one from its turns', async () => {
+  for (const tookMs of [1, 700, 5_000]) {
+    const { ask, pass, order } = open()
+    for (let index = 0; index < 3; index += 1) void ask('known')
+    for (let index = 0; index < 10_000 && order.length < 9_000; index += 1) {
+      // One is always waiting that has had no turn.
+      void ask(`new ${index}`)
+      if (index > 0) await pass(1, tookMs)
+      if (order.filter((key) => key === 'known').length === 3) break
+    }
+    const turns = order.filter((key) => key === 'known').length
+    assert.equal(turns, 3, `${turns} turns of ${order.length}`)
+    assert.ok(order.length * tookMs < 80_000 + 10 * tookMs, `${order.length}`)
+  }
+})

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
-import { runFor, type WorkOwner } from '../../src/turns/owner.ts'
+import { goOn, runFor, type WorkOwner } from '../../src/turns/owner.ts'
 import { createTurns, type TurnsOptions } from '../../src/turns/turns.ts'
 import { fakeClient } from './fake-client.ts'
 
@@ -52,6 +52,17 @@ test('S31: a project that comes anew is next, however much others have waiting',
   assert.deepEqual(begun.slice(before), ['x-1'])
   await endAll()
   await Promise.all([...all, other])
+})
+
+test('S29: work that has changed something waits, and is not refused', async () => {
+  const { ask, endAll } = open({ waitingPerProject: 1, waiting: 2 })
+  const all = ['a1', 'a2'].map((name) => ask(name))
+  await assert.rejects(ask('a3'), hasCode('RATE_LIMIT_EXCEEDED'))
+  const owner: WorkOwner = { key: 'a', isJob: false }
+  runFor(owner, goOn)
+  all.push(ask('a4', owner))
+  assert.deepEqual(await endAll(), ['a1', 'a2', 'a4'])
+  await Promise.all(all)
 })
 
 test('projects take turns by the time that they use, and each line is first in, first out', async () => {

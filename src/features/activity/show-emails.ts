@@ -1,5 +1,4 @@
 /** Loads the emails of a page of the feed, rendered for reading. */
-import type { RenderSource } from '../../mail/compose/build-message.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { listOf } from '../../store/dialect.ts'
 import { inArray, sql } from '../../store/drizzle.ts'
@@ -23,8 +22,8 @@ import type { Throttle } from '../messages/queue/throttle.ts'
 
 /** Characters of rendered texts that one call returns; the first email may have more. */
 const MAX_LENGTH = 2 * 1024 * 1024
-/** Emails that are rendered at once: a template of few characters may print ten million. */
-const RENDERED_AT_ONCE = 4
+/** Emails whose contents are loaded at once. They are rendered one by one: a short template may print ten million characters. */
+const LOADED_AT_ONCE = 4
 
 export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'> & {
   throttle: Throttle
@@ -128,7 +127,7 @@ async function findCampaignNames(
 
 const NO_TEXTS: ReadonlyMap<string, Text> = new Map()
 
-/** The texts of the first `count` emails, a few at a time, until they are long. */
+/** The texts of the first `count` emails, until they are long: MAX_LENGTH, and those of one email. */
 async function findTexts(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],
@@ -136,74 +135,62 @@ async function findTexts(
   const texts = new Map<string, Text>()
   let length = 0
   let count = 0
-  while (count < loaded.length && length < MAX_LENGTH) {
-    const some = loaded.slice(count, count + RENDERED_AT_ONCE)
-    count += some.length
-    for (const [id, text] of await renderTexts(deps, some)) {
-      texts.set(id, text)
+  for (let from = 0; from < loaded.length; from += LOADED_AT_ONCE) {
+    const some = loaded.slice(from, from + LOADED_AT_ONCE)
+    const readText = await loadForReading(deps, some)
+    for (const email of some) {
+      if (length >= MAX_LENGTH) return { texts, count }
+      const text = await readText(email)
+      count += 1
+      if (text === undefined) continue
+      texts.set(email.id, text)
       length += (text.body?.length ?? 0) + (text.text?.length ?? 0)
     }
   }
   return { texts, count }
 }
 
-async function renderTexts(
+/** Returns a function for the text of each of these emails; undefined without one. */
+async function loadForReading(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],
-): Promise<Map<string, Text>> {
+): Promise<(email: LoadedEmail) => Promise<Text | undefined>> {
   // Without its snapshot, which retention clears, an email would be rendered with wrong values.
   const whole = loaded.filter((email) => isInbound(email) || email.variables !== null)
   const contents = await loadTexts(
     deps,
     whole.map((email) => email.contentId),
   )
-  const pairs = whole.flatMap((email) => {
-    const content = contents.get(email.contentId)
-    return content === undefined ? [] : [{ email, content }]
-  })
-  const sent = pairs.filter(({ email }) => !isInbound(email))
-  const received = pairs.filter(({ email }) => isInbound(email))
-  const plain = await findPlainTexts(deps, received)
-  return new Map([
-    ...(await renderSent(deps, sent)),
-    ...received.map((pair) => toReceivedText(pair, plain)),
-  ])
+  const plain = await findPlainTexts(deps, whole.filter(isInbound))
+  return async (email) => {
+    const content = whole.includes(email) ? contents.get(email.contentId) : undefined
+    if (content === undefined) return undefined
+    if (!isInbound(email)) return renderSent(deps, { email, content })
+    // Received mail is not rendered: its text is not a template.
+    const received = { ...content, text: plain.get(email.contentId) ?? null }
+    return { subject: email.subject, ...toReceivedData(received) }
+  }
 }
 
 /** Returns the plain texts of received mail with HTML, by the id of the content. */
 async function findPlainTexts(
   { store }: FeedDeps,
-  received: readonly Pair[],
+  received: readonly LoadedEmail[],
 ): Promise<ReadonlyMap<string, string | null>> {
   if (received.length === 0) return new Map()
-  const ids = JSON.stringify(received.map(({ email }) => email.contentId))
+  const ids = JSON.stringify(received.map(({ contentId }) => contentId))
   const rows = await store.scan.list(listPlainTexts, { ids })
   return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
-type Pair = { email: LoadedEmail; content: MessageContent }
-
-async function renderSent(deps: FeedDeps, pairs: readonly Pair[]): Promise<[string, Text][]> {
-  const sources: RenderSource[] = pairs.map(({ email, content }) => {
-    const project = { name: email.projectName, language: email.language }
-    return toRenderSource(deps, { email, project, content })
-  })
-  const rendered = await deps.outbound.preview(sources)
-  return pairs.flatMap(({ email }, index) => {
-    const message = rendered[index]
-    if (message === undefined || message === null) return []
-    const body = message.html ?? message.text ?? null
-    return [[email.id, { subject: message.subject, body, text: null }]]
-  })
-}
-
-/** Received mail is not rendered: its text is not a template. */
-function toReceivedText(
-  { email, content }: Pair,
-  plain: ReadonlyMap<string, string | null>,
-): [string, Text] {
-  const received = { ...content, text: plain.get(email.contentId) ?? null }
-  return [email.id, { subject: email.subject, ...toReceivedData(received) }]
+async function renderSent(
+  deps: FeedDeps,
+  { email, content }: { email: LoadedEmail; content: MessageContent },
+): Promise<Text | undefined> {
+  const project = { name: email.projectName, language: email.language }
+  const [message] = await deps.outbound.preview([toRenderSource(deps, { email, project, content })])
+  if (message === undefined || message === null) return undefined
+  return { subject: message.subject, body: message.html ?? message.text ?? null, text: null }
 }
 
 function isInbound({ sourceType }: LoadedEmail): boolean {

@@ -7,7 +7,8 @@
  *   it recorded an event                the event, if the condition asks for events of that name
  *   another segment changed by it       a row again, if a condition refers to that segment
  *
- * A cause counts until a complete computation has seen it. A contact that somebody else changed, too, between
+ * A cause counts until a complete computation of each segment has seen it, but those that have not been computed for a
+ * day more than another one: their computation fails. Then its row ends (`retention.ts`). A contact that somebody else changed, too, between
  * two computations has the depth all the same: a chain never gets shorter by that.
  */
 import { DAY_MS } from '../../clock.ts'
@@ -35,6 +36,9 @@ export type Seen = Pick<Segment, 'seenChange' | 'seenEvent'>
 /** The clock may go back by so much between two computations. */
 const CLOCK_STEP_MS = 2 * DAY_MS
 
+/** How long after another one a segment is computed at the latest, unless its computation fails. */
+const STUCK_MS = DAY_MS
+
 const lastChange = sql`coalesce((${selectLastNumber('caused_changes')}), 0)`
 const lastEvent = sql`coalesce((select max(seq) from events), 0)`
 
@@ -49,9 +53,12 @@ const findSeen = statement<Seen>(
 const tracked = sql`segments where project_id = ${parameter('projectId')} and type = 'DYNAMIC'
   and track_membership = 1`
 
+const computedAt = sql`coalesce(counted_at, created_at)`
+
 /** `isOpen`: a segment has not seen the change yet. */
 const findKnown = statement<{ depth: number; isOpen: number }>(
-  () => sql`select depth, number > (select min(seen_change) from ${tracked}) as "isOpen"
+  () => sql`select depth, number > (select min(seen_change) from ${tracked}
+      and ${computedAt} > (select max(${computedAt}) from ${tracked}) - ${STUCK_MS}) as "isOpen"
     from caused_changes where contact_id = ${parameter('contactId')}`,
 )
 

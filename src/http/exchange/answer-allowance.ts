@@ -1,11 +1,13 @@
 /**
- * The memory for answers, limited in total and by client address: for what was read and made for an answer
- * and what its client has not taken yet. An answer that may be large takes its share before anything is
- * read for it. When no memory is left, answers wait, and are refused after ten seconds. Short answers need
- * no share, because the limit of connections limits their number.
+ * The memory for answers, limited in total, by client address and by owner: for what was read and made for an
+ * answer and what its client has not taken yet. An owner is a project, or a user without one; clients without
+ * credentials are one owner together. An answer that may be large takes its share before anything is read for
+ * it. When no memory is left, answers wait, and are refused after ten seconds. Short answers need no share,
+ * because the limit of connections limits their number.
  *
- * Of the addresses that wait, the one that has least is served first, each in the order of its requests.
- * An answer that is larger than a limit counts as large as the limit, so that it passes alone.
+ * Of the answers that wait, one of the owner that has least is served first, and of its addresses the one that
+ * has least, each in the order of its requests. An answer that is larger than a limit counts as large as the
+ * limit, so that it passes alone.
  */
 import { SECOND_MS } from '../../clock.ts'
 import type { Counters } from '../../counters.ts'
@@ -14,25 +16,30 @@ import { addressGroup } from '../server/client-address.ts'
 
 export type AnswerAllowance = {
   /** The share of one answer, empty at first. */
-  open(address: string | null): AnswerShare
+  open(client: AnswerClient): AnswerShare
   /** Bytes of all answers, and answers that wait. */
   load(): { bytes: number; waiting: number }
 }
+
+/** `owner`: of a project or a user; null without credentials. */
+export type AnswerClient = { address: string | null; owner: string | null }
 
 export type AnswerShare = {
   /**
    * Waits until the answer may take `bytes`, in place of what it had; undefined when that is possible at
    * once, as for less than it had. Rejects with AppError EXTERNAL_SERVICE_ERROR, with `details.retryAfter`, after ten seconds, and
-   * with REQUEST_TIMEOUT when the share is released.
+   * with REQUEST_TIMEOUT when the client has left.
    */
   reserve(bytes: number): Promise<void> | undefined
   /** Sets the share to what the answer takes now. */
   resize(bytes: number): void
+  /** The client has left: the answer waits for nothing any more, but what was read for it is still there. */
+  leave(): void
   /** Frees the share for good. */
   release(): void
 }
 
-type AllowanceLimits = { totalBytes: number; addressBytes: number }
+type AllowanceLimits = { totalBytes: number; addressBytes: number; ownerBytes: number }
 
 /** An answer up to this size needs no share. */
 export const FREE_ANSWER_BYTES = 64 * 1024
@@ -40,24 +47,33 @@ const WAIT_MS = 10 * SECOND_MS
 const RETRY_AFTER_SECONDS = 10
 
 type WaitingAnswer = { bytes: number; allow(): void }
+/** The answers of one owner to one address, as keys of what these have. */
+type Line = { owner: string; address: string; waiting: WaitingAnswer[] }
 
 export function createAnswerAllowance(
-  { totalBytes, addressBytes }: AllowanceLimits,
+  { totalBytes, addressBytes, ownerBytes }: AllowanceLimits,
   counters: Pick<Counters, 'add'>,
 ): AnswerAllowance {
   let total = 0
+  /** Bytes by address and by owner. */
   const taken = new Map<string, number>()
-  /** By address; no line is empty. */
-  const lines = new Map<string, WaitingAnswer[]>()
-  const largest = Math.min(totalBytes, addressBytes)
+  /** No line is empty. */
+  const lines = new Map<string, Line>()
+  const largest = Math.min(totalBytes, addressBytes, ownerBytes)
 
-  const bytesOf = (group: string): number => taken.get(group) ?? 0
+  const bytesOf = (holder: string): number => taken.get(holder) ?? 0
 
-  function take(group: string, bytes: number): void {
+  function take({ owner, address }: Line, bytes: number): void {
     total += bytes
-    const left = bytesOf(group) + bytes
-    if (left === 0) taken.delete(group)
-    else taken.set(group, left)
+    for (const holder of [owner, address]) {
+      const left = bytesOf(holder) + bytes
+      if (left === 0) taken.delete(holder)
+      else taken.set(holder, left)
+    }
+  }
+
+  function isWithinLimits({ owner, address }: Line, bytes: number): boolean {
+    return bytesOf(owner) + bytes <= ownerBytes && bytesOf(address) + bytes <= addressBytes
   }
 
   /** Nobody passes the one that waits for the total, so that large answers come to their turn. */
@@ -69,34 +85,42 @@ export function createAnswerAllowance(
     }
   }
 
-  /** The first answer of the address that has least, of those that its own limit lets pass. */
+  /** The first answer of the line that has least, of those that the limits of their own let pass. */
   function findNext(): WaitingAnswer | undefined {
-    let next: WaitingAnswer | undefined
-    let least = Number.POSITIVE_INFINITY
-    for (const [group, [first]] of lines) {
-      const bytes = bytesOf(group)
-      if (first === undefined || bytes + first.bytes > addressBytes || bytes >= least) continue
-      next = first
-      least = bytes
+    let least: Line | undefined
+    for (const line of lines.values()) {
+      const [first] = line.waiting
+      if (first === undefined || !isWithinLimits(line, first.bytes)) continue
+      if (least === undefined || hasLess(line, least)) least = line
     }
-    return next
+    return least?.waiting[0]
   }
 
-  function queue(group: string, answer: WaitingAnswer): void {
-    const line = lines.get(group)
-    if (line === undefined) lines.set(group, [answer])
-    else line.push(answer)
+  function hasLess(one: Line, other: Line): boolean {
+    const more = bytesOf(one.owner) - bytesOf(other.owner)
+    return more < 0 || (more === 0 && bytesOf(one.address) < bytesOf(other.address))
   }
 
-  function leave(group: string, answer: WaitingAnswer): void {
-    const line = lines.get(group)?.filter((other) => other !== answer) ?? []
-    if (line.length === 0) lines.delete(group)
-    else lines.set(group, line)
+  function queue(given: Line, answer: WaitingAnswer): void {
+    const key = `${given.owner} ${given.address}`
+    const line = lines.get(key) ?? given
+    line.waiting.push(answer)
+    lines.set(key, line)
   }
 
-  function open(address: string | null): AnswerShare {
-    const group = addressGroup(address)
+  function leaveLine({ owner, address }: Line, answer: WaitingAnswer): void {
+    const key = `${owner} ${address}`
+    const line = lines.get(key)
+    if (line === undefined) return
+    line.waiting = line.waiting.filter((other) => other !== answer)
+    if (line.waiting.length === 0) lines.delete(key)
+  }
+
+  function open(client: AnswerClient): AnswerShare {
+    const address = `address ${addressGroup(client.address)}`
+    const line: Line = { owner: `owner ${client.owner ?? ''}`, address, waiting: [] }
     let bytes = 0
+    let hasLeft = false
     let isReleased = false
     let stopWaiting: ((error: AppError) => void) | undefined
 
@@ -104,7 +128,7 @@ export function createAnswerAllowance(
       if (isReleased) return
       const more = size - bytes
       bytes = size
-      if (more !== 0) take(group, more)
+      if (more !== 0) take(line, more)
       if (more < 0) serve()
     }
 
@@ -113,7 +137,7 @@ export function createAnswerAllowance(
       const end = () => {
         clearTimeout(timer)
         stopWaiting = undefined
-        leave(group, answer)
+        leaveLine(line, answer)
       }
       const answer: WaitingAnswer = {
         bytes: size,
@@ -133,13 +157,18 @@ export function createAnswerAllowance(
         // The next one may need less.
         serve()
       }
-      queue(group, answer)
+      queue(line, answer)
       return room
+    }
+
+    function leave(): void {
+      hasLeft = true
+      stopWaiting?.(gone())
     }
 
     return {
       reserve(wanted) {
-        if (isReleased) return Promise.reject(gone())
+        if (hasLeft) return Promise.reject(gone())
         const size = Math.min(wanted, largest)
         if (size <= bytes) {
           resize(size)
@@ -147,7 +176,7 @@ export function createAnswerAllowance(
         }
         // What waits holds nothing, so answers that grow do not wait for each other.
         resize(0)
-        const isFree = total + size <= totalBytes && bytesOf(group) + size <= addressBytes
+        const isFree = total + size <= totalBytes && isWithinLimits(line, size)
         if (isFree && lines.size === 0) {
           resize(size)
           return undefined
@@ -158,8 +187,9 @@ export function createAnswerAllowance(
         return room
       },
       resize,
+      leave,
       release() {
-        stopWaiting?.(gone())
+        leave()
         resize(0)
         isReleased = true
       },
@@ -170,7 +200,7 @@ export function createAnswerAllowance(
     open,
     load: () => ({
       bytes: total,
-      waiting: [...lines.values()].reduce((sum, line) => sum + line.length, 0),
+      waiting: [...lines.values()].reduce((sum, { waiting }) => sum + waiting.length, 0),
     }),
   }
 }

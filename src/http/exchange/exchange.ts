@@ -64,6 +64,8 @@ export type Exchange = RoutedRequest & {
   share: BodyShare | undefined
   /** The memory that the answer takes; undefined for a short one. */
   answer: AnswerShare | undefined
+  /** Work that runs and reads for the answer. */
+  readers: number
   stream: BodyStream | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
@@ -107,6 +109,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     requestBytes: 0,
     share: undefined,
     answer: undefined,
+    readers: 0,
     stream: undefined,
     headers,
     cookies: [],
@@ -137,15 +140,34 @@ export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare
   return exchange.share
 }
 
-/** Opens the answer's share of memory, which ends when the client has the answer or has gone. */
+/**
+ * Opens the answer's share of memory, which ends when the client has the answer or has gone, and no work holds
+ * what it has read for the answer.
+ */
 export function answerOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
-  const { address, outgoing } = exchange
+  const { address, caller, outgoing } = exchange
   if (exchange.answer !== undefined) return exchange.answer
-  const answer = answers.open(address)
+  const owner = projectOf(caller)?.id ?? (caller === null ? null : callerName(caller))
+  const answer = answers.open({ address, owner })
   exchange.answer = answer
-  if (outgoing.destroyed) answer.release()
-  else outgoing.once('close', answer.release)
+  const leave = () => {
+    answer.leave()
+    if (exchange.readers === 0) answer.release()
+  }
+  if (outgoing.destroyed) leave()
+  else outgoing.once('close', leave)
   return answer
+}
+
+/** Runs work that reads for the answer. */
+export async function whileReading<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
+  exchange.readers += 1
+  try {
+    return await work()
+  } finally {
+    exchange.readers -= 1
+    if (exchange.readers === 0 && exchange.outgoing.destroyed) exchange.answer?.release()
+  }
 }
 
 type SentResponse = { status: number; sizeBytes: number; error: AppError | undefined }

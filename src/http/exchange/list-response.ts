@@ -28,7 +28,10 @@ const ITEM_LEVELS = 2
 const WHOLE_LENGTH = 2 * PIECE_LENGTH
 
 type Memory = Pick<RawCall, 'reserve'>
-/** `before`: fields of the object before the list; `copy`: a second name of the list. */
+/**
+ * `before`: fields of the object before the list; `copy`: a second name of the list. The copy of a page is the
+ * page again. The rows of a whole list are read again: one that is deleted meanwhile is missing in the copy.
+ */
 type Named<Item, End> = {
   name: string
   listing: Listing<Item, End>
@@ -82,7 +85,8 @@ async function listResponse<Item, End extends object>(
 ): Promise<HttpResponse> {
   // As rows and as text.
   const ofBefore = list.before === undefined ? 0 : lengthOf(list.before)
-  const needed = 2 * (list.listing.sliceBytes + ofBefore)
+  const ofCopy = isKept(list) ? Math.max(list.maxBytes / 2, list.listing.sliceBytes) : 0
+  const needed = 2 * (list.listing.sliceBytes + ofBefore) + ofCopy
   await call.reserve(Math.max(LIST_ANSWER_BYTES, needed))
   const texts = textOf(list)
   const begun: string[] = []
@@ -96,13 +100,16 @@ async function listResponse<Item, End extends object>(
   return { ...json(200, null), body: toPieces(begun, texts) }
 }
 
-async function* textOf<Item, End extends object>({
-  name,
-  listing,
-  before,
-  copy,
-  maxBytes,
-}: List<Item, End>): AsyncGenerator<string, undefined> {
+/** The text of a page that is there twice is kept: read again, a page could have other rows. */
+function isKept<Item, End>({ copy, maxBytes }: List<Item, End>): boolean {
+  return copy !== undefined && Number.isFinite(maxBytes)
+}
+
+async function* textOf<Item, End extends object>(
+  list: List<Item, End>,
+): AsyncGenerator<string, undefined> {
+  const { name, listing, before, copy, maxBytes } = list
+  const kept: string[] | undefined = isKept(list) ? [] : undefined
   yield name === null ? '[' : '{'
   if (before !== undefined) yield* membersOf(before)
   if (name !== null) yield `${JSON.stringify(name)}:[`
@@ -110,23 +117,24 @@ async function* textOf<Item, End extends object>({
     maxItems: Number.POSITIVE_INFINITY,
     maxBytes: maxBytes / (copy === undefined ? 1 : 2),
   }
-  const { count, end } = yield* itemsOf(listing, room)
+  const { count, end } = yield* itemsOf(listing, { ...room, kept })
   yield ']'
   if (name === null) return
   if (copy !== undefined) {
     yield `,${JSON.stringify(copy)}:[`
-    // Read again, so that a list with large items is not in memory.
-    yield* itemsOf(listing, { maxItems: count, maxBytes: Number.POSITIVE_INFINITY })
+    if (kept !== undefined) yield* kept
+    else yield* itemsOf(listing, { maxItems: count, maxBytes: Number.POSITIVE_INFINITY })
     yield ']'
   }
   yield `${fieldsOf(end)}}`
 }
 
-type Room = { maxItems: number; maxBytes: number }
+/** `kept`: gets the texts. */
+type Room = { maxItems: number; maxBytes: number; kept?: string[] | undefined }
 
 async function* itemsOf<Item, End>(
   listing: Listing<Item, End>,
-  { maxItems, maxBytes }: Room,
+  { maxItems, maxBytes, kept }: Room,
 ): AsyncGenerator<string, { count: number; end: End }> {
   const walk = listing.walk()
   let bytes = 0
@@ -138,8 +146,9 @@ async function* itemsOf<Item, End>(
       bytes += item.bytes
       const isTaken = count < maxItems && (count === 0 || bytes <= maxBytes)
       if (isTaken) {
-        if (count > 0) yield ','
-        yield* item.texts
+        const texts = count > 0 ? [',', ...item.texts] : item.texts
+        kept?.push(...texts)
+        yield* texts
         count += 1
       }
       next = await walk.next(isTaken)

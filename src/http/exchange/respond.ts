@@ -12,6 +12,7 @@ import { projectOf } from '../../features/accounts/callers/caller.ts'
 import { nextTurn } from '../../features/loop-turns.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import { addLogFields, withLogFields } from '../../log.ts'
+import { currentOwner } from '../../turns/owner.ts'
 import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
@@ -23,7 +24,7 @@ import {
   sendContinueFor,
 } from '../server/unread-body.ts'
 import { admit, admitAfterBody } from './admission.ts'
-import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
+import { type AnswerShare, FREE_ANSWER_BYTES } from './answer-allowance.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
   answerOf,
@@ -33,6 +34,7 @@ import {
   type RoutedRequest,
   recordRequest,
   shareOf,
+  whileReading,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
 import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
@@ -108,7 +110,8 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
     await answerOf(deps, exchange).reserve(route.answerBytes)
     await exchange.within(nextTurn)
   }
-  return exchange.within(() => route.run(toCall(deps, exchange, { body, idempotencyKey })))
+  const call = toCall(deps, exchange, { body, idempotencyKey })
+  return whileReading(exchange, () => exchange.within(() => route.run(call)))
 }
 
 /** Checks the path and query as they were sent. @throws AppError BAD_REQUEST for broken percent-encoding */
@@ -192,10 +195,16 @@ function toCall(
     body,
     stream: admittedStream(deps, exchange),
     readJson: (maxBytes) => takeJson(deps, exchange, maxBytes),
-    reserve: async (bytes) => answerOf(deps, exchange).reserve(bytes),
+    reserve: async (bytes) => reserve(answerOf(deps, exchange), bytes),
     idempotencyKey,
     caller,
   }
+}
+
+/** A call that has changed something answers its result: the memory is counted, and the call does not wait. */
+async function reserve(answer: AnswerShare, bytes: number): Promise<void> {
+  if (currentOwner().hasChanged === true) answer.resize(bytes)
+  else await answer.reserve(bytes)
 }
 
 /** The body for a handler that reads it: it ends only if the caller may still call the route by then. */
@@ -244,7 +253,7 @@ async function finish(
       recordRequest(deps, exchange, { status, sizeBytes, error: failure })
     },
     cut: () => incoming.destroy(),
-    within: exchange.within,
+    within: (make) => whileReading(exchange, () => exchange.within(make)),
     nextTurn: () => exchange.within(nextTurn),
   })
   return new Response(stream, { status, headers: all(headers, cookies) })

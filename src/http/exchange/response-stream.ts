@@ -17,7 +17,7 @@ type StreamOut = {
   /** Closes the connection: the only way left to show that the body is incomplete. */
   cut(): void
   /** Wraps the production of each piece. */
-  within?<T>(make: () => T): T
+  within?<T>(make: () => Promise<T>): Promise<T>
   /** Resolves when it is the turn of this response. */
   nextTurn?(): Promise<void>
 }

@@ -13,6 +13,7 @@ import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   builtPageResponse,
   LIST_ANSWER_BYTES,
+  MAX_PAGE_BYTES,
   pageResponse,
   wholeResponse,
 } from '../exchange/list-response.ts'
@@ -105,7 +106,7 @@ export const list = ({ core }: RouteDeps) =>
         endAt: endDate,
       })
       if (fields === 'summary') return pageResponse(call, { name: 'data', listing })
-      await call.reserve(RENDERED_ANSWER_BYTES)
+      await call.reserve(RENDERED_ANSWER_BYTES + 2 * MAX_PAGE_BYTES)
       return builtPageResponse({ name: 'data', listing })
     },
   })

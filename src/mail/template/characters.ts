@@ -43,6 +43,13 @@ export function protectUrlSpecials(text: string): string {
   )
 }
 
+/** As `protectUrlSpecials`, but octets that are percent-encoded stay: `encodeURI` leaves separators. */
+export function protectUnencoded(text: string): string {
+  return text.replace(/%[\dA-F]{2}|[^%]+/g, (run) =>
+    run.startsWith('%') ? run : protectUrlSpecials(run),
+  )
+}
+
 export function restoreSpecials(text: string): string {
   return /[\ufdd0-\ufdef]/.test(text) ? swap(text, RESTORE) : text
 }

@@ -4,13 +4,14 @@
  * - filters that cut and join text (`append`, `replace`, `upcase` …) work on the protected form, so
  *   that every character keeps its own taint;
  * - `escape` and similar filters return text that is safe to print;
- * - `raw` removes the taint, and in a URL the filters that encode do so, too;
+ * - `raw` removes the taint;
+ * - what a filter encodes for a URL keeps its encoding there, and counts as a value for the filters after it;
  * - `default` and `??` return one of their values with its taint;
  * - a formatted date is untainted, unless the format is tainted or the value is not a date;
  * - the result of any other filter is tainted as a whole if any of its operands is.
  */
 import { filters as libraryFilters, toValue, toValueSync } from 'liquidjs'
-import { escapeHtml } from './characters.ts'
+import { escapeHtml, protectUnencoded } from './characters.ts'
 import { TemplateContext } from './context.ts'
 import {
   applyPlain,
@@ -28,7 +29,7 @@ import { taint, taintProtected, toPlain } from './tainted.ts'
 import { applyTextFilter, isSearch, isTextFilter } from './text-filters.ts'
 
 const ESCAPING_FILTERS = new Set(['escape', 'xml_escape', 'escape_once'])
-/** Their results have the encoding that the author wants. */
+/** Their results are not encoded again. */
 const URL_ENCODING_FILTERS = new Set(['url_encode', 'cgi_escape', 'uri_escape'])
 const DATE_FILTERS = new Set(Object.keys(libraryFilters).filter((name) => name.startsWith('date')))
 const JSON_FILTERS = new Set(['json', 'jsonify', 'inspect'])
@@ -88,9 +89,12 @@ function applyEscape({ name, run, plain, isTainted, format }: FilterCall): unkno
   return format === 'url' ? taint(result) : taintProtected(result)
 }
 
+/** In a URL, `%`, `+` and the letters stay as they are until a filter changes them or reads the text anew. */
 function applyUrlEncoding(filterCall: FilterCall): unknown {
-  const { run, plain, format } = filterCall
-  return format === 'url' ? run(plain) : applyPlain(filterCall)
+  const { name, run, plain, isTainted, format } = filterCall
+  if (format !== 'url' || !isTainted) return applyPlain(filterCall)
+  const encoded = textOf(run(plain))
+  return taintProtected(name === 'uri_escape' ? protectUnencoded(encoded) : encoded)
 }
 
 function applyDefault({ run, operands, plain }: FilterCall): unknown {

@@ -6,7 +6,8 @@
  *   at the beginning, in the scheme, in the host    as it is: the value decides where the request goes
  *   in the path, the query, the fragment            encoded, so that it stays in its segment or parameter
  *
- * The filters that encode, and `raw`, give text without marks.
+ * `raw` gives text without marks. The filters that encode give a value whose `%` and `+` have no stand-ins. A
+ * filter after them that cuts or joins changes those characters alone; any other filter gives a value anew.
  */
 import { restoreSpecials } from './characters.ts'
 

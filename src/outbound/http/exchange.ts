@@ -76,6 +76,8 @@ export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
       reject(ended ?? error)
     }
     const sent = send(optionsOf(hop, target), (response) => {
+      // The parser goes on in the piece that was too much.
+      if (ended !== undefined) return fail(ended)
       // 101: the server switches to a protocol that nobody asked for.
       if (response.statusCode === 101) return void sent.destroy()
       hasResponse = true

@@ -6,9 +6,10 @@
 import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import { Ended } from './failure.ts'
+import { countHeadBytes } from './head-bytes.ts'
 
 const MAX_INTERIM_RESPONSES = 10
-/** Octets before the head of the response is complete; Node bounds each single head to 16 KB. */
+/** Octets until the head of the response is complete; Node bounds each single head to 16 KB, without white space. */
 const MAX_HEAD_BYTES = 64 * 1024
 /** A chunk of one octet takes six. */
 const MAX_FRAMING = 8
@@ -20,7 +21,7 @@ export type PeerLimits = {
   stop(): void
 }
 
-/** Calls `end` once for each octet count or interim response beyond the limits. */
+/** Calls `end` for each piece or interim response beyond the limits. What the piece completes counts for nothing then. */
 export function limitPeer(
   sent: ClientRequest,
   { maxBodyBytes }: { maxBodyBytes: number },
@@ -30,10 +31,16 @@ export function limitPeer(
   let interim = 0
   let sizeBytes = 0
   let socket: Socket | undefined
-  const count = (chunk: Buffer) => {
-    sizeBytes += chunk.length
-    if (sizeBytes <= maxBytes) return
+  const heads = countHeadBytes()
+  const flood = () =>
     end(new Ended('flood', 'the server sends too much beside the body of its response'))
+  /** Before the parser reads the piece, in which the head may end. */
+  const countHeads = (piece: Buffer) => {
+    if (heads.add(piece) > MAX_HEAD_BYTES) flood()
+  }
+  const count = (piece: Buffer) => {
+    sizeBytes += piece.length
+    if (sizeBytes > maxBytes) flood()
   }
   sent.on('information', () => {
     interim += 1
@@ -41,15 +48,15 @@ export function limitPeer(
     end(new Ended('flood', `the server sends more than ${MAX_INTERIM_RESPONSES} interim responses`))
   })
   sent.on('socket', (own) => {
-    socket = own.on('data', count)
+    socket = own.prependListener('data', countHeads).on('data', count)
   })
   return {
     onResponse() {
-      // The piece that completes the head was not bounded by it.
+      // What the last piece has after the head is not of the head.
       maxBytes = 2 * MAX_HEAD_BYTES + MAX_FRAMING * maxBodyBytes
     },
     stop() {
-      socket?.off('data', count)
+      socket?.off('data', countHeads).off('data', count)
     },
   }
 }

@@ -29,8 +29,12 @@ type DatabaseFiles = {
 }
 
 type LostFiles = {
-  /** Only the log is gone; the database is in its place. */
-  isLogAloneGone: boolean
+  /**
+   * The database is in its place, but the log is gone, or an empty file is in its place: any connection
+   * that is opened after the log was removed makes such a file. Nothing was written to an empty log, so
+   * the index is still that of the lost one.
+   */
+  isLogAloneLost: boolean
 }
 
 type Deps = { log: Log; health?: Pick<Health, 'set'> | undefined }
@@ -71,8 +75,10 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
   }
 
   const [database, wal] = seen as [ObservedFile, ObservedFile, ObservedFile]
+  const logBytes = () => statSync(wal.file, { throwIfNoEntry: false })?.size ?? 0
+  const isLogLost = () => markOf(wal.file) === 'gone' || (hasChanged(wal) && logBytes() === 0)
   return {
-    logBytes: () => statSync(wal.file, { throwIfNoEntry: false })?.size ?? 0,
+    logBytes,
     check() {
       if (performance.now() - checkedAt >= MIN_INTERVAL_MS) refresh()
       if (lost === null) return
@@ -84,7 +90,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
       timer = setInterval(() => {
         refresh()
         if (lost === null) return
-        onLost({ isLogAloneGone: !hasChanged(database) && markOf(wal.file) === 'gone' })
+        onLost({ isLogAloneLost: !hasChanged(database) && isLogLost() })
       }, everyMs).unref()
     },
     stop: () => clearInterval(timer),

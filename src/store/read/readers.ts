@@ -54,9 +54,14 @@ export function createReaders(
   function refusal(owner: WorkOwner): AppError | undefined {
     if (isStopped) return closed()
     if (hasLeft({ owner })) return clientLeft()
-    if (!isWithinLimit(owner) && !admitted.has(owner)) return tooManyWaiting()
+    if (!isWithinLimit(owner) && !isAdmitted(owner)) return tooManyWaiting()
     admitted.add(owner)
     return undefined
+  }
+
+  /** What has changed something goes on. */
+  function isAdmitted(owner: WorkOwner): boolean {
+    return owner.hasChanged === true || admitted.has(owner)
   }
 
   function isWithinLimit(owner: WorkOwner): boolean {

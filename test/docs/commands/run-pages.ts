@@ -13,6 +13,7 @@ import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { programFile } from '../../program-file.ts'
 import { type DocsPage, readPages } from '../pages.ts'
+import { type CommandServer, startCommandServer } from './command-server.ts'
 
 /** Blocks that are not run, by a part of their text, and the reason. */
 export const NOT_RUN: readonly [part: string, reason: string][] = [
@@ -21,6 +22,11 @@ export const NOT_RUN: readonly [part: string, reason: string][] = [
   ['systemctl', 'starts a service of the system'],
   ['swaks', 'needs a server with a certificate at mail.example.com'],
   ['sqlite3', 'needs the sqlite3 program and the folders of an installation'],
+]
+
+/** Waits of the guide for which nobody wants to wait here: a person has clicked long before. */
+export const SHORTER: readonly [part: string, shorter: string][] = [
+  ['"timeout":20}', '"timeout":8}'],
 ]
 
 /** Prints the code of an authenticator app, as `oathtool --totp --base32 SECRET` does. */
@@ -38,10 +44,13 @@ const reasonNotToRun = (text: string) => NOT_RUN.find(([part]) => text.includes(
 
 /**
  * After the blocks of the README, whose ids the pages use, those of all pages in these letters of the
- * alphabet, both included.
+ * alphabet, both included. Commands of the pages run in this process; those of the README are
+ * processes, as a reader's are, in the first range.
  */
 export function describePages(from: string, to: string): void {
-  describe(`command blocks of ${from} to ${to}`, { skip }, () => runPages(pagesBetween(from, to)))
+  describe(`command blocks of ${from} to ${to}`, { skip }, () =>
+    runPages(pagesBetween(from, to), from === 'a' ? [README] : []),
+  )
 }
 
 /** Each page belongs to one range. */
@@ -53,15 +62,18 @@ function pagesBetween(from: string, to: string): DocsPage[] {
   return pages.filter((page) => page.file === README || isBetween(page))
 }
 
-function runPages(chosen: readonly DocsPage[]): void {
+function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): void {
   // Without the settings of this process, but with its cache of compiled code.
   const env: Record<string, string> = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
   let folder = ''
   let url = ''
   let dns: FakeDns | undefined
+  let commands: CommandServer | undefined
+  const paths = { processes: '', here: '' }
   const cleanups: Parameters<TestContext['after']>[0][] = []
 
   after(async (context) => {
+    await commands?.stop()
     for (const clean of cleanups) await clean?.(context as TestContext, () => undefined)
     await dns?.stop()
   })
@@ -72,7 +84,10 @@ function runPages(chosen: readonly DocsPage[]): void {
     const settings = `[http]\nlisten = '127.0.0.1:0'\n[dns]\nservers = ['${dns.address}']\n`
     const installation = await install({ after: (clean) => cleanups.push(clean) }, settings)
     folder = installation.folder
-    env.PATH = `${makePrograms(folder)}${path.delimiter}${process.env.PATH}`
+    commands = await startCommandServer(folder)
+    const start = `exec '${process.execPath}' '${programFile}' "$@"\n`
+    paths.processes = makePrograms(path.join(folder, 'processes'), start)
+    paths.here = makePrograms(path.join(folder, 'here'), commands.script)
     const serving = await installation.serve()
     url = serving.url
     const welcome = serving.lines.join('\n')
@@ -86,6 +101,8 @@ function runPages(chosen: readonly DocsPage[]): void {
       const reason = reasonNotToRun(text)
       const [first = ''] = text.split('\n')
       it(`${page.file}: ${first}`, { skip: reason ?? false }, async () => {
+        const bin = asProcesses.includes(page.file) ? paths.processes : paths.here
+        env.PATH = `${bin}${path.delimiter}${process.env.PATH}`
         const output = await runBlock(text)
         learnIds(output)
         if (text.includes('/v1/send')) await untilDelivered()
@@ -94,11 +111,16 @@ function runPages(chosen: readonly DocsPage[]): void {
   }
 
   async function runBlock(text: string): Promise<string> {
-    const script = text.replaceAll('http://127.0.0.1:8080', url)
+    const script = SHORTER.reduce(
+      (rest, [part, shorter]) => rest.replaceAll(part, shorter),
+      text.replaceAll('http://127.0.0.1:8080', url),
+    )
     // Answers with an error status count as failures; curl takes no other option for it beside -f.
     const fail =
       'case "$1" in -f*) command curl "$@" ;; *) command curl --fail-with-body "$@" ;; esac'
-    const prelude = `set -euo pipefail\ncurl() { ${fail}; }\n`
+    // A reader's loop looks again after a second.
+    const sleep = 'case "$1" in 1) command sleep 0.3 ;; *) command sleep "$1" ;; esac'
+    const prelude = `set -euo pipefail\ncurl() { ${fail}; }\nsleep() { ${sleep}; }\n`
     const options = { cwd: folder, env, timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 }
     return new Promise((resolve, reject) => {
       execFile('bash', ['--norc', '-c', prelude + script], options, (error, stdout, stderr) => {
@@ -131,11 +153,12 @@ function runPages(chosen: readonly DocsPage[]): void {
   }
 }
 
-/** `pillarbox`, `oathtool`, and an `npm` that knows `npm run -s pillarbox -- …` only; returns their folder. */
-function makePrograms(folder: string): string {
-  const bin = path.join(folder, 'bin')
+/**
+ * Writes `pillarbox`, `oathtool`, and an `npm` that knows `npm run -s pillarbox -- …` only, into the
+ * folder, and returns the folder. The lines `run` run the program with `"$@"`.
+ */
+function makePrograms(bin: string, run: string): string {
   mkdirSync(bin)
-  const run = `exec '${process.execPath}' '${programFile}' "$@"\n`
   const only = '[ "$1 $2 $3 $4" = "run -s pillarbox --" ] || exit 99\nshift 4\n'
   writeFileSync(path.join(bin, 'pillarbox'), `#!/bin/sh\n${run}`)
   writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\n${only}${run}`)

@@ -8,10 +8,11 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { findHeld } from '../../../src/features/acme/folder.ts'
+import { childProgram } from '../../child-program.ts'
 import { type Authority, createAuthority, idOf, textOf } from '../../fakes/authority.ts'
-import type { ToParent } from './acme.ts'
+import type { ToParent } from './acme-child.ts'
 
-const program = path.join(import.meta.dirname, 'acme.ts')
+const program = childProgram('test/e2e/crash/acme-child.ts')
 const START = Date.UTC(2026, 10, 21, 12)
 /** The delay after one failure. */
 const BACK_OFF_MS = 2 * MINUTE_MS

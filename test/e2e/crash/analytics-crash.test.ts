@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
-import { countAnalytics, openCounted } from './analytics.ts'
+import { countAnalytics, openCounted } from './analytics-child.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
 const KILLS = 3
@@ -15,7 +15,8 @@ test('after kills the counts are equal to a ledger of the emails, also of delete
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'a.db')
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled('analytics.ts', file, RUN_MS)
+  for (let round = 0; round < KILLS; round += 1)
+    await runUntilKilled('analytics-child.ts', file, RUN_MS)
 
   const store = await openCounted(file)
   const figures = sql`sum(sent) as sent, sum(delivered) as delivered, sum(opened) as opened`

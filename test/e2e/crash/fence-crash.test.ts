@@ -11,17 +11,19 @@ import {
   generationFileOf,
   readGeneration,
 } from '../../../src/features/fence/generation-file.ts'
+
 import { HELD_UNTIL, SERVER } from '../../../src/features/fence/rows.ts'
 import { enqueueJob } from '../../../src/jobs/enqueue.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { sessions } from '../../../src/store/schema/accounts.ts'
 import { statement } from '../../../src/store/statement.ts'
+import { childProgram } from '../../child-program.ts'
 import { addCampaign } from '../../features/campaigns/add-campaign.ts'
 import { eventually, type Program, startProgram } from '../program.ts'
 import { commandHere, installBesideSink, makeProject, post } from '../server.ts'
 
-const program = path.join(import.meta.dirname, 'fence.ts')
+const program = childProgram('test/e2e/crash/fence-child.ts')
 const findUser = statement<{ id: string }>(() => sql`select id from users`)
 
 const STEPS = ['inside', 'committed', 'last']

@@ -8,10 +8,11 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../../src/store/drizzle.ts'
-import { followSeen, openFollowed } from './follower.ts'
+import { childProgram } from '../../child-program.ts'
+import { followSeen, openFollowed } from './follower-child.ts'
 
 const KILLS = 3
-const program = path.join(import.meta.dirname, 'follower.ts')
+const program = childProgram('test/e2e/crash/follower-child.ts')
 
 type Seen = { seq: number; name: string }
 

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
+import { childProgram } from '../../child-program.ts'
 import { type StripeDouble, type StripeRequest, startStripeDouble } from '../../stripe/double.ts'
-import { CUSTOMERS, logOf, openMetered } from './metering.ts'
+import { CUSTOMERS, logOf, openMetered } from './metering-child.ts'
 
 const HOUR_MS = 3_600_000
-const program = path.join(import.meta.dirname, 'metering.ts')
+const program = childProgram('test/e2e/crash/metering-child.ts')
 
 /**
  * Where the process is killed, and how many hours pass before it starts again. `before`, `during`: when

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openCountedProjects } from './counted-projects.ts'
-import { countReputation } from './reputation.ts'
+import { countReputation } from './reputation-child.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
 const KILLS = 3
@@ -16,7 +16,8 @@ test('after kills the counters of reputation are equal to a recount of the event
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'a.db')
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled('reputation.ts', file, RUN_MS)
+  for (let round = 0; round < KILLS; round += 1)
+    await runUntilKilled('reputation-child.ts', file, RUN_MS)
 
   const store = await openCountedProjects(file)
   const [early] = await store.read.all<{ n: number }>(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { childProgram } from '../../child-program.ts'
 
 /**
  * Runs a program of this folder, with one argument, until it has written its first line, and about `runMs`
@@ -12,7 +13,7 @@ export async function runUntilKilled(
   argument: string,
   runMs: number,
 ): Promise<void> {
-  const args = [`${import.meta.dirname}/${program}`, argument]
+  const args = [childProgram(`test/e2e/crash/${program}`), argument]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   await Promise.race([once(child.stdout, 'data'), exited])

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { runUntilKilled } from './run-until-killed.ts'
-import { LIMIT, makeProjects, openUsageCore } from './usage.ts'
+import { LIMIT, makeProjects, openUsageCore } from './usage-child.ts'
 
 const KILLS = 3
 /** Longer than the follower lingers. */
@@ -20,7 +20,8 @@ test('after kills the use of each project is equal to its emails that were not s
   const first = await openUsageCore(folder)
   await makeProjects(first)
   await first.close()
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled('usage.ts', folder, RUN_MS)
+  for (let round = 0; round < KILLS; round += 1)
+    await runUntilKilled('usage-child.ts', folder, RUN_MS)
 
   const core = await openUsageCore(folder)
   const follower = startUsage(core)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { listActivity as openListing } from '../../../src/features/activity/list.ts'
 import { appendCampaignEvent } from '../../../src/features/campaigns/append-event.ts'
 import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
 import { createDeliverer } from '../../../src/features/messages/delivery/deliverer.ts'
@@ -199,6 +200,23 @@ test('an email is shown without its attachments being read', async (t) => {
   const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
   assert.match(data[0]?.metadata.body as string, /Hello/)
   assert.deepEqual(attached, [0])
+})
+
+test('S29: one rendered text is in memory beside those of the page, which ends when they are long', async (t) => {
+  const sender = await openFeed(t)
+  for (let count = 0; count < 6; count += 1) await send(sender, 'delivered')
+  const { preview } = sender.core.outbound
+  let rendered = 0
+  sender.core.outbound.preview = async (sources) => {
+    assert.equal(sources.length, 1)
+    rendered += 1
+    const messages = await preview(sources)
+    return messages.map((message) => message && { ...message, html: 'x'.repeat(900_000) })
+  }
+  const walk = (await openListing(sender.core, sender.project.id, { limit: 50 })).walk()
+  await walk.next()
+  assert.equal(rendered, 3)
+  await walk.return(undefined as never)
 })
 
 test('a summary has no bodies, and nothing is rendered for it', async (t) => {

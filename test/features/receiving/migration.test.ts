@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listInboundMessages } from '../../../src/features/receiving/admin/list.ts'
 import { retryInboundMessages } from '../../../src/features/receiving/admin/retry.ts'
-import { listPending } from '../../../src/features/receiving/process/pending.ts'
+import { createLineWalks } from '../../../src/features/receiving/process/line-walks.ts'
 import { startProcessing } from '../../../src/features/receiving/process/process.ts'
 import { silentLog } from '../../../src/log.ts'
 import { readIncomingHeader } from '../../../src/mail/incoming/header.ts'
@@ -81,7 +81,7 @@ test('pending mail and reports of a database before migration 9 are processed by
   t.after(() => store.close())
   const core = { ...(await openTestCore(t)), store }
   const idsOf = async (kind: PendingKind) =>
-    (await listPending(core, { kind, limit: 10, ofLine: 10 })).map(({ id }) => id)
+    (await createLineWalks(core).list({ kind, limit: 10, ofLine: 10 })).map(({ id }) => id)
   assert.deepEqual(
     [await idsOf('reports'), await idsOf('mail')],
     [

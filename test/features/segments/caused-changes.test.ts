@@ -5,9 +5,12 @@ import type { Condition } from '../../../src/features/conditions/condition.ts'
 import { updateContact } from '../../../src/features/contacts/write/update.ts'
 import { computeSegment } from '../../../src/features/segments/compute.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
+import { deleteSeenChanges } from '../../../src/features/segments/retention.ts'
 import { updateSegment } from '../../../src/features/segments/update.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { causedChanges } from '../../../src/store/schema/segments.ts'
+import { addProject } from '../../core.ts'
+import { addContacts } from '../contacts/add-contacts.ts'
 import { openChains } from '../workflows/chains/chain-core.ts'
 import type { StepSpec } from '../workflows/engine/workflow-rows.ts'
 import { inSegment, planIs, where } from './segment-contacts.ts'
@@ -156,4 +159,88 @@ test('S34: a segment that is never computed keeps no cause open', async (t) => {
     'ada segment.pro.entry 1',
     'ada segment.pro.exit 1',
   ])
+})
+
+test('S34: a segment whose computation always fails keeps causes open for a day', async (t) => {
+  const { core, projectId, tracked, ada, moves, target, walk } = await open(t)
+  const gone = await createSegment(core, { projectId, name: 'Gone', condition: planIs('x') })
+  const stuck = await tracked('Stuck', inSegment(gone.id))
+  await core.store.write((tx) => tx.run(sql`delete from segments where id = ${gone.id}`))
+  await walk('to pro', ada, 3)
+  await computeSegment(core, target)
+  await assert.rejects(computeSegment(core, stuck))
+  await walk('to free', ada)
+  await computeSegment(core, target)
+  core.clock.now += 25 * 3_600_000
+  for (const [index, flow] of ['to pro', 'to free', 'to pro'].entries()) {
+    await computeSegment(core, target)
+    await walk(flow, ada, index === 0 ? undefined : 1)
+    await computeSegment(core, target)
+  }
+  assert.deepEqual(await moves(), [
+    'ada segment.pro.entry 4',
+    'ada segment.pro.exit 4',
+    'ada segment.pro.entry 1',
+    'ada segment.pro.exit 2',
+    'ada segment.pro.entry 2',
+  ])
+})
+
+test('causes end when each segment that is computed has seen them', async (t) => {
+  const { core, projectId, tracked, ada, bob, target, moves, walk } = await open(t)
+  const outer = await tracked('Outer', inSegment(target.id))
+  const signal = new AbortController().signal
+  const left = async () => {
+    await deleteSeenChanges(core, signal)
+    return core.store.read.$count(causedChanges)
+  }
+  await walk('to pro', ada, 1)
+  assert.equal(await left(), 1)
+  await computeSegment(core, target)
+  assert.equal(await left(), 1, 'the other segment has not seen it')
+  await walk('to pro', bob, 2)
+  await computeSegment(core, outer)
+  assert.equal(
+    await left(),
+    2,
+    'a membership of a segment that another one asks for is a change, too',
+  )
+  for (const segment of [target, outer, target, outer]) await computeSegment(core, segment)
+  assert.equal(await left(), 0)
+  const entered = [
+    'ada segment.pro.entry 2',
+    'ada segment.outer.entry 2',
+    'bob segment.pro.entry 3',
+  ]
+  assert.deepEqual(await moves(), [...entered, 'bob segment.outer.entry 3'])
+  await walk('to free', ada)
+  core.clock.now += 8 * 86_400_000
+  assert.equal(await left(), 0, 'no segment is computed')
+  await walk('to pro', ada)
+  await core.store.write((tx) => tx.run(sql`delete from segments where project_id = ${projectId}`))
+  assert.equal(await left(), 0)
+})
+
+test('any number of causes end in batches, and those of other projects stay', async (t) => {
+  const { core, projectId, target } = await open(t)
+  const emails = Array.from({ length: 2_500 }, (_, index) => ({ email: `${index}@many.test` }))
+  const { id: otherId } = await addProject(core, 'Other')
+  await createSegment(core, {
+    ...{ projectId: otherId, name: 'Pro', condition: planIs('pro'), hasMembershipEvents: true },
+  })
+  const ids = [
+    ...(await addContacts(core, projectId, emails)),
+    ...(await addContacts(core, otherId, emails.slice(0, 1))),
+  ]
+  await core.store.write(async (tx) => {
+    for (const id of ids)
+      await tx.run(sql`insert into caused_changes (contact_id, depth) values (${id}, 1)`)
+  })
+  await computeSegment(core, target)
+  assert.equal(await deleteSeenChanges(core, new AbortController().signal), 2_500)
+  const kept = await core.store.read.select().from(causedChanges)
+  assert.deepEqual(
+    kept.map(({ contactId }) => contactId),
+    ids.slice(-1),
+  )
 })

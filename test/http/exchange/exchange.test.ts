@@ -181,7 +181,10 @@ before(async () => {
     limiters: { keys: window, sessions: window },
     traffic: createTraffic(),
     bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
-    answers: createAnswerAllowance({ totalBytes: 1e8, addressBytes: 1e8 }, core.counters),
+    answers: createAnswerAllowance(
+      { totalBytes: 1e8, addressBytes: 1e8, ownerBytes: 1e8 },
+      core.counters,
+    ),
     requestLog: { record: (entry) => seen.entries.push(entry) },
     get stopping() {
       return stopping.signal

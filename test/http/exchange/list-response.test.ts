@@ -163,6 +163,35 @@ describe('S29: a list by number', () => {
     )
   })
 
+  it('is the same under both names of a page, whatever is deleted meanwhile', async () => {
+    const gone = new Set<number>()
+    const lines = Array.from({ length: 300 }, (_, index) => index)
+    const listing = pageListing({
+      lines,
+      bytesOf: () => 10 * KB,
+      async read(slice) {
+        // The first rows are gone as soon as they have been read.
+        const rows = slice.map((id) =>
+          gone.has(id) ? undefined : { id, text: 'x'.repeat(10 * KB) },
+        )
+        for (const id of slice) if (id < 50) gone.add(id)
+        return rows
+      },
+      cursorOf: (line) => `after ${line}`,
+      endCursor: null,
+    })
+    const share = memory()
+    const text = await textOf(
+      await pageResponse(share, { name: 'templates', copy: 'data', listing }),
+    )
+    const { templates, data, cursor } = JSON.parse(text)
+    assert.ok(gone.size === 50 && templates.length > 50, 'more rows could take their places')
+    assert.deepEqual(data, templates)
+    assert.equal(cursor, `after ${templates.at(-1).id}`)
+    assert.ok(text.length <= MAX_PAGE_BYTES)
+    assert.ok((share.reserved[0] ?? 0) > text.length / 2, 'the copy counts')
+  })
+
   it('is walked no further when its client has gone', async () => {
     let isLeft = false
     const listing: Listing<string, object> = {

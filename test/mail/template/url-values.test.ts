@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { templateFilters } from '../../../src/mail/template/filters.ts'
 import { compileTemplate, renderTemplate } from '../../../src/mail/template/template.ts'
 import { placeUrlValues } from '../../../src/mail/template/url-values.ts'
 
@@ -90,6 +91,62 @@ test('what is encoded, or raw, is not encoded again', () => {
     url(`{% assign e = v | url_encode %}${begin}{{ e }}&r={{ v }}`, { v: '&' }),
     `${begin}%26&r=%26`,
   )
+})
+
+test('a filter after one that encodes leaves no part of a value without encoding', () => {
+  const begin = 'https://h.test/a/'
+  const v = 'b/../c d?e&f+%2f'
+  const encoded = 'b%2F..%2Fc+d%3Fe%26f%2B%252f'
+  const after = (filters: string) => url(`${begin}{{ v | url_encode | ${filters} }}`, { v })
+  assert.equal(after('append: "/x" | prepend: "p?"'), `${begin}p?${encoded}/x`)
+  assert.equal(after('truncate: 4, ""'), `${begin}b%2F`)
+  assert.equal(after('replace: "+", "%20"'), `${begin}${encoded.replace('+', '%20')}`)
+  assert.equal(after('url_decode'), url(`${begin}{{ v }}`, { v }))
+  assert.equal(after('url_decode | url_encode'), begin + encoded)
+  assert.equal(after('json'), `${begin}%22${encoded.replaceAll('%', '%25').replace('+', '%2B')}%22`)
+  assert.equal(url(`${begin}{{ v | uri_escape }}`, { v }), url(`${begin}{{ v }}`, { v }))
+  assert.equal(
+    url(`${begin}{{ v | url_encode | replace: "%2F", "/" }}`, { v: 'b/c?' }),
+    `${begin}b/c%3F`,
+  )
+  const fault = { fault: 'a value makes "." or ".." a part of the path of the url' }
+  for (const filters of [
+    'url_encode | replace: "%2F", "/"',
+    'url_encode | replace: "b%2F", "" | truncate: 2, ""',
+    'uri_escape | replace: "b", "" | replace: "c", "" | remove: "/" | truncate: 2, ""',
+    'cgi_escape | slice: 4, 2',
+  ])
+    assert.deepEqual(place(`${begin}{{ v | ${filters} }}`, { v }), fault, filters)
+  for (const encode of ['url_encode', 'cgi_escape', 'uri_escape'])
+    assert.deepEqual(place(`${begin}{{ v | ${encode} }}/b`, { v: '..' }), fault, encode)
+  assert.deepEqual(place(`${begin}%2{{ v | url_encode | upcase }}`, { v: 'e' }), fault)
+})
+
+test('no filter after one that encodes opens a place', () => {
+  const v = '/../x?y=1&z=2#f;%2f\\+\r\n ü'
+  for (const first of [
+    '',
+    ' | url_encode',
+    ' | cgi_escape',
+    ' | uri_escape',
+    ' | url_encode | upcase',
+  ])
+    for (const name of Object.keys(templateFilters())) {
+      if (name === 'raw') continue
+      for (const args of ['', ': "k"', ': "k", "l"', ': 1, 3']) {
+        for (const last of ['', ' | url_decode', ' | append: "m"']) {
+          const filters = `${first} | ${name}${args}${last}`
+          const source = `https://h.test/a/n{{ v${filters} }}/b?q={{ v${filters} }}&r=1`
+          const template = compileTemplate(source, 'url')
+          const variables = { stored: {}, request: { v }, system: {} }
+          const placed = placeUrlValues(renderTemplate(template, variables, { at: 0 }).text)
+          const read = new URL('url' in placed ? placed.url : 'https://h.test/a/n/b?q=&r=')
+          assert.equal(read.pathname.split('/').length, 4, filters + read.href)
+          assert.deepEqual([...read.searchParams.keys()], ['q', 'r'], filters + read.href)
+          assert.deepEqual([read.host, read.hash], ['h.test', ''], filters + read.href)
+        }
+      }
+    }
 })
 
 test('text of the author stays, also what filters join with values', () => {

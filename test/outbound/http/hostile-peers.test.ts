@@ -98,6 +98,61 @@ for (const [name, peer] of Object.entries(floods)) {
   })
 }
 
+const LARGE = `HTTP/1.1 103 Early Hints\r\nx: ${'a'.repeat(15_000)}\r\n\r\n`
+const PADDED = `HTTP/1.1 103 Early Hints\r\nx:${' '.repeat(15_000)}a\r\n\r\n`
+const ANSWER = `${OK}content-length: 2\r\n\r\nok`
+/** An answer of 65,536 octets of heads; each blank is one more. */
+const AT_LIMIT = (blanks: number) => {
+  const head = `${OK}content-length: 2\r\n\r\n`
+  const begin = LARGE.repeat(4)
+  const rest = 65_536 - begin.length - head.length + blanks
+  return `${begin}HTTP/1.1 100 ${'c'.repeat(rest - 17)}\r\n\r\n${head}ok`
+}
+
+const bursts: [name: string, text: string, isFlood: boolean][] = [
+  ['eleven interim responses', INTERIM.repeat(11) + ANSWER, true],
+  ['five large interim responses', LARGE.repeat(5) + ANSWER, true],
+  ['five interim responses full of white space', PADDED.repeat(5) + ANSWER, true],
+  ['empty lines', '\r\n'.repeat(32_769) + ANSWER, true],
+  ['heads of one octet too much', AT_LIMIT(1), true],
+  ['heads of 64 KB', AT_LIMIT(0), false],
+  [
+    'a large head of an answer with a body of 100 KB',
+    `${LARGE}${OK}content-length: 100000\r\n\r\n${'a'.repeat(100_000)}`,
+    false,
+  ],
+]
+
+for (const [name, text, isFlood] of bursts) {
+  test(`S35: in front of an answer, ${name} count alike in whatever pieces they come`, async (t) => {
+    for (const size of [1_000_000, 16_384, 1_009]) {
+      const server = createServer(async (socket) => {
+        socket.setNoDelay(true).on('error', () => undefined)
+        await once(socket, 'data')
+        for (let at = 0; at < text.length && socket.writable; at += size) {
+          const piece = text.slice(at, at + size)
+          await new Promise((resolve) => socket.write(piece, resolve))
+        }
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const client = createHttpClient({ resolver, isAllowed: () => true, allowsHttp: true })
+      t.after(() => {
+        client.closeIdle()
+        server.close()
+      })
+      const result = await client.request({
+        ...{ url: new URL(`http://127.0.0.1:${port}/`), maxBodyBytes: 200_000 },
+      })
+      assert.equal(
+        result.kind,
+        isFlood ? 'flood' : 'response',
+        `${size}: ${JSON.stringify(result)}`,
+      )
+    }
+  })
+}
+
 test('S35: ten interim responses and a long head are no flood, and the connection stays', async (t) => {
   const head = `${INTERIM.repeat(10)}${OK}x: ${'a'.repeat(10_000)}\r\ncontent-length: 2\r\n\r\nok`
   const server = createServer((socket) => {

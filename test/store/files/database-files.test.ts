@@ -1,31 +1,58 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, link, mkdir, rename, rm, symlink, unlink } from 'node:fs/promises'
+import { existsSync, unlinkSync } from 'node:fs'
+import { copyFile, link, mkdir, readFile, rename, rm, symlink, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
+import { openConnection } from '../../../src/store/connection.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
+import { childProgram } from '../../child-program.ts'
 import { makeDatabaseFolder, notes, openTestStore } from '../test-store.ts'
 
 async function openWatched(t: TestContext) {
   const health = createHealth()
   const fatal: unknown[] = []
+  const warnings = createWarnings()
   const log = Object.assign(Object.create(silentLog()), {
     fatal: (fields: unknown) => fatal.push(fields),
-    warn: () => undefined,
+    warn: warnings.add,
     error: () => undefined,
   })
   const store = await openTestStore(t, { log, health })
   await insert(store, 'first')
-  return { store, health, fatal, file: store.location.path }
+  return { store, health, fatal, warnings, file: store.location.path }
+}
+
+/** `next` resolves with the pages of the first warning with this text. */
+function createWarnings() {
+  const waiting = new Map<string, PromiseWithResolvers<number>>()
+  const of = (text: string) => {
+    const known = waiting.get(text) ?? Promise.withResolvers<number>()
+    waiting.set(text, known)
+    return known
+  }
+  return {
+    add: ({ pages = 0 }: { pages?: number }, text: string) => of(text).resolve(pages),
+    next: (text: string) => of(text).promise,
+  }
 }
 
 let count = 0
 
 function insert(store: Store, id = `note ${++count}`): Promise<unknown> {
   return store.write((tx) => tx.insert(notes).values({ id, seq: 0 }))
+}
+
+/** As a scan thread or a command does: its log is new and empty, and the index names pages of the lost one. */
+function openAndFail(file: string): void {
+  const connection = openConnection({ path: file, isReadOnly: true, busyTimeoutMs: 0 })
+  assert.throws(() => connection.value('SELECT count(*) FROM notes')(), {
+    code: 'SQLITE_IOERR_SHORT_READ',
+  })
+  connection.close()
 }
 
 /** Until the store has seen it by itself. */
@@ -70,6 +97,37 @@ describe('the files of the database', () => {
     })
   }
 
+  for (const isMadeAgain of [false, true]) {
+    const also = isMadeAgain ? ', also when a later connection has made another' : ''
+    it(`a lost log is copied into the database${also}`, async (t) => {
+      const { store, warnings, file } = await openWatched(t)
+      await insert(store, 'second')
+      unlinkSync(`${file}-wal`)
+      // At once: the store has not seen the loss.
+      if (isMadeAgain) openAndFail(file)
+      const pages = await warnings.next('the lost log was copied into the database')
+      assert.ok(pages > 0)
+      assert.equal(existsSync(`${file}-wal`), isMadeAgain)
+      const { folder, migrationsDir } = store.location
+      const copy = path.join(folder, 'copy.db')
+      await copyFile(file, copy)
+      const alone = await openStore({ path: copy, migrationsDir, log: silentLog(), watch: false })
+      t.after(() => alone.close())
+      const found = await alone.read.select({ id: notes.id }).from(notes)
+      assert.deepEqual(found.map(({ id }) => id).sort(), ['first', 'second'])
+    })
+  }
+
+  it('a log that another program has written to is not mixed with the lost one', async (t) => {
+    const { store, file } = await openWatched(t)
+    const before = await readFile(file)
+    await copyFile(`${file}-wal`, `${file}.copy`)
+    await rename(`${file}.copy`, `${file}-wal`)
+    await untilLost(store)
+    await untilLost(store)
+    assert.deepEqual(await readFile(file), before)
+  })
+
   it('no write resolves after the files are gone', async (t) => {
     const { store, file } = await openWatched(t)
     const results: Promise<boolean>[] = []
@@ -111,7 +169,7 @@ describe('the files of the database', () => {
 
   it('stay the same while commands open and close them, during checkpoints, and at rest', async (t) => {
     const { store, health, fatal, file } = await openWatched(t)
-    const script = path.join(import.meta.dirname, '..', 'opening-child.ts')
+    const script = childProgram('test/store/opening-child.ts')
     const { migrationsDir } = store.location
     for (let round = 0; round < 3; round += 1) {
       const argv = [script, file, migrationsDir]

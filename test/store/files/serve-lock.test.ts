@@ -3,13 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { rm, symlink, unlink } from 'node:fs/promises'
-import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import { isServed } from '../../../src/store/files/is-served.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { openStore } from '../../../src/store/store.ts'
+import { childProgram } from '../../child-program.ts'
 import { type DatabaseFolder, makeDatabaseFolder } from '../test-store.ts'
 
 const options = { log: silentLog(), waitMs: 100 }
@@ -17,7 +17,7 @@ const taken = { code: 'CONFLICT' }
 
 /** A server in a process of its own that has the lock and the database. */
 async function serveElsewhere(t: TestContext, { path: file, migrationsDir }: DatabaseFolder) {
-  const script = path.join(import.meta.dirname, 'serving-child.ts')
+  const script = childProgram('test/store/files/serving-child.ts')
   const argv = [script, file, migrationsDir]
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(() => kill(child))

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../src/errors.ts'
 import { createReaders, MAX_WAITING, type Readers } from '../../../src/store/read/readers.ts'
 import { createThread, type StoreThread } from '../../../src/store/read/thread.ts'
-import { runFor } from '../../../src/turns/owner.ts'
+import { goOn, runFor } from '../../../src/turns/owner.ts'
 import { fakeClient } from '../../turns/fake-client.ts'
 
 type Asked = { text: string; thread: number; end: PromiseWithResolvers<unknown> }
@@ -157,6 +157,21 @@ test('a request whose first scan was admitted is not refused later', async () =>
   await isRefused
   await endAll()
   assert.equal(await begun, 'second done')
+})
+
+test('S29: a request that has changed something is not refused', async () => {
+  const { readers, endAll } = makeReaders(1)
+  const flood = Array.from({ length: MAX_WAITING + 1 }, (_, index) =>
+    ask(readers, 'a', `a${index}`),
+  )
+  await assert.rejects(ask(readers, 'a', 'refused'), hasCode('RATE_LIMIT_EXCEEDED'))
+  const changed = runFor({ key: 'a', isJob: false }, () => {
+    goOn()
+    return scan(readers, 'its result')
+  })
+  await endAll()
+  assert.equal(await changed, 'its result done')
+  await Promise.all(flood)
 })
 
 test('jobs and the system are never refused', async () => {

@@ -1,6 +1,6 @@
 /**
- * Lists pending rows and writes their final state. `accept/accept-message.ts` inserts them;
- * `suspects.ts` handles those that are parsed alone.
+ * Finds pending rows and writes their final state. `accept/accept-message.ts` inserts them, `line-walks.ts`
+ * lists them; `suspects.ts` handles those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
 import { orderedJoin } from '../../../store/dialect.ts'
@@ -10,7 +10,6 @@ import { type InboundMessage, inboundMessages } from '../../../store/schema/inbo
 import type { InboundKind, PendingKind } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { alternate } from '../../../turns/alternate.ts'
 import type { Base } from '../../base.ts'
 import { readRaw, replaceRaw } from '../raw.ts'
 
@@ -38,24 +37,34 @@ export const columns = {
 /** The condition repeats that of the index. */
 const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${parameter('kind')}`
 
-/** Lines that are looked at. */
-const MAX_LINES = 300
 /** Greater than every id. */
 const LAST_ID = '~'
 
+type Walk = {
+  /** Where the walk begins, in the order of lines. */
+  from: SQL
+  /** How many lines it looks at; all of them if absent. */
+  maxLines?: SQL
+  /** How many messages of a line; it may count `lines`. */
+  share: SQL
+}
+
 /**
- * The oldest messages of each line, with their place in it. The lines are found one after the other in
- * the index, so that a long line costs no more than a short one. `share`: how many of a line; it may
- * count `lines`.
+ * The oldest messages of each line, with their place in it, and the last line of a walk that may not have
+ * come to the end. The lines are found one after the other in the index, so that a long line costs no
+ * more than a short one.
  */
-export function firstOfLines(share: SQL): SQL {
+export function firstOfLines({ from, maxLines, share }: Walk): SQL {
   const ofLine = sql`${isPendingOfKind} and line = lines.line`
+  const end = maxLines === undefined ? sql`` : sql`limit ${maxLines}`
   return sql`(with recursive lines (line) as (
-      select (select line from inbound_messages where ${isPendingOfKind} order by line limit 1)
+      select (select line from inbound_messages where ${isPendingOfKind} and line >= ${from}
+        order by line limit 1)
       union all
       select (select line from inbound_messages where ${isPendingOfKind} and line > lines.line
-        order by line limit 1) from lines where lines.line is not null limit ${sql.raw(String(MAX_LINES))})
-    select waiting.id, row_number() over (partition by waiting.line order by waiting.id) as place
+        order by line limit 1) from lines where lines.line is not null ${end})
+    select waiting.id, waiting.line, row_number() over (partition by waiting.line order by waiting.id) as place,
+        (select case when count(line) = ${maxLines ?? 0} then max(line) end from lines) as last_line
       from lines ${orderedJoin()} (
         select line, id from inbound_messages where ${isPendingOfKind}) as waiting
       where waiting.line = lines.line and waiting.id <= coalesce((
@@ -63,21 +72,29 @@ export function firstOfLines(share: SQL): SQL {
         ${sql.raw(`'${LAST_ID}'`)}))`
 }
 
-/** The first messages of all lines of a kind, then their second ones, and so on. */
-export const selectPending = statement((db) =>
-  db
-    .select(columns)
-    .from(inboundMessages)
-    .where(
-      sql`id in (select id from ${firstOfLines(sql`(select case when fair < ${parameter('ofLine')} then fair
-          else ${parameter('ofLine')} - 1 end from (
-            select cast(2 * ${parameter('limit')} / count(*) as integer) as fair from lines))`)}
-        order by place, id limit ${parameter('limit')})`,
-    )
-    .orderBy(inboundMessages.id),
-)
+const fairShare = sql`(select case when fair < ${parameter('ofLine')} then fair
+  else ${parameter('ofLine')} - 1 end from (
+    select cast(2 * ${parameter('limit')} / count(*) as integer) as fair from lines))`
 
-export type PendingMessage = RowOf<typeof selectPending>
+/**
+ * The first messages of the lines of a walk, then their second ones, and so on, `limit` in all; a walk looks at
+ * no more lines.
+ */
+export const selectPending = statement((db) => {
+  const walk = firstOfLines({
+    from: parameter('from'),
+    maxLines: parameter('limit'),
+    share: fairShare,
+  })
+  const first = sql`(select id, last_line from ${walk} order by place, line limit ${parameter('limit')}) as first`
+  return db
+    .select({ ...columns, lastLine: sql<string | null>`first.last_line` })
+    .from(inboundMessages)
+    .innerJoin(first, sql`first.id = ${inboundMessages.id}`)
+    .orderBy(inboundMessages.line, inboundMessages.id)
+})
+
+export type PendingMessage = Omit<RowOf<typeof selectPending>, 'lastLine'>
 
 const selectRaw = statement((db) =>
   db
@@ -132,18 +149,6 @@ const failRow = statement((db) =>
       sql`${inboundMessages.id} = ${parameter('id')} and ${inboundMessages.state} = 'pending'`,
     ),
 )
-
-/**
- * Returns at most `limit` messages, and `ofLine` of a line, without those that are parsed alone. Lines
- * alternate, and each is in the order of arrival.
- */
-export async function listPending(
-  { store }: Pick<Base, 'store'>,
-  window: { kind: PendingKind; limit: number; ofLine: number },
-): Promise<readonly PendingMessage[]> {
-  const rows = await store.read.list(selectPending, window)
-  return alternate(rows, ({ line }) => line)
-}
 
 /** Returns null when the row or its octets are deleted. */
 export async function findRaw(

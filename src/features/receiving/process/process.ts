@@ -15,8 +15,9 @@ import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 import { applyMessage } from './apply-message.ts'
 import type { ApplyDeps, ReceivedMessage } from './effect.ts'
+import { createLineWalks } from './line-walks.ts'
 import { type MessageReader, ReaderLost } from './parsed-message.ts'
-import { failPending, findRaw, listPending, PENDING_KINDS, type PendingMessage } from './pending.ts'
+import { failPending, findRaw, PENDING_KINDS, type PendingMessage } from './pending.ts'
 import {
   endParsing,
   findNextSuspect,
@@ -61,6 +62,7 @@ export async function startProcessing(
   const inProgress = new Map<string, PendingMessage>()
   const parsedMessages: ReceivedMessage[] = []
   const discarding = new Set<Promise<void>>()
+  const walks = createLineWalks(deps)
   let idleWaiters: (() => void)[] = []
   let aloneId: string | undefined
   let polling: Promise<void> | undefined
@@ -99,7 +101,7 @@ export async function startProcessing(
     const waiting = next === undefined ? [] : [next]
     for (const kind of PENDING_KINDS) {
       const window = { kind, limit: MAX_IN_PROGRESS, ofLine: MAX_IN_PROGRESS_OF_LINE }
-      if (isLow(kind)) waiting.push(...(await listPending(deps, window)))
+      if (isLow(kind)) waiting.push(...(await walks.list(window)))
     }
     return waiting
   }
@@ -109,7 +111,10 @@ export async function startProcessing(
     const mayStart = isSuspect
       ? aloneId === undefined
       : hasCapacityFor(ofKind(row.pendingKind), row)
-    if (inProgress.has(id) || !mayStart) return
+    if (inProgress.has(id)) return
+    const isFull = !isSuspect && ofKind(row.pendingKind).length === MAX_IN_PROGRESS
+    if (isFull) walks.leave(row)
+    if (!mayStart) return
     const error = findReasonToFail(row)
     if (error !== undefined) {
       deps.log.error(

@@ -46,7 +46,7 @@ export const selectSuspect = statement((db) =>
  */
 export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1
-    where id in (select id from ${firstOfLines(sql`${parameter('ofLine')} - 1`)})`,
+    where id in (select id from ${firstOfLines({ from: sql`''`, share: sql`${parameter('ofLine')} - 1` })})`,
 )
 
 /**
