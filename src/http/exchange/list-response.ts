@@ -11,9 +11,9 @@ import type { RawCall } from '../route.ts'
 import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
 
 /** What a list takes while it is sent: its lines, pieces of its text in several buffers, and small slices. */
-export const LIST_ANSWER_BYTES = 1024 * 1024
+export const LIST_ANSWER_BYTES = 512 * 1024
 /** Of these, for all but the slices. */
-const PIECES_BYTES = 512 * 1024
+const PIECES_BYTES = 256 * 1024
 
 /** What an export takes: a page of rows, and a piece of its text. */
 export const EXPORT_ANSWER_BYTES = 2 * 1024 * 1024

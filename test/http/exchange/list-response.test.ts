@@ -98,7 +98,7 @@ describe('S29: a page', () => {
       await share.reserve(bytes)
     }
     await pageResponse({ reserve }, { name: 'data', listing: page })
-    assert.deepEqual([share.reserved, seen], [[512 * KB + 2 * 900 * KB], [0]])
+    assert.deepEqual([share.reserved, seen], [[256 * KB + 2 * 900 * KB], [0]])
     const small = memory()
     await pageResponse(small, { name: 'data', listing: listOf(3, 900).page })
     assert.deepEqual(small.reserved, [LIST_ANSWER_BYTES])
