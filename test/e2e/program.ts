@@ -24,6 +24,7 @@ import {
 import { type OpenCore, openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
 import { takeServeLock } from '../../src/store/files/serve-lock.ts'
+import { copyDatabase } from '../database-template.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
@@ -85,6 +86,7 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   const log = silentLog()
   // A server has run here before: the lock's file is there, and who has the database open is welcome.
   await prepareDataDir(config)
+  await copyDatabase(config.database.file)
   const lock = await takeServeLock(config.database.file, { log })
   lock.release()
   const core = await openCore(config, { log })
@@ -175,13 +177,18 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   }
 }
 
-/** Asks until there is an answer. */
+/** The first and the longest pause between two questions. */
+const PAUSES_MS = [4, 40] as const
+
+/** Asks until there is an answer, less and less often: questions take the processor from the answer. */
 export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const giveUpAt = performance.now() + PATIENCE_MS; ; ) {
+  const [first, longest] = PAUSES_MS
+  const giveUpAt = performance.now() + PATIENCE_MS
+  for (let pauseMs: number = first; ; pauseMs = Math.min(longest, pauseMs * 1.5)) {
     const answer = await ask()
     if (answer !== undefined) return answer
     if (performance.now() > giveUpAt) assert.fail('it never came')
-    await sleep(5)
+    await sleep(pauseMs)
   }
 }
 

@@ -8,6 +8,9 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { loadConfig } from '../../src/config/load.ts'
+import { prepareDataDir } from '../../src/config/secret.ts'
+import { copyDatabase } from '../database-template.ts'
 import { startDnsServer } from '../fakes/dns-server.ts'
 import { type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { runAt } from '../fakes/terminal.ts'
@@ -163,8 +166,9 @@ export async function commandHere(
   return JSON.parse(out)
 }
 
-/** A project that may send from `example.test`: its id and secret key. */
+/** A project that may send from `example.test`: its id and secret key. The database is a new one. */
 export async function makeProject(installation: Pick<Installation, 'folder'>) {
+  await placeDatabase(installation)
   const command = (...argv: string[]) => commandHere(installation, ...argv)
   await command('user', 'create', '--email', 'owner@example.test')
   const project = await command(
@@ -174,6 +178,13 @@ export async function makeProject(installation: Pick<Installation, 'folder'>) {
   await command('domain', 'add', '--project', id, 'example.test')
   await command('domain', 'verify', 'example.test', '--trust')
   return { id, secret }
+}
+
+async function placeDatabase({ folder }: Pick<Installation, 'folder'>): Promise<void> {
+  const configPath = path.join(folder, 'pillarbox.toml')
+  const config = loadConfig({ cwd: folder, configPath, env: {} })
+  await prepareDataDir(config)
+  await copyDatabase(config.database.file)
 }
 
 export async function post(url: string, secret: string, body: unknown) {

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PATIENCE_MS } from '../../patience.ts'
 import { eventually } from '../program.ts'
 import { installBesideSink, makeProject, type Serving } from '../server.ts'
 
@@ -15,6 +16,8 @@ type Options = {
   kills: number
   /** The longest time from a start to a kill. */
   runMs: number
+  /** Every other kill comes once a random number of messages has arrived, and not after a random time. */
+  killsAtArrivals?: boolean
   /** Called while the server runs, before each kill. */
   act?(call: Call, round: number): Promise<unknown>
 }
@@ -32,7 +35,7 @@ export async function startCampaign(t: TestContext, recipients: number, configur
   const { installation } = await installBesideSink(t, {
     retrySchedule: '1s',
     forgets: true,
-    configuration: `${configuration}[campaigns]\nrows_ahead = 200\n`,
+    configuration: `${configuration}[campaigns]\nrows_ahead = 80\n`,
     respond: ({ verb, line }) => {
       if (verb === 'MESSAGE') arrivals.push(readArrival(line))
       return undefined
@@ -71,17 +74,28 @@ export async function startCampaign(t: TestContext, recipients: number, configur
   }
 }
 
-export async function crashCampaign(t: TestContext, { recipients, kills, runMs, act }: Options) {
+export type CampaignCrash = {
+  /** How many arrived twice. */
+  duplicates: number
+  kills: number
+  /** Kills before everybody had it. */
+  midway: number
+}
+
+export async function crashCampaign(t: TestContext, options: Options): Promise<CampaignCrash> {
+  const { recipients, kills, act } = options
   const campaign = await startCampaign(t, recipients)
   const { id, call, arrivals, killedAt } = campaign
+  let midway = 0
   assert.equal((await call('POST', `/campaigns/${id}/send`)).status, 200)
   for (let round = 0; round < kills && !(await campaign.isSent()); round += 1) {
-    await sleep(50 + Math.random() * runMs)
+    await untilRandomMoment(arrivals, round, options)
     await act?.(call, round)
+    midway += arrivals.length < recipients ? 1 : 0
     await campaign.killAndRestart(killedAt)
   }
   await call('POST', `/campaigns/${id}/resume`)
-  await untilSent(campaign)
+  await untilSent(campaign, recipients)
   const duplicates = assertOnce(arrivals, { recipients, killedAt })
   const stats = await eventually(async () => {
     const { data } = (await call('GET', `/campaigns/${id}/stats`)).body
@@ -90,24 +104,32 @@ export async function crashCampaign(t: TestContext, { recipients, kills, runMs, 
   assert.deepEqual([stats.deliveredCount, stats.pending], [recipients, 0])
   assert.equal(stats.totalRecipients, recipients)
   assert.equal(await campaign.stop(), 0)
-  return { duplicates, kills: killedAt.length }
+  return { duplicates, kills: killedAt.length, midway }
+}
+
+async function untilRandomMoment(
+  arrivals: readonly Arrival[],
+  round: number,
+  { recipients, runMs, killsAtArrivals = false }: Options,
+): Promise<void> {
+  if (!killsAtArrivals || round % 2 === 0) return sleep(50 + Math.random() * runMs)
+  const more = 1 + Math.random() * Math.min(500, recipients / 2)
+  const wanted = Math.min(arrivals.length + more, recipients - 1)
+  await eventually(() => (arrivals.length >= wanted ? true : undefined))
 }
 
 /** Each step of its progress has the deadline to itself: the machine may be slow. */
 export async function untilSent(
-  campaign: Awaited<ReturnType<typeof startCampaign>>,
+  { arrivals, isSent }: Awaited<ReturnType<typeof startCampaign>>,
+  recipients: number,
 ): Promise<void> {
-  for (let reached = -1; !(await campaign.isSent()); ) {
-    const { length } = campaign.arrivals
-    if (length === reached) {
-      await eventually(async () => {
-        if (campaign.arrivals.length > reached || (await campaign.isSent())) return true
-        return undefined
-      })
-    }
-    reached = length
-    await sleep(50)
+  while (arrivals.length < recipients) {
+    const { length } = arrivals
+    await eventually(() => (arrivals.length > length ? true : undefined))
   }
+  // Some of them may be second copies.
+  for (const giveUpAt = performance.now() + PATIENCE_MS; !(await isSent()); await sleep(50))
+    assert.ok(performance.now() < giveUpAt, 'the campaign is never sent')
 }
 
 /** Returns how many arrived twice. */

@@ -12,6 +12,7 @@ import { events } from '../../../src/store/schema/events.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { startDnsServer } from '../../fakes/dns-server.ts'
+import { runAt } from '../../fakes/terminal.ts'
 import { connect } from '../../inbound/dialogue.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { type Installation, install, makeProject, type Serving } from '../server.ts'
@@ -64,14 +65,13 @@ servers = ["${silentDns}"]
     acknowledged.push(text.split(' ').at(-1) ?? '')
   }
   client.close()
+  let failedStarts = 0
   const signals = ['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGTERM'] as const
   for (const signal of signals) {
     await sleep(Math.random() * 500)
     await server.kill(signal)
     await configure(base + inboundListen((taken.address() as AddressInfo).port))
-    const failed = await installation.attempt('serve')
-    assert.notEqual(failed.status, 0)
-    assert.match(failed.stderr, /EADDRINUSE|already in use/)
+    await assertStartFails(installation, failedStarts++ === 0)
     await configure(base + inboundListen(0))
     server = await installation.serve()
   }
@@ -87,6 +87,17 @@ servers = ["${silentDns}"]
   )
   assert.equal(await countReceived(installation, projectId), 60)
 })
+
+/** The first time as a process of its own; then here, where a start costs a tenth. */
+async function assertStartFails(installation: Installation, isProcess: boolean): Promise<void> {
+  const { folder } = installation
+  const here = { cwd: folder, env: process.env }
+  const { status, text } = isProcess
+    ? await installation.attempt('serve').then((failed) => ({ ...failed, text: failed.stderr }))
+    : await runAt(here, 'serve').then((failed) => ({ ...failed, text: failed.err }))
+  assert.notEqual(status, 0)
+  assert.match(text, /EADDRINUSE|already in use/)
+}
 
 test('F1: every acknowledged message is still stored after the server is killed', async (t) => {
   const installation = await install(t, configuration)

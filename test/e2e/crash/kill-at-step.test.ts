@@ -52,14 +52,17 @@ test('F1: a server that is killed at any step of a delivery delivers; only past 
     await eventually(() => killed.has(step) || undefined)
     await killed.get(step)
 
+    const copiesNow = () => sink.messages.filter(({ to }) => to.includes(addressOf(step)))
+    const wanted = step === 'MESSAGE' ? 2 : 1
     server = await installation.serve()
+    await eventually(() => copiesNow().length >= wanted || undefined)
     const { attempts } = await untilDelivered(id)
-    const copies = sink.messages.filter(({ to }) => to.includes(addressOf(step)))
+    const copies = copiesNow()
     const ids = copies.map(({ bytes }) => /^message-id: (\S+)/im.exec(String(bytes))?.[1])
     assert.equal(new Set(ids).size, 1, 'all copies have one Message-ID')
     // The server may have gone on for a moment after its answer.
     if (step === 'ACCEPTED') continue
-    assert.equal(copies.length, step === 'MESSAGE' ? 2 : 1, step)
+    assert.equal(copies.length, wanted, step)
     assert.deepEqual(
       attempts.map(({ result, maybeDelivered }) => [result, maybeDelivered]),
       [
