@@ -95,7 +95,7 @@ export async function openTestCore(
   const { now = () => clock.now } = options
   const log = silentLog()
   const forTests = {
-    ...{ dnsTimeoutMs: 500, dnsTries: 1, certificatePollMs },
+    ...{ dnsTimeoutMs: 30_000, dnsTries: 1, certificatePollMs },
     createThread: createInlineThread,
   }
   const opened = await openCore(config, { log, now, watch, ...forTests })
