@@ -12,7 +12,7 @@ import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.t
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { isOneFieldLine } from '../../mail/one-line.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
-import { checkTemplate, countMarkers, type TemplateFault } from '../../mail/template/template.ts'
+import { checkTemplate, type TemplateFault } from '../../mail/template/template.ts'
 import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
@@ -93,12 +93,16 @@ export async function requireSender(
   throw unverifiedSender(displayDomain(from.domain))
 }
 
-/** Finds a fault of syntax. Parses a cheap template here, and any other in a composing thread. */
+/**
+ * Finds a fault of syntax. A text without a marker has none. Parses a cheap template here, and any other
+ * in a composing thread.
+ */
 export async function findTemplateFault(
   { outbound }: CheckDeps,
   source: string,
 ): Promise<CheckedTemplate> {
-  const isQuick = costOfText(source) <= MAX_QUICK_COST_US || countMarkers(source) === 0
+  if (!source.includes('{{') && !source.includes('{%')) return undefined
+  const isQuick = costOfText(source) <= MAX_QUICK_COST_US
   return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)
 }
 
