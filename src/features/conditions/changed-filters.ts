@@ -60,9 +60,7 @@ function visitFilter(walk: Walk, filter: Filter, isNegated: boolean): void {
   if (field?.kind === 'segment') {
     const segment = walk.segments.get(field.id)
     if (segment?.condition === undefined) return
-    // Member rows say yes or no: only the computation of those judged values.
-    const isBelow = isNegated || filter.operator === 'notMemberOfSegment'
-    const isNegatedThere = isBelow && !segment.hasMembers
+    const isNegatedThere = isNegated || filter.operator === 'notMemberOfSegment'
     const visitKey = `${isNegatedThere} ${segment.id}`
     if (walk.seen.has(visitKey)) return
     walk.seen.add(visitKey)

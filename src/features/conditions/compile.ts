@@ -18,6 +18,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
+import { type Answers, createAnswers } from './answers.ts'
 import { findCandidates } from './candidates.ts'
 import type { Condition, ConditionGroup } from './condition.ts'
 import {
@@ -47,6 +48,8 @@ type ConditionInput = {
 
 const MAX_FILTERS_IN_ALL = 1_000
 const MAX_SEGMENT_DEPTH = 10
+/** Beside the others, so that no condition is refused for them. */
+const MAX_FILTERS_OF_ANSWERS = 500
 
 /** The relative cost of a filter for one row. */
 const COSTS = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, event: 3 }
@@ -64,7 +67,10 @@ export async function compileCondition(
 ): Promise<SQL> {
   const segments = await loadReferencedSegments(deps, { condition, ...of })
   const now = deps.now()
-  const compiler = { now, segments, filters: 0, depth: 0, isExact: false }
+  const compiler: Compiler = {
+    ...{ now, segments, filters: 0, depth: 0, isExact: false },
+    ...{ answersOf: createAnswers(segments), asked: 0, isAnswering: false },
+  }
   const { expression } = compile(compiler, condition)
   const isMatch = sql`(${expression}) is true`
   const context = { projectId: of.projectId, now, segments }
@@ -83,6 +89,11 @@ type Compiler = {
   depth: number
   /** Whether 0 and null differ. */
   isExact: boolean
+  answersOf: (condition: Condition) => Answers
+  /** Filters that were compiled to know of answers of segments with member rows. */
+  asked: number
+  /** Whether one of these is being compiled. */
+  isAnswering: boolean
 }
 type Term = { expression: SQL; cost: number }
 type SegmentField = Extract<ConditionField, { kind: 'segment' }>
@@ -181,10 +192,36 @@ function compileMembership(compiler: Compiler, { operator }: Filter, id: string)
   return { expression: sql`(not (${expression}))`, cost }
 }
 
-/** Static segments and segments with membership events have member rows; others, a condition. */
+/**
+ * Static segments and segments with membership events have member rows; others, a condition. Below a negation, a
+ * contact without a member row is unknown where the condition has no answer for the contact. That is asked
+ * as far as the limits of answers allow.
+ */
 function isMember(compiler: Compiler, { id, condition, hasMembers }: ReferencedSegment): Term {
-  if (hasMembers || condition === undefined)
-    return { expression: isListed(id), cost: COSTS.segment }
+  const listed = { expression: isListed(id), cost: COSTS.segment }
+  if (condition === undefined) return listed
+  if (!hasMembers) return compileBelow(compiler, condition)
+  if (!compiler.isExact || !takeAnswer(compiler, condition)) return listed
+  const { filters, isAnswering } = compiler
+  Object.assign(compiler, { filters: 0, isAnswering: true })
+  const { expression, cost } = compileBelow(compiler, condition)
+  Object.assign(compiler, { filters, isAnswering })
+  return {
+    expression: sql`(case when ${listed.expression} then 1 when (${expression}) is null then null else 0 end)`,
+    cost: listed.cost + cost,
+  }
+}
+
+function takeAnswer(compiler: Compiler, condition: Condition): boolean {
+  const { mayLack, filters, depth } = compiler.answersOf(condition)
+  if (!mayLack || compiler.isAnswering) return mayLack
+  const isTooDeep = compiler.depth + depth >= MAX_SEGMENT_DEPTH
+  if (isTooDeep || compiler.asked + filters > MAX_FILTERS_OF_ANSWERS) return false
+  compiler.asked += filters
+  return true
+}
+
+function compileBelow(compiler: Compiler, condition: Condition): Term {
   if (compiler.depth >= MAX_SEGMENT_DEPTH) throw tooMuch(`segments ${MAX_SEGMENT_DEPTH} deep`)
   compiler.depth += 1
   const term = compile(compiler, condition)

@@ -226,7 +226,10 @@ function belongs(population: Population, id: string, person: TestContact): Verdi
   const segment = population.segments.find((candidate) => candidate.id === id)
   if (segment === undefined) throw new TypeError(`no segment ${id}`)
   if (segment.type === 'STATIC' || segment.hasMembershipEvents) {
-    return segment.members.includes(person.id)
+    if (segment.members.includes(person.id)) return true
+    // The members of the last computation; who has no answer is no less unknown.
+    if (segment.condition === null) return false
+    return judge(population, segment.condition, person) === undefined ? undefined : false
   }
   if (segment.condition === null) throw new TypeError(`no condition of ${id}`)
   return judge(population, segment.condition, person)

@@ -22,7 +22,11 @@ function deepest(last: unknown): unknown {
   return condition
 }
 
-async function openProject(t: Parameters<typeof openTestCore>[0], segmentIds: string[] = []) {
+async function openProject(
+  t: Parameters<typeof openTestCore>[0],
+  segmentIds: string[] = [],
+  hasMembershipEvents = false,
+) {
   const core: TestCore = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const at = { createdAt: START, updatedAt: START }
@@ -30,7 +34,7 @@ async function openProject(t: Parameters<typeof openTestCore>[0], segmentIds: st
     ...{ id: value, email: `${value}@a.test`, subscribed: true, data: { plan: value }, ...at },
   }))
   const segments = segmentIds.map((id, index) => ({
-    ...{ id, type: 'DYNAMIC' as const, hasMembershipEvents: false, members: [] },
+    ...{ id, type: 'DYNAMIC' as const, hasMembershipEvents, members: [] },
     condition: parseCondition(
       deepest(index === 0 ? plan : inSegment(segmentIds[index - 1] ?? '')),
       'condition',
@@ -61,4 +65,34 @@ test('segments nested ten deep, each with a condition of 32 levels, select conta
   const ids = Array.from({ length: 10 }, (_, index) => `s${index}`)
   const choosing = await openProject(t, ids)
   assert.deepEqual(await choosing(deepest(inSegment('s9'))), ['pro'])
+})
+
+test('the answers of tracked segments nested ten deep are known below a negation', async (t) => {
+  const ids = Array.from({ length: 10 }, (_, index) => `s${index}`)
+  const choosing = await openProject(t, ids, true)
+  const outside = { field: 'segment.s9', operator: 'notMemberOfSegment' }
+  assert.deepEqual(await choosing(deepest(outside)), ['pro'])
+})
+
+test('answers that would be too many to ask for refuse no condition', async (t) => {
+  const core: TestCore = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const at = { createdAt: START, updatedAt: START }
+  const contacts = ['pro', ['list']].map((value, index) => ({
+    ...{ id: `${index}`, email: `${index}@a.test`, subscribed: true, data: { plan: value }, ...at },
+  }))
+  const full = { logic: 'AND', groups: [{ filters: Array(500).fill(plan) }] }
+  const segments = ['s0', 's1', 's2'].map((id) => ({
+    ...{ id, type: 'DYNAMIC' as const, hasMembershipEvents: true, members: ['0'] },
+    condition: parseCondition(full, 'condition'),
+  }))
+  await populate(core, projectId, { contacts, events: [], segments })
+  const outside = (...ids: string[]) => {
+    const filters = ids.map((id) => ({ field: `segment.${id}`, operator: 'notMemberOfSegment' }))
+    return parseCondition({ logic: 'AND', groups: [{ filters }] }, 'condition')
+  }
+  const ids = async (condition: ReturnType<typeof outside>) =>
+    (await choose(core, { projectId, condition })).ids
+  assert.deepEqual(await ids(outside('s0')), [])
+  assert.deepEqual(await ids(outside('s0', 's1', 's2')), [])
 })

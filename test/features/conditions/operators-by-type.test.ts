@@ -12,6 +12,7 @@ import {
   CONDITION_OPERATORS,
   type ConditionOperator,
 } from '../../../src/features/workflows/graph/step-config.ts'
+import { segmentMembers } from '../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import type { TestContact } from './evaluator.ts'
 import { choose, populate } from './population.ts'
@@ -97,12 +98,25 @@ async function answersOf({ core, projectId }: Setting, filter: unknown, count: n
   made += 1
   const id = `segment-${made}`
   const segment = { id, type: 'DYNAMIC' as const, hasMembershipEvents: false, members: [] }
-  const segments = [{ ...segment, condition }]
-  await populate(core, projectId, { contacts: [], events: [], segments })
-  const negation = { field: `segment.${id}`, operator: 'notMemberOfSegment' }
-  const negated = parseCondition({ logic: 'OR', groups: [{ filters: [negation] }] }, 'condition')
   const { ids: yes } = await choose(core, { projectId, condition })
-  const { ids: no } = await choose(core, { projectId, condition: negated })
+  const tracked = { ...segment, id: `${id}-tracked`, hasMembershipEvents: true }
+  const segments = [
+    { ...segment, condition },
+    { ...tracked, condition },
+  ]
+  await populate(core, projectId, { contacts: [], events: [], segments })
+  const at = START
+  const member = { segmentId: tracked.id, enteredAt: at, createdAt: at, updatedAt: at }
+  await core.store.write(async (tx) => {
+    for (const contactId of yes) await tx.insert(segmentMembers).values({ ...member, contactId })
+  })
+  const notIn = async (segmentId: string) => {
+    const negation = { field: `segment.${segmentId}`, operator: 'notMemberOfSegment' }
+    const negated = parseCondition({ logic: 'OR', groups: [{ filters: [negation] }] }, 'condition')
+    return (await choose(core, { projectId, condition: negated })).ids
+  }
+  const no = await notIn(id)
+  assert.deepEqual(await notIn(tracked.id), no, 'with and without member rows')
   return Array.from({ length: count }, (_, index) => {
     const [isYes, isNo] = [yes.includes(`c${index}`), no.includes(`c${index}`)]
     assert.ok(!(isYes && isNo), `${JSON.stringify(filter)} and its negation select c${index}`)

@@ -119,11 +119,12 @@ test('a segment that refers to a changed one has no events either, whatever come
   assert.equal((await getSegment(core, rest.id)).filterRules, 0)
   await computeSegment(core, vip)
   await computeSegment(core, rest)
-  assert.deepEqual(await membersOf(core, rest.id, ids), [3, 4])
+  // Of contact 3, nobody knows whether the number contains the text.
+  assert.deepEqual(await membersOf(core, rest.id, ids), [4])
   assert.deepEqual(await segmentEvents(core, ids), [])
   const { filterChange, filterRules } = await getSegment(core, rest.id)
   assert.equal(filterRules, 1)
-  assert.deepEqual([filterChange?.membersBefore, filterChange?.membersAfter], [4, 2])
+  assert.deepEqual([filterChange?.membersBefore, filterChange?.membersAfter], [4, 1])
 })
 
 test('a computation that was interrupted keeps the number of members before it', async (t) => {
