@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { outputFolder, targets } from '../../build.config.ts'
+import { outputFolder, runtimeFlags, targets } from '../../build.config.ts'
 
 const run = promisify(execFile)
 
@@ -103,8 +103,10 @@ async function serve(
 ): Promise<Running> {
   const startedAt = performance.now()
   const isSource = executable === process.execPath && probe !== undefined
-  const probing = isSource ? ['--import', path.join(import.meta.dirname, 'loop-probe.ts')] : []
-  const child = spawn(executable, [...probing, ...args, 'serve'], {
+  // With the flags of the executable.
+  const probing = ['--import', path.join(import.meta.dirname, 'loop-probe.ts')]
+  const first = isSource ? [...runtimeFlags, ...probing] : []
+  const child = spawn(executable, [...first, ...args, 'serve'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...(isSource && { LOOP_PROBE: probe }) },
   })

@@ -1,36 +1,76 @@
 /**
  * Turns of the event loop for work that many do at once: at most one of them works in a turn of the loop,
  * and some turns in between are of others. The lines take turns, so that a long line delays mostly itself.
+ *
+ * In a line, the work that began first goes on, a few at a time, before later work begins: what work has read
+ * and made stays in memory between its turns, so the more are begun, the more the collector of garbage has to
+ * go through. Work that asks for no turn, because its client takes nothing, holds nobody up.
  */
 import { createRoundRobin } from '../store/read/round-robin.ts'
-import { currentOwner } from '../turns/owner.ts'
+import { currentOwner, type WorkOwner } from '../turns/owner.ts'
 
 /** Turns of the loop between two of these, so that short work, which takes several, is not slowed by each. */
 const TURNS_OF_OTHERS = 2
+/** Work of a line that takes turns. */
+export const AT_ONCE = 16
 
 type LoopTurns = {
-  /** Resolves when it is the caller's turn; `line` is a project, or a client. */
-  next(line: string): Promise<void>
+  /** Resolves when it is the owner's turn. */
+  next(owner: WorkOwner): Promise<void>
 }
 
+/** `age`: lower for work that asked for its first turn earlier. */
+type Waiting = { age: number; begin(): void }
+
 export function createLoopTurns(): LoopTurns {
-  const waiting = createRoundRobin<() => void>()
+  /** The lines of those that wait; each entry stands for the next of its line. */
+  const turns = createRoundRobin<string>()
+  const lines = new Map<string, Waiting[]>()
+  const ages = new WeakMap<WorkOwner, number>()
+  let lastAge = 0
   let isScheduled = false
 
+  function ageOf(owner: WorkOwner): number {
+    const known = ages.get(owner)
+    if (known !== undefined) return known
+    lastAge += 1
+    ages.set(owner, lastAge)
+    return lastAge
+  }
+
   function schedule(): void {
-    if (isScheduled || waiting.isEmpty()) return
+    if (isScheduled || turns.isEmpty()) return
     isScheduled = true
     afterTurns(TURNS_OF_OTHERS, () => {
       isScheduled = false
-      waiting.take()?.()
+      const key = turns.take()
+      if (key !== undefined) takeFrom(key)?.begin()
       schedule()
     })
   }
 
+  /** Of the oldest work of the line, what has waited longest. */
+  function takeFrom(key: string): Waiting | undefined {
+    const line = lines.get(key) ?? []
+    const ages = line.map(({ age }) => age).sort((one, other) => one - other)
+    const youngest = ages[AT_ONCE - 1] ?? Number.POSITIVE_INFINITY
+    const [taken] = line.splice(
+      line.findIndex(({ age }) => age <= youngest),
+      1,
+    )
+    if (line.length === 0) lines.delete(key)
+    return taken
+  }
+
   return {
-    next: (line) =>
-      new Promise((resolve) => {
-        waiting.add(line, resolve)
+    next: (owner) =>
+      new Promise((begin) => {
+        const { key } = owner
+        const waiting = { age: ageOf(owner), begin }
+        const line = lines.get(key)
+        if (line === undefined) lines.set(key, [waiting])
+        else line.push(waiting)
+        turns.add(key, key)
         schedule()
       }),
   }
@@ -46,5 +86,5 @@ const loopTurns = createLoopTurns()
 
 /** Resolves when it is the turn of the current owner (`turns/owner.ts`): before work of about a millisecond. */
 export function nextTurn(): Promise<void> {
-  return loopTurns.next(currentOwner().key)
+  return loopTurns.next(currentOwner())
 }

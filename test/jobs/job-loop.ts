@@ -8,6 +8,7 @@ import { silentLog } from '../../src/log.ts'
 import type { Job } from '../../src/store/schema/jobs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { START } from '../core.ts'
+import { copyDatabase } from '../database-template.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
 import { findJob } from './running.ts'
 
@@ -27,6 +28,7 @@ export type TestJobs = {
 export async function openJobs(t: TestContext, kind: string): Promise<TestJobs> {
   const log = silentLog()
   const { path } = await makeDatabaseFolder(t)
+  await copyDatabase(path)
   const store = await openStore({ path, log })
   const clock = { at: START }
   const now = () => clock.at

@@ -14,10 +14,12 @@ import { StoreDb } from '../../src/store/database.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import type { Tx } from '../../src/store/write/transaction.ts'
+import { copyDatabase } from '../database-template.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
 
 test('no query of the job loop reads the whole table', async (t) => {
   const { path } = await makeDatabaseFolder(t)
+  await copyDatabase(path)
   const store = await openStore({ path, log: silentLog() })
   t.after(() => store.close())
   const asked: string[] = []

@@ -20,6 +20,7 @@ import { createLog, type Log, silentLog } from '../../src/log.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
+import { copyDatabase } from '../database-template.ts'
 import { pause } from '../pause.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
 import { addProjectRows } from './project-rows.ts'
@@ -30,6 +31,7 @@ const long = { kinds: ['long'], onePerProject: true }
 
 async function setUp(t: TestContext) {
   const { path } = await makeDatabaseFolder(t)
+  await copyDatabase(path)
   const store = await openStore({ path, log: silentLog() })
   const clock = { at: start }
   const started: ReturnType<typeof startJobs>[] = []

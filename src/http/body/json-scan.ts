@@ -30,6 +30,7 @@ type JsonScan = {
   texts: readonly number[]
 }
 
+const SPACE = 0x20
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
@@ -57,6 +58,9 @@ export function scanJson(body: Buffer): JsonScan {
         const quote = findQuote(body, at, end)
         at = quote.at
         if (quote.isFound) endText()
+      } else if ((body[at] as number) <= SPACE) {
+        at = skipBlanks(body, at, end)
+        isWord = false
       } else {
         step(body[at] as number)
       }
@@ -67,7 +71,7 @@ export function scanJson(body: Buffer): JsonScan {
     at += 1
     const wasWord = isWord
     isWord = false
-    if (byte <= 0x20 || byte === COMMA || byte === COLON) return
+    if (byte === COMMA || byte === COLON) return
     if (byte === QUOTE) {
       textFrom = at
     } else if (byte === 0x5b || byte === 0x7b) {
@@ -143,8 +147,8 @@ export function isEscaped(body: Buffer, from: number, at: number): boolean {
   return (at - first) % 2 === 1
 }
 
-function skipBlanks(body: Buffer, from: number): number {
+function skipBlanks(body: Buffer, from: number, end = body.length): number {
   let at = from
-  while (at < body.length && (body[at] as number) <= 0x20) at += 1
+  while (at < end && (body[at] as number) <= SPACE) at += 1
   return at
 }

@@ -10,8 +10,10 @@ import { type HttpResponse, json } from '../response.ts'
 import type { RawCall } from '../route.ts'
 import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
 
-/** What a list takes while it is sent: a slice as rows, and pieces of its text. */
+/** What a list takes while it is sent: its lines, pieces of its text in several buffers, and small slices. */
 export const LIST_ANSWER_BYTES = 512 * 1024
+/** Of these, for all but the slices. */
+const PIECES_BYTES = 256 * 1024
 
 /** What an export takes: a page of rows, and a piece of its text. */
 export const EXPORT_ANSWER_BYTES = 2 * 1024 * 1024
@@ -86,7 +88,7 @@ async function listResponse<Item, End extends object>(
   // As rows and as text.
   const ofBefore = list.before === undefined ? 0 : lengthOf(list.before)
   const ofCopy = isKept(list) ? Math.max(list.maxBytes / 2, list.listing.sliceBytes) : 0
-  const needed = 2 * (list.listing.sliceBytes + ofBefore) + ofCopy
+  const needed = PIECES_BYTES + 2 * (list.listing.sliceBytes + ofBefore) + ofCopy
   await call.reserve(Math.max(LIST_ANSWER_BYTES, needed))
   const texts = textOf(list)
   const begun: string[] = []
@@ -113,29 +115,28 @@ async function* textOf<Item, End extends object>(
   yield name === null ? '[' : '{'
   if (before !== undefined) yield* membersOf(before)
   if (name !== null) yield `${JSON.stringify(name)}:[`
-  const room = {
-    maxItems: Number.POSITIVE_INFINITY,
-    maxBytes: maxBytes / (copy === undefined ? 1 : 2),
-  }
-  const { count, end } = yield* itemsOf(listing, { ...room, kept })
+  const isPage = Number.isFinite(maxBytes)
+  const room = { maxBytes: maxBytes / (copy === undefined ? 1 : 2), kept }
+  const end = isPage ? yield* fittingItems(listing, room) : yield* allItems(listing)
   yield ']'
   if (name === null) return
   if (copy !== undefined) {
     yield `,${JSON.stringify(copy)}:[`
     if (kept !== undefined) yield* kept
-    else yield* itemsOf(listing, { maxItems: count, maxBytes: Number.POSITIVE_INFINITY })
+    else yield* allItems(listing)
     yield ']'
   }
   yield `${fieldsOf(end)}}`
 }
 
 /** `kept`: gets the texts. */
-type Room = { maxItems: number; maxBytes: number; kept?: string[] | undefined }
+type Room = { maxBytes: number; kept: string[] | undefined }
 
-async function* itemsOf<Item, End>(
+/** Whether an item has room is known when it is complete. */
+async function* fittingItems<Item, End>(
   listing: Listing<Item, End>,
-  { maxItems, maxBytes, kept }: Room,
-): AsyncGenerator<string, { count: number; end: End }> {
+  { maxBytes, kept }: Room,
+): AsyncGenerator<string, End> {
   const walk = listing.walk()
   let bytes = 0
   let count = 0
@@ -144,7 +145,7 @@ async function* itemsOf<Item, End>(
     while (!next.done) {
       const item = await serialize(next.value)
       bytes += item.bytes
-      const isTaken = count < maxItems && (count === 0 || bytes <= maxBytes)
+      const isTaken = count === 0 || bytes <= maxBytes
       if (isTaken) {
         const texts = count > 0 ? [',', ...item.texts] : item.texts
         kept?.push(...texts)
@@ -153,7 +154,25 @@ async function* itemsOf<Item, End>(
       }
       next = await walk.next(isTaken)
     }
-    return { count, end: next.value }
+    return next.value
+  } finally {
+    await walk.return(undefined as never)
+  }
+}
+
+/** Of a large item, one text is in memory at a time. */
+async function* allItems<Item, End>(listing: Listing<Item, End>): AsyncGenerator<string, End> {
+  const walk = listing.walk()
+  let count = 0
+  try {
+    let next = await walk.next()
+    while (!next.done) {
+      if (count > 0) yield ','
+      yield* textsOf(next.value)
+      count += 1
+      next = await walk.next(true)
+    }
+    return next.value
   } finally {
     await walk.return(undefined as never)
   }
@@ -161,23 +180,30 @@ async function* itemsOf<Item, End>(
 
 /** `bytes`: with a comma. A large item takes several turns of the event loop. */
 async function serialize(item: unknown): Promise<{ texts: string[]; bytes: number }> {
-  if (isShort(item)) {
-    const whole = JSON.stringify(item)
-    return { texts: [whole], bytes: 1 + Buffer.byteLength(whole) }
-  }
   const texts: string[] = []
   let bytes = 1
+  for (const text of textsOf(item)) {
+    if (texts.length > 0) await nextTurn()
+    texts.push(text)
+    bytes += Buffer.byteLength(text)
+  }
+  return { texts, bytes }
+}
+
+/** The JSON of an item in texts of about PIECE_LENGTH. */
+function* textsOf(item: unknown): Generator<string> {
+  if (isShort(item)) {
+    yield JSON.stringify(item)
+    return
+  }
   let text = ''
   for (const piece of piecesOf(item, ITEM_LEVELS)) {
     text += piece
     if (text.length < PIECE_LENGTH) continue
-    texts.push(text)
-    bytes += Buffer.byteLength(text)
+    yield text
     text = ''
-    await nextTurn()
   }
-  texts.push(text)
-  return { texts, bytes: bytes + Buffer.byteLength(text) }
+  yield text
 }
 
 /** The fields of an object, each with a comma behind it. */

@@ -1,7 +1,7 @@
 /** Fills the tables of analytics as their follower does: each count in a quarter of an hour and in a day. */
 import { DAY_MS } from '../../../src/clock.ts'
 import { QUARTER_MS } from '../../../src/features/analytics/buckets.ts'
-import type { MailCounts } from '../../../src/features/analytics/mail-counts.ts'
+import { eachCount, type MailCounts, NO_MAIL } from '../../../src/features/analytics/mail-counts.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { and, eq, sql } from '../../../src/store/drizzle.ts'
 import {
@@ -11,6 +11,7 @@ import {
   mailCounts,
 } from '../../../src/store/schema/analytics.ts'
 import type { AnalyticsStream } from '../../../src/store/schema/words.ts'
+import { parameter, statement } from '../../../src/store/statement.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 
 type Deps = Pick<Core, 'store'>
@@ -99,27 +100,34 @@ export async function setComplete({ store }: Deps, isComplete: boolean): Promise
   )
 }
 
+const insertCount = statement((db) =>
+  db
+    .insert(mailCounts)
+    .values({
+      ...{ projectId: parameter('projectId'), kind: parameter('kind'), span: parameter('span') },
+      ...{ startsAt: parameter('startsAt'), stream: parameter('stream') },
+      subject: parameter('subject'),
+      ...eachCount((name) => parameter(name)),
+    })
+    .onConflictDoUpdate({
+      target: [
+        ...[mailCounts.projectId, mailCounts.kind],
+        ...[...timeOf(mailCounts), mailCounts.subject],
+      ],
+      set: eachCount((name) => sql`${mailCounts[name]} + ${parameter(name)}`),
+    }),
+)
+
 async function insertMail(tx: Tx, mail: CountedMail): Promise<void> {
   const { projectId, at, stream = 'CAMPAIGN', subjects = {}, ...sums } = mail
   const kinds = [['all', undefined], ...Object.entries(subjects)] as ['all' | MailKind, string][]
   for (const [kind, name] of kinds) {
     const subject = kind === 'all' ? 0 : await subjectOf(tx, { projectId, kind, name })
     for (const key of bucketsOf(at)) {
-      await tx
-        .insert(mailCounts)
-        .values({ projectId, kind, ...key, stream, subject, ...sums })
-        .onConflictDoUpdate({
-          target: [
-            ...[mailCounts.projectId, mailCounts.kind],
-            ...[...timeOf(mailCounts), mailCounts.subject],
-          ],
-          set: Object.fromEntries(
-            Object.entries(sums).map(([column, value]) => {
-              const known = mailCounts[column as keyof MailCounts]
-              return [column, sql`${known} + ${value}`]
-            }),
-          ),
-        })
+      await tx.execute(insertCount, {
+        ...{ projectId, kind, ...key, stream, subject },
+        ...{ ...NO_MAIL, ...sums },
+      })
     }
   }
 }
@@ -136,17 +144,24 @@ function timeOf({
   return [span, startsAt, stream] as const
 }
 
+const findSubject = statement((db) =>
+  db
+    .select()
+    .from(analyticsSubjects)
+    .where(
+      and(
+        eq(analyticsSubjects.projectId, parameter('projectId')),
+        eq(analyticsSubjects.kind, parameter('kind')),
+        eq(analyticsSubjects.name, parameter('name')),
+      ),
+    ),
+)
+
 async function subjectOf(
   tx: Tx,
   subject: { projectId: string; kind: SubjectKind; name: string },
 ): Promise<number> {
-  const { projectId, kind, name } = analyticsSubjects
-  const isSame = and(
-    eq(projectId, subject.projectId),
-    eq(kind, subject.kind),
-    eq(name, subject.name),
-  )
-  const known = await tx.select().from(analyticsSubjects).where(isSame).get()
+  const known = await tx.find(findSubject, subject)
   if (known !== undefined) return known.id
   const made = await tx.insert(analyticsSubjects).values(subject).returning().get()
   return made.id

@@ -11,6 +11,8 @@ import { PATIENCE_MS } from '../../patience.ts'
 import { useService } from '../service.ts'
 
 const MB = 1024 * 1024
+/** 200 MB of zeros in less than 1 MB. */
+const bomb = gzipSync(Buffer.alloc(200 * MB), { level: 1 })
 
 const { service, mine } = useService(
   { limits: { attachmentsMaxBytes: 40 * MB } },
@@ -76,7 +78,6 @@ test('a body that does not match its encoding is 400, and so is half of one', as
 
 test('a decompression bomb is cut off at the limit of its route: 413', async () => {
   const headers = { 'content-encoding': 'gzip' }
-  const bomb = gzipSync(Buffer.alloc(200 * MB))
   assert.ok(bomb.length < MB)
   for (const path of ['/v1/track', '/v1/send']) {
     const { status, body } = await post(path, bomb, headers)
@@ -282,7 +283,6 @@ test('a body that waits ten seconds for memory is 429 with Retry-After', async (
 })
 
 test('decompression bombs from one address do not hinder a message of 9 MB', async () => {
-  const bomb = gzipSync(Buffer.alloc(200 * MB))
   const bombs = Array.from({ length: 12 }, () =>
     post('/v1/send', bomb, { 'content-encoding': 'gzip' }),
   )

@@ -98,7 +98,7 @@ describe('S29: a page', () => {
       await share.reserve(bytes)
     }
     await pageResponse({ reserve }, { name: 'data', listing: page })
-    assert.deepEqual([share.reserved, seen], [[2 * 900 * KB], [0]])
+    assert.deepEqual([share.reserved, seen], [[256 * KB + 2 * 900 * KB], [0]])
     const small = memory()
     await pageResponse(small, { name: 'data', listing: listOf(3, 900).page })
     assert.deepEqual(small.reserved, [LIST_ANSWER_BYTES])
@@ -148,6 +148,25 @@ describe('S29: a list by number', () => {
     const { id, data } = JSON.parse(Buffer.concat(pieces).toString('utf8'))
     assert.deepEqual([id, data.length, new Set(data).size], ['x', 40, 1])
     assert.ok(pieces.every((piece) => piece.length <= 1.2 * 1024 * KB))
+  })
+
+  it('has one piece of a large item in memory at a time', async (t) => {
+    const lengths: number[] = []
+    const stringify = JSON.stringify
+    t.mock.method(JSON, 'stringify', (value: unknown) => {
+      if (typeof value === 'string') lengths.push(value.length)
+      return stringify(value)
+    })
+    const listing = listingOf([{ text: 'x'.repeat(2_000 * KB) }, { text: 'y'.repeat(2_000 * KB) }])
+    const { body } = await wholeResponse(memory(), { name: 'data', listing })
+    const made = () => lengths.reduce((sum, length) => sum + length, 0)
+    let taken = 0
+    for await (const piece of body as AsyncIterable<Uint8Array>) {
+      // The text of two pieces is there before the response begins.
+      assert.ok(made() - taken <= 4 * 128 * KB, `${made() - taken}`)
+      taken += piece.length
+    }
+    assert.ok(taken > 4_000 * KB)
   })
 
   it('may be a bare array, an empty one too, or have two names', async () => {

@@ -88,11 +88,12 @@ test('responses at once take turns, one in each turn of the event loop', async (
   }
   const { promise, resolve } = Promise.withResolvers<void>()
   let left = 3
-  const read = async (name: string, line: string) => {
+  const read = async (name: string, key: string) => {
+    const owner = { key, isJob: false }
     const stream = toStream(pieces(name), {
       onEnd: () => undefined,
       cut: () => undefined,
-      nextTurn: () => turns.next(line),
+      nextTurn: () => turns.next(owner),
     })
     await new Response(stream).text()
     left -= 1
