@@ -9,6 +9,7 @@ import { silentLog } from '../../src/log.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import type { MigrationProgress } from '../../src/store/long-migration.ts'
 import { openStore } from '../../src/store/store.ts'
+import { childProgram } from '../child-program.ts'
 import { type DatabaseFolder, makeDatabaseFolder } from './test-store.ts'
 
 const addMigration = (location: DatabaseFolder, name: string, text: string) =>
@@ -80,7 +81,7 @@ test('F8: a kill during a migration leaves a database that the next start migrat
   await addMigration(location, '0003_endless.sql', endless)
   const child = spawn(
     process.execPath,
-    [path.join(import.meta.dirname, 'migrating-child.ts'), location.path, location.migrationsDir],
+    [childProgram('test/store/migrating-child.ts'), location.path, location.migrationsDir],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   t.after(() => child.kill('SIGKILL'))

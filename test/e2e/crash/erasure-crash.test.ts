@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { crashDeletion, crashReset } from './crash-erasure.ts'
 
 /** A longer run: `RESET_CONTACTS=100000`. */
-const contacts = Number(process.env.RESET_CONTACTS ?? 3_000)
+const contacts = Number(process.env.RESET_CONTACTS ?? 2_000)
 const kills = contacts > 20_000 ? 20 : 3
 const runMs = 600
 

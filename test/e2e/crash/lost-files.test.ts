@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../program.ts'
-import { installBesideSink, makeProject, post } from '../server.ts'
+import { commandHere, installBesideSink, makeProject, post } from '../server.ts'
 
 const message = {
   from: 'shop@example.test',
@@ -16,7 +16,7 @@ const message = {
 test('acknowledged data survives an unlinked log and a kill', async (t) => {
   const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
   const { secret } = await makeProject(installation)
-  await installation.command('queue', 'hold', '--domain', 'dest.test')
+  await commandHere(installation, 'queue', 'hold', '--domain', 'dest.test')
   const server = await installation.serve({ keepsLog: true, env: { PILLARBOX_LOG__LEVEL: 'warn' } })
   const acknowledged: string[] = []
   let isRefused = false
@@ -40,7 +40,7 @@ test('acknowledged data survives an unlinked log and a kill', async (t) => {
   assert.match(reasons[0]?.reason ?? '', /pillarbox\.db-wal was removed or replaced/)
   await eventually(() => server.log.find((line) => line.includes('the lost log was copied')))
   await server.kill('SIGKILL')
-  const listed = (await installation.command('queue', 'list')) as { id: string }[]
+  const listed = (await commandHere(installation, 'queue', 'list')) as { id: string }[]
   const ids = new Set(listed.map(({ id }) => id))
   assert.deepEqual(
     acknowledged.filter((id) => !ids.has(id)),

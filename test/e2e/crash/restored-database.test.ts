@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { runAt } from '../../fakes/terminal.ts'
 import { pause } from '../../pause.ts'
+import { eventually } from '../program.ts'
 import { installBesideSink, makeProject, post } from '../server.ts'
 
 type Listed = { id: string; state: string; reason: string }
@@ -33,7 +34,9 @@ test('F7: a server on a database brought back sends nothing twice until its fenc
   const copy = path.join(installation.folder, 'copy.db')
   const list = async () => (await command('queue', 'list')) as Listed[]
   const untilState = async (state: string) => {
-    while ((await list()).some((email) => email.state !== state));
+    await eventually(
+      async () => (await list()).every((email) => email.state === state) || undefined,
+    )
   }
   const project = await makeProject({ folder: installation.folder })
   const send = (url: string, to: string) =>

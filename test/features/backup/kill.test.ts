@@ -11,10 +11,11 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { verifyBackup } from '../../../src/features/backup/inspect/verify-backup.ts'
 import { openCore } from '../../../src/features/open-core.ts'
 import { silentLog } from '../../../src/log.ts'
+import { childProgram } from '../../child-program.ts'
 import { addProject, openTestCore, SECRET } from '../../core.ts'
 import { backUp, readPieces, temporaryFolder } from './work.ts'
 
-const child = path.join(import.meta.dirname, 'backup-child.ts')
+const child = childProgram('test/features/backup/backup-child.ts')
 const KILLS = 4
 const STEP_MS = 60
 

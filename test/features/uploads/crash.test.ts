@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../../src/clock.ts'
 import { deleteOrphanedFiles } from '../../../src/features/uploads/delete-orphaned-files.ts'
 import { listImageFiles, readImageFile } from '../../../src/features/uploads/image-files.ts'
 import { uploads } from '../../../src/store/schema/uploads.ts'
+import { childProgram } from '../../child-program.ts'
 import { addProject, openTestCore, SECRET } from '../../core.ts'
 
-const child = path.join(import.meta.dirname, 'uploading-child.ts')
+const child = childProgram('test/features/uploads/uploading-child.ts')
 
 test('kill -9 leaves each acknowledged image whole, and files without a row at most', async (t) => {
   const core = await openTestCore(t)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { unflow } from '../../../src/mail/reading/flowed.ts'
+import { withinCpuMs } from '../../cpu-time.ts'
 
 const table: [title: string, text: string, expected: string][] = [
   ['lines that end in a space go on', 'one \nline\ntwo', 'one line\ntwo'],
@@ -36,4 +37,10 @@ test('no word is lost or added', () => {
       assert.equal(letters(unflow(text, isDelSp)), letters(text))
     }),
   )
+})
+
+test('a paragraph of very many lines takes time in proportion to its lines', () => {
+  const text = withinCpuMs(2_000, () => unflow('a \n'.repeat(300_000), true))
+  assert.equal(text.length, 300_002)
+  assert.equal(unflow('a \nb \n>c \n>d\n', true), 'ab \n> cd\n')
 })

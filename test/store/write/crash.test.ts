@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { silentLog } from '../../../src/log.ts'
 import { openStore } from '../../../src/store/store.ts'
+import { childProgram } from '../../child-program.ts'
 import { type DatabaseFolder, makeDatabaseFolder, notes } from '../test-store.ts'
 
 const rounds = 5
-const child = path.join(import.meta.dirname, 'writing-child.ts')
+const child = childProgram('test/store/write/writing-child.ts')
 
 /** Lets a process write, kills it at a random moment; the ids whose writes had resolved. */
 async function writeUntilKilled(location: DatabaseFolder): Promise<string[]> {
