@@ -7,8 +7,8 @@
  * Most test files run many to a process, one after the other (`test-batch.ts`): they close the
  * sockets and threads that they open. The files ALONE have a process to themselves.
  *
- * A run of all tests bundles the program first: the processes and threads that tests start load the
- * bundle in half the processor time that they need for the source.
+ * A run of all tests bundles the program and the children (`*-child.ts`) of tests first: the processes and
+ * threads that tests start load the bundles in half the processor time that they need for the source.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -18,6 +18,7 @@ import { run } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { outputFolder } from '../build.config.ts'
+import { bundleChildren } from './bundle-children.ts'
 import { bundleForTests } from './bundle-for-tests.ts'
 import { report } from './test-report.ts'
 
@@ -60,7 +61,9 @@ async function runAll(argv: string[]): Promise<boolean> {
   if (hasMemoryFolder()) process.env.TMPDIR ??= MEMORY_FOLDER
   const { files, processes } = readArguments(argv)
   if (files.length > 0) return runTests(files, processes)
-  process.env.TEST_PROGRAM = await bundleForTests(path.resolve(outputFolder, 'for-tests'))
+  const bundles = path.resolve(outputFolder, 'for-tests')
+  process.env.TEST_PROGRAM = await bundleForTests(bundles)
+  await bundleChildren(bundles)
   const tests = listTests()
   const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-batches-'))
   const batched = tests.filter((file) => !isAlone(file))
