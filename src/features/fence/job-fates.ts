@@ -50,6 +50,7 @@ export const JOB_FATES: Readonly<Record<string, JobFate>> = {
   'delete-old-strikes': 'runs',
   'delete-old-billing': 'runs',
   'delete-old-webhooks': 'runs',
+  'delete-seen-changes': 'runs',
   'count-recipients': 'runs',
   'resume-erasures': 'runs',
   'trim-sandbox': 'runs',

@@ -197,7 +197,7 @@ test('any excess of header fields is one `too_big` error', async () => {
 })
 
 /** A request of which `body` is sent for now. */
-function begin(path: string, length: number, body: Buffer | string): Socket {
+function begin(path: string, length: number, body: Buffer | string, field = 'X-Field: a'): Socket {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -205,6 +205,7 @@ function begin(path: string, length: number, body: Buffer | string): Socket {
     `Authorization: Bearer ${mine.secret}`,
     'Content-Type: multipart/form-data; boundary=x',
     `Content-Length: ${length}`,
+    field,
   ]
   socket.on('error', () => undefined)
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
@@ -284,16 +285,28 @@ test('a body that waits ten seconds for memory is 429 with Retry-After', async (
   assert.match(answer, /retry-after: 10/)
 })
 
+/**
+ * Resolves with the status when the server has closed the connection, so that no timer of the server
+ * waits for the rest of the body: a later test fakes timers, and its `clearTimeout` ends fakes only.
+ */
+async function sendBomb(): Promise<number> {
+  const socket = begin('/v1/send', bomb.length, bomb, 'Content-Encoding: gzip')
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  await once(socket, 'close')
+  return Number(answer.split(' ')[1])
+}
+
 test('decompression bombs from one address do not hinder a message of 9 MB', async () => {
-  const bombs = Array.from({ length: 12 }, () =>
-    post('/v1/send', bomb, { 'content-encoding': 'gzip' }),
-  )
+  const bombs = Array.from({ length: 12 }, sendBomb)
   await bombs[0]
   const content = Buffer.alloc(6.5 * MB, 'attached').toString('base64')
   const file = { filename: 'a.bin', contentType: 'application/octet-stream', content }
   const sent = await post('/v1/send', JSON.stringify({ ...message, attachments: [file] }))
   assert.equal(sent.status, 200, JSON.stringify(sent.body))
-  for (const { status } of await Promise.all(bombs)) assert.ok([413, 429].includes(status))
+  for (const status of await Promise.all(bombs)) assert.ok([413, 429].includes(status), `${status}`)
 })
 
 test('a body of 50 MB that trickles is refused after ten seconds, and its memory is freed', async (t) => {
