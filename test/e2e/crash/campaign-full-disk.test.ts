@@ -32,7 +32,7 @@ test('F3: a campaign waits while the disk is full, and then reaches everybody on
   assert.equal((await call('GET', `/campaigns/${id}`)).body.data.status, 'SENDING')
   await rm(filler)
   await untilSent(campaign, recipients)
-  assert.equal(assertOnce(arrivals, { recipients, killedAt: [] }), 0)
+  assert.equal(assertOnce(arrivals, { recipients, killed: [] }), 0)
   const { data } = (await call('GET', `/campaigns/${id}`)).body
   assert.equal(data.totalRecipients, recipients)
   await eventually(async () => {

@@ -1,7 +1,7 @@
 /**
  * The crash test: a server under load is killed with -9 at random moments, restarted, and in the
  * end every id that it acknowledged has arrived at a sink that counts. An email may arrive twice
- * only where its final dot was under way when the server died.
+ * only where a kill excuses it (`kills.ts`).
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -9,49 +9,44 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PATIENCE_MS } from '../../patience.ts'
 import { eventually } from '../program.ts'
 import { installBesideSink, makeProject, post } from '../server.ts'
+import { assertExcused, type Kill, noteKill } from './kills.ts'
 
 type Tally = { acknowledged: number; duplicates: number; kills: number }
-type Arrival = { id: string; at: number }
+type Arrival = { id: string }
 
 const SENDERS = 4
-/** So long before a kill a final dot may have been under way, on a machine that is busy. */
-const IN_FLIGHT_MS = 500
 
 export async function crashRepeatedly(
   t: TestContext,
   { kills, sendMs }: { kills: number; sendMs: number },
 ): Promise<Tally> {
   const arrivals: Arrival[] = []
-  const { installation } = await installBesideSink(t, {
+  const { installation, sink } = await installBesideSink(t, {
     retrySchedule: '1s',
     forgets: true,
     respond: ({ verb, line }) => {
-      if (verb === 'MESSAGE') arrivals.push({ id: emailIdOf(line), at: performance.now() })
+      if (verb === 'MESSAGE') arrivals.push({ id: emailIdOf(line) })
       return undefined
     },
   })
   const { secret } = await makeProject(installation)
   const acknowledged = new Set<string>()
-  const killedAt: number[] = []
+  const killed: Kill[] = []
   for (let round = 0; round < kills; round += 1) {
     const server = await installation.serve()
     const before = acknowledged.size
     const load = startLoad(server.url, secret, acknowledged)
     await eventually(() => (acknowledged.size > before ? true : undefined))
     await sleep(100 + Math.random() * sendMs)
-    killedAt.push(performance.now())
     await server.kill('SIGKILL')
+    killed.push(await noteKill(installation, { sink, arrivals }))
     await load.stop()
   }
   const server = await installation.serve()
   await waitForAll(arrivals, acknowledged)
   assert.equal(await server.kill('SIGTERM'), 0)
-  const duplicates = findDuplicates(arrivals)
-  for (const { id, at } of duplicates) {
-    const isExcused = killedAt.some((kill) => at < kill + IN_FLIGHT_MS && at > kill - IN_FLIGHT_MS)
-    assert.ok(isExcused, `${id} arrived twice, and no final dot was under way`)
-  }
-  return { acknowledged: acknowledged.size, duplicates: duplicates.length, kills }
+  const duplicates = assertExcused(arrivals, killed).size
+  return { acknowledged: acknowledged.size, duplicates, kills }
 }
 
 function startLoad(url: string, secret: string, acknowledged: Set<string>) {
@@ -93,12 +88,4 @@ async function waitForAll(arrivals: Arrival[], acknowledged: Set<string>): Promi
 /** The email's id, which is the left side of its Message-ID. */
 function emailIdOf(message: string): string {
   return /^message-id: <([0-9a-f-]{36})@/im.exec(message.slice(0, 4_096))?.[1] ?? ''
-}
-
-/** The first arrival of each message that came more than once. */
-function findDuplicates(arrivals: Arrival[]): Arrival[] {
-  const byId = Map.groupBy(arrivals, ({ id }) => id)
-  return [...byId.values()].flatMap(([first, second]) =>
-    first === undefined || second === undefined ? [] : [first],
-  )
 }
