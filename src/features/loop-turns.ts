@@ -13,6 +13,8 @@ import { currentOwner, type WorkOwner } from '../turns/owner.ts'
 const TURNS_OF_OTHERS = 2
 /** Work of a line that takes turns. */
 export const AT_ONCE = 16
+/** Every so many turns of a line are of what has waited longest, however late it began: long work is no bar. */
+const TURNS_BY_AGE = 16
 
 type LoopTurns = {
   /** Resolves when it is the owner's turn. */
@@ -21,11 +23,13 @@ type LoopTurns = {
 
 /** `age`: lower for work that asked for its first turn earlier. */
 type Waiting = { age: number; begin(): void }
+/** `taken`: turns since the line began to wait. */
+type Line = { waiting: Waiting[]; taken: number }
 
 export function createLoopTurns(): LoopTurns {
   /** The lines of those that wait; each entry stands for the next of its line. */
   const turns = createRoundRobin<string>()
-  const lines = new Map<string, Waiting[]>()
+  const lines = new Map<string, Line>()
   const ages = new WeakMap<WorkOwner, number>()
   let lastAge = 0
   let isScheduled = false
@@ -51,14 +55,17 @@ export function createLoopTurns(): LoopTurns {
 
   /** Of the oldest work of the line, what has waited longest. */
   function takeFrom(key: string): Waiting | undefined {
-    const line = lines.get(key) ?? []
-    const ages = line.map(({ age }) => age).sort((one, other) => one - other)
-    const youngest = ages[AT_ONCE - 1] ?? Number.POSITIVE_INFINITY
-    const [taken] = line.splice(
-      line.findIndex(({ age }) => age <= youngest),
+    const line = lines.get(key)
+    if (line === undefined) return undefined
+    const { waiting } = line
+    line.taken += 1
+    const youngest =
+      line.taken % TURNS_BY_AGE === 0 ? Number.POSITIVE_INFINITY : youngestOf(waiting)
+    const [taken] = waiting.splice(
+      waiting.findIndex(({ age }) => age <= youngest),
       1,
     )
-    if (line.length === 0) lines.delete(key)
+    if (waiting.length === 0) lines.delete(key)
     return taken
   }
 
@@ -68,12 +75,18 @@ export function createLoopTurns(): LoopTurns {
         const { key } = owner
         const waiting = { age: ageOf(owner), begin }
         const line = lines.get(key)
-        if (line === undefined) lines.set(key, [waiting])
-        else line.push(waiting)
+        if (line === undefined) lines.set(key, { waiting: [waiting], taken: 0 })
+        else line.waiting.push(waiting)
         turns.add(key, key)
         schedule()
       }),
   }
+}
+
+/** The age of the youngest work that takes turns. */
+function youngestOf(waiting: readonly Waiting[]): number {
+  const ages = waiting.map(({ age }) => age).sort((one, other) => one - other)
+  return ages[AT_ONCE - 1] ?? Number.POSITIVE_INFINITY
 }
 
 /** An immediate that is set in another one runs in the next turn of the loop. */

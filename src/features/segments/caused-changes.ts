@@ -7,9 +7,9 @@
  *   it recorded an event                the event, if the condition asks for events of that name
  *   another segment changed by it       a row again, if a condition refers to that segment
  *
- * A cause counts until a complete computation of each segment has seen it, but those that have not been computed for a
- * day more than another one: their computation fails. Then its row ends (`retention.ts`). A contact that somebody else changed, too, between
- * two computations has the depth all the same: a chain never gets shorter by that.
+ * A cause counts until a complete computation of each segment has seen it. Then its row ends (`retention.ts`).
+ * A segment whose last computation is a day older than another one's is left out: its computation fails. A
+ * contact that somebody else changed, too, between two computations has the depth all the same.
  */
 import { DAY_MS } from '../../clock.ts'
 import {

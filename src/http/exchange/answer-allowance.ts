@@ -124,8 +124,9 @@ export function createAnswerAllowance(
     let isReleased = false
     let stopWaiting: ((error: AppError) => void) | undefined
 
-    function resize(size: number): void {
+    function resize(wanted: number): void {
       if (isReleased) return
+      const size = Math.min(wanted, largest)
       const more = size - bytes
       bytes = size
       if (more !== 0) take(line, more)

@@ -12,7 +12,7 @@ import { projectOf } from '../../features/accounts/callers/caller.ts'
 import { nextTurn } from '../../features/loop-turns.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import { addLogFields, withLogFields } from '../../log.ts'
-import { currentOwner } from '../../turns/owner.ts'
+import { clientLeft, currentOwner } from '../../turns/owner.ts'
 import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
@@ -106,12 +106,18 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
   if (route.body !== undefined) await admitAfterBody(deps, exchange)
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
-  if (route.answerBytes > 0) {
-    await answerOf(deps, exchange).reserve(route.answerBytes)
-    await exchange.within(nextTurn)
-  }
+  if (route.answerBytes > 0) await answerOf(deps, exchange).reserve(route.answerBytes)
   const call = toCall(deps, exchange, { body, idempotencyKey })
-  return whileReading(exchange, () => exchange.within(() => route.run(call)))
+  return whileReading(exchange, () => exchange.within(() => runInTurn(exchange, call)))
+}
+
+/** Work that reads much waits for its turn, and does not begin for a client that has left by then. */
+async function runInTurn({ route, outgoing }: Exchange, call: RawCall): Promise<HttpResponse> {
+  if (route.answerBytes > 0) {
+    await nextTurn()
+    if (outgoing.destroyed) throw clientLeft()
+  }
+  return route.run(call)
 }
 
 /** Checks the path and query as they were sent. @throws AppError BAD_REQUEST for broken percent-encoding */

@@ -5,6 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { getRequestListener } from '@hono/node-server'
+import { nextTurn } from '../../../src/features/loop-turns.ts'
 import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
 import {
   type AnswerAllowance,
@@ -15,6 +16,7 @@ import { mount } from '../../../src/http/mount.ts'
 import { json } from '../../../src/http/response.ts'
 import { openOperation, openRoute, type Route } from '../../../src/http/route.ts'
 import { createAddressList } from '../../../src/http/server/client-address.ts'
+import { runFor } from '../../../src/turns/owner.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
 
@@ -131,6 +133,21 @@ describe('S29: the memory of an answer whose client has left', () => {
       await untilFree()
     })
   }
+
+  it('is read into by no work that had no turn yet', async () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => ({ key: `${index}`, isJob: false }))
+    const others = Promise.all(lines.map((line) => runFor(line, nextTurn)))
+    const client = await ask('/read')
+    let hasBegun = false
+    steps.begun.promise.then(() => {
+      hasBegun = true
+    })
+    await leave(client)
+    assert.equal(answers.load().bytes, BYTES, 'it waits for its turn')
+    await others
+    await untilFree()
+    assert.equal(hasBegun, false)
+  })
 
   it('is waited for no more, at once', async () => {
     const others = answers.open({ address: '192.0.2.1', owner: 'others' })
