@@ -11,6 +11,8 @@ import { promisify } from 'node:util'
 
 /** Sockets and threads take a moment to close after `close()` has returned. */
 const CLOSING_MS = 2_000
+/** On a busy machine the runner takes a while to read all results. */
+const ENDING_MS = 60_000
 const POLL_MS = 5
 
 /**
@@ -35,7 +37,7 @@ export function describeFiles(files: readonly string[]): void {
     ...timers.list(),
   ]
   // Most open handles have failed their file by now; none may keep the process alive for ever.
-  after(() => void setTimeout(failOpen, CLOSING_MS).unref())
+  after(() => void setTimeout(failOpen, ENDING_MS).unref())
   for (const file of files) {
     describe(file, async () => {
       let start: ProcessState

@@ -8,6 +8,7 @@
  * Reports, mail to mailboxes and messages that are parsed alone do not wait for each other, and
  * projects take turns: mail whose senders' name servers do not answer takes seconds each.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { PendingKind } from '../../../store/schema/words.ts'
 import { retryWhileUnwritable } from '../../../store/write/retry.ts'
@@ -70,6 +71,9 @@ export async function startProcessing(
   let dueTimer: NodeJS.Timeout | undefined
   let isPollDue = false
   let isStopped = false
+  const stopping = new AbortController()
+  /** Ends early when the processing stops. */
+  const pause = () => sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
 
   function poll(): void {
     isPollDue = true
@@ -244,6 +248,7 @@ export async function startProcessing(
       }),
     async stop() {
       isStopped = true
+      stopping.abort()
       unlisten()
       clearInterval(timer)
       clearTimeout(dueTimer)
@@ -282,8 +287,4 @@ function takeBatch(messages: ReceivedMessage[]): ReceivedMessage[] {
     return index === MAX_BATCH || (index > 0 && bytes > MAX_BATCH_BYTES)
   })
   return messages.splice(0, end === -1 ? messages.length : end)
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, RETRY_MS))
 }
