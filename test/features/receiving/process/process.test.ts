@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../../src/errors.ts'
 import { acceptInboundMessage } from '../../../../src/features/receiving/accept/accept-message.ts'
 import {
@@ -205,7 +205,11 @@ test('one suspect is read at a time', async (t) => {
 const silentNotifier = { notify: () => undefined, listen: () => () => undefined }
 
 /** A process that dies once the message is in a reader's hands. */
-async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<void> {
+async function die(
+  t: TestContext,
+  { core }: Receiver,
+  keep?: () => Promise<unknown>,
+): Promise<void> {
   const began = Promise.withResolvers<void>()
   const never: MessageReader = {
     read: () => {
@@ -214,7 +218,9 @@ async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<v
     },
   }
   await keep?.()
-  await startProcessing({ ...core, inboundNotifier: silentNotifier }, never)
+  const dead = await startProcessing({ ...core, inboundNotifier: silentNotifier }, never)
+  // It would ask the closed database for ever.
+  t.after(() => dead.stop())
   await began.promise
 }
 
@@ -222,7 +228,7 @@ test('messages in progress at the end of a process are parsed alone by the next 
   const receiver = await openReceiver(t)
   const id = await receiver.deliver()
   await receiver.processing.stop()
-  await die(receiver, () =>
+  await die(t, receiver, () =>
     acceptInboundMessage(receiver.core, messageTo(receiver.returnPath(id), buildDsn())),
   )
   const alone: boolean[] = []
@@ -263,7 +269,7 @@ test('a message that is being parsed stays pending after any number of stops', a
 test('a message that is parsed alone stays pending after a stop, too', async (t) => {
   const receiver = await openReceiver(t)
   await receiver.processing.stop()
-  await die(receiver, () => acceptInboundMessage(receiver.core, messageTo(server)))
+  await die(t, receiver, () => acceptInboundMessage(receiver.core, messageTo(server)))
   for (let stops = 0; stops < 5; stops += 1) {
     const began = Promise.withResolvers<boolean>()
     const read: MessageReader['read'] = (_, { isAlone }) => {
@@ -279,8 +285,8 @@ test('a message that is parsed alone stays pending after a stop, too', async (t)
 })
 
 /** Dies while it reads the only message alone; the next start finds it, which waits then. */
-async function endAlone(receiver: Receiver): Promise<InboundMessage | undefined> {
-  await die(receiver)
+async function endAlone(t: TestContext, receiver: Receiver): Promise<InboundMessage | undefined> {
+  await die(t, receiver)
   const reader = readerOf(() => assert.fail('it was read at once'))
   const next = await startProcessing({ ...receiver.core, inboundNotifier: silentNotifier }, reader)
   await next.stop()
@@ -292,9 +298,9 @@ test('a process that is killed in a loop while it reads a message alone waits lo
   const receiver = await openReceiver(t)
   await receiver.processing.stop()
   const { core, clock } = receiver
-  await die(receiver, () => acceptInboundMessage(core, messageTo(server)))
+  await die(t, receiver, () => acceptInboundMessage(core, messageTo(server)))
   for (let endCount = 0; endCount < 5; endCount += 1) {
-    const row = await endAlone(receiver)
+    const row = await endAlone(t, receiver)
     assert.equal(row?.interruptions, endCount + 1)
     assert.equal((row?.dueAt ?? 0) - clock.now, 1_000 * 2 ** endCount)
     clock.now = row?.dueAt ?? 0
@@ -339,9 +345,9 @@ test('a message that ended ten processes in a row while it was alone is left to 
   const receiver = await openReceiver(t)
   await receiver.processing.stop()
   const { core, clock } = receiver
-  await die(receiver, () => acceptInboundMessage(core, messageTo(server)))
+  await die(t, receiver, () => acceptInboundMessage(core, messageTo(server)))
   for (let endCount = 0; endCount < 10; endCount += 1) {
-    const row = await endAlone(receiver)
+    const row = await endAlone(t, receiver)
     clock.now = row?.dueAt ?? 0
   }
   const last = await startProcessing(
