@@ -1,6 +1,6 @@
 /**
  * A thread of the store without a thread, for tests that are not about threads: its scans run in this
- * one, on a connection of their own. A worker thread takes 45 ms of CPU to start.
+ * one, on a connection that all threads of the store share. A worker thread takes 45 ms of CPU to start.
  */
 import { setImmediate } from 'node:timers/promises'
 import { type Connection, openConnection, type Shape } from '../src/store/connection.ts'
@@ -9,18 +9,27 @@ import type { StoreThreadSettings } from '../src/store/read/thread-messages.ts'
 
 const BUSY_TIMEOUT_MS = 1000
 
+type Shared = { connection?: Connection; users: number }
+
+/** By the settings, which are one object for all threads of a store. */
+const shared = new WeakMap<StoreThreadSettings, Shared>()
+
 export function createInlineThread(settings: StoreThreadSettings): StoreThread {
   const checkpoints = createThread(settings)
   const running = new Set<Promise<unknown>>()
-  let connection: Connection | undefined
+  const own = shared.get(settings) ?? { users: 0 }
+  shared.set(settings, own)
+  own.users += 1
+  let isStarted = false
 
   /** Parameters and results are copied, as they are between threads. */
   async function scan(text: string, params: unknown[], shape: Shape): Promise<unknown> {
     const copies = structuredClone(params)
     await setImmediate()
     const options = { ...settings, isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS }
-    connection ??= openConnection(options)
-    return structuredClone(connection.run(text, copies, shape))
+    isStarted = true
+    own.connection ??= openConnection(options)
+    return structuredClone(own.connection.run(text, copies, shape))
   }
 
   return {
@@ -33,10 +42,11 @@ export function createInlineThread(settings: StoreThreadSettings): StoreThread {
       return result
     },
     pending: () => running.size + checkpoints.pending(),
-    isStarted: () => connection !== undefined || checkpoints.isStarted(),
+    isStarted: () => isStarted || checkpoints.isStarted(),
     async stop() {
       await Promise.allSettled([...running, checkpoints.stop()])
-      connection?.close()
+      own.users -= 1
+      if (own.users === 0) own.connection?.close()
     },
   }
 }
