@@ -11,6 +11,7 @@ import { findRaw } from '../../../src/features/receiving/process/pending.ts'
 import { readRaw } from '../../../src/features/receiving/raw.ts'
 import { deleteExpiredInboundMessages } from '../../../src/features/receiving/retention.ts'
 import { readIncomingHeader } from '../../../src/mail/incoming/header.ts'
+import { readReport } from '../../../src/mail/report/read-report.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
 import {
   type InboundRecipient,
@@ -32,8 +33,9 @@ const buildDsn = (body: string) =>
 /** Reads the fields alone, where the text of the mail does not matter. */
 const reader: MessageReader = {
   read: async ({ raw }) => {
-    const header = readIncomingHeader(Buffer.from(raw).subarray(0, 1_000))
-    return { report: null, header, automatic: null, mail: null, kept: null, durationMs: 1 }
+    const start = Buffer.from(raw).subarray(0, 1_000)
+    const [header, report] = [readIncomingHeader(start), readReport(start)]
+    return { report, header, automatic: null, mail: null, kept: null, durationMs: 1 }
   },
 }
 
