@@ -441,12 +441,17 @@ describe('other files', () => {
 describe('every truncation and every changed byte', () => {
   const fuzzed: SampleName[] = ['progressiveJpeg', 'movingPng', 'gif', 'transparentWebp']
 
+  /** Files that a second cleaning did not change. */
+  const stable = new Set<string>()
+
   /** Refused, or clean: a second cleaning changes nothing. */
   async function assertSafe(bytes: Buffer, what: string): Promise<boolean> {
     try {
       const { file, width, height } = await clean(bytes)
       assert.equal(file.includes('Sunset'), false, `${what}: metadata are left`)
-      assert.ok((await clean(file)).file.equals(file), `${what}: not clean`)
+      const key = file.toString('latin1')
+      if (!stable.has(key)) assert.ok((await clean(file)).file.equals(file), `${what}: not clean`)
+      stable.add(key)
       assert.ok(width > 0 && height > 0)
       return true
     } catch (error) {
