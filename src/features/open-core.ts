@@ -55,7 +55,7 @@ export type OpenOptions = {
   /** Called while a large database is migrated. */
   onMigration?: StoreOptions['onMigration'] | undefined
   /** For tests: see `StoreOptions`. */
-  createThread?: StoreOptions['createThread']
+  createThread?: StoreOptions['createThread'] | undefined
 }
 
 /**

@@ -92,7 +92,10 @@ export async function withCoreAsIs<T>(
   )
   const run = async () => {
     await waitForServedSchema(config)
-    const core = await openCore(config, { log: createLog('fatal') })
+    const core = await openCore(config, {
+      log: createLog('fatal'),
+      createThread: context.terminal.createThread,
+    })
     try {
       return await act(core)
     } finally {

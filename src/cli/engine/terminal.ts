@@ -1,5 +1,6 @@
 /** Standard streams, environment and signals of a command; tests supply their own. */
 import type { Readable, Writable } from 'node:stream'
+import type { OpenOptions } from '../../features/open-core.ts'
 
 export type Terminal = {
   /** A terminal when `isTTY`. */
@@ -11,6 +12,8 @@ export type Terminal = {
   signals: Signals
   /** The process runs this one command and nothing else. */
   isWholeProcess?: boolean
+  /** For tests: see `StoreOptions`. */
+  createThread?: OpenOptions['createThread'] | undefined
 }
 
 export type Signals = {
