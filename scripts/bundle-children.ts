@@ -6,10 +6,7 @@ import { globSync } from 'node:fs'
 import path from 'node:path'
 import { CHILD_FOLDER } from '../test/child-program.ts'
 import { bundleFrom } from './bundle.ts'
-
-/** Packages in CommonJS, inside a bundle of ES modules, call `require`. */
-const BANNER =
-  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);"
+import { REQUIRE_BANNER } from './bundle-tests.ts'
 
 /**
  * Writes the children into the folder of `bundleForTests`, at the places that their files have in the
@@ -24,7 +21,7 @@ export async function bundleChildren(folder: string): Promise<void> {
     format: 'esm',
     splitting: true,
     external: ['better-sqlite3'],
-    banner: { js: BANNER },
+    banner: { js: REQUIRE_BANNER },
     define: { 'import.meta.dirname': JSON.stringify(path.join(folder, 'src/config')) },
   })
 }

@@ -2,8 +2,12 @@
  * The program and its threads as a few files, as the build makes them, for the tests that start
  * them: a process that loads a thousand files of TypeScript needs twice the processor time.
  */
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { entry } from '../build.config.ts'
 import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
 import { THREAD_SOURCES } from '../src/threads/start.ts'
@@ -27,15 +31,34 @@ export async function bundleForTests(folder: string): Promise<string> {
   })
   for (const place of entries) {
     const { dir, name } = path.parse(path.join(folder, place))
-    writeFileSync(path.join(dir, `${name}.ts`), `${REQUIRE}('./${name}.cjs')\n`)
+    const file = JSON.stringify(path.join(dir, `${name}.cjs`))
+    writeFileSync(path.join(dir, `${name}.ts`), `${RUN_CACHED}\nrunCached(${file})\n`)
   }
   // `package.json` says that the files are ES modules.
   for (const place of new Set(Object.values(ASSET_SOURCES).map(topOf))) link(place, folder)
-  return path.join(folder, entry)
+  const program = path.join(folder, entry)
+  await startOnce(program)
+  return program
 }
 
-/** An import would parse the file once more, for the names of its exports. */
-const REQUIRE = "process.getBuiltinModule('node:module').createRequire(import.meta.url)"
+const RUN_CACHED = `import { runCached } from ${JSON.stringify(
+  pathToFileURL(path.join(import.meta.dirname, 'run-cached.ts')).href,
+)}`
+
+/** What the first start has compiled is for all later ones. */
+async function startOnce(program: string): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-first-start-'))
+  const settings = { PILLARBOX_HTTP__LISTEN: '127.0.0.1:0', PILLARBOX_LOG__LEVEL: 'error' }
+  const env = { ...process.env, ...settings }
+  const child = spawn(process.execPath, [program, 'serve'], {
+    ...{ cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] as const },
+  })
+  const exited = once(child, 'exit')
+  child.stdout.once('data', () => child.kill('SIGTERM'))
+  const [status] = await exited
+  if (status !== 0) throw new Error(`the bundled program ended with ${status}`)
+  rmSync(folder, { recursive: true })
+}
 
 /** `src/docs/` and `package.json` as they are; of `node_modules` the whole folder. */
 function topOf(place: string): string {

@@ -29,7 +29,7 @@ export async function bundleFrom(options: BuildOptions): Promise<Metafile> {
   const result = await build({
     ...bundling,
     ...options,
-    plugins: [bundledDrizzle, withoutColors],
+    plugins: bundledPackages,
     metafile: true,
     logLevel: 'warning',
   })
@@ -94,6 +94,9 @@ export function reexport(source: string): string {
   if (lines.length !== expected) throw new Error('drizzle.ts: an export that is not understood')
   return lines.join('\n')
 }
+
+/** What the bundler must know of packages that it would not bundle by itself. */
+export const bundledPackages: Plugin[] = [bundledDrizzle, withoutColors]
 
 function refuseMissing(outputs: Metafile['outputs']): void {
   const outside = Object.values(outputs).flatMap(({ imports }) => imports)

@@ -1,13 +1,14 @@
 /**
- * Runs test files in this process, one after the other, each as a suite with the name of the file.
- * A file must leave the process as it was: no open handle or timer, the same folder and environment.
+ * Runs test files of a bundle (`bundle-tests.ts`) in this process, one after the other, each as a suite with
+ * the name of the file. A file must leave the process as it was: no open handle or timer, the same folder
+ * and environment.
  */
 import assert from 'node:assert/strict'
-import path from 'node:path'
 import { after, before, describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { watchTracking } from './promise-tracking.ts'
 
 /** Sockets and threads take a moment to close after `close()` has returned. */
 const CLOSING_MS = 2_000
@@ -30,8 +31,13 @@ const PASSING = new Set([
 
 type ProcessState = { folder: string; env: NodeJS.ProcessEnv; handles: readonly string[] }
 
-export function describeFiles(files: readonly string[]): void {
+/** A function for each test file, which runs the file. */
+export type TestFiles = Readonly<Record<string, () => Promise<unknown>>>
+
+export function describeFiles(testFiles: TestFiles, files: readonly string[]): void {
+  const endTracking = watchTracking()
   const timers = watchTimers()
+  const loaded: Promise<void>[] = []
   const listHandles = () => [
     ...process.getActiveResourcesInfo().filter((kind) => !PASSING.has(kind)),
     ...timers.list(),
@@ -39,12 +45,14 @@ export function describeFiles(files: readonly string[]): void {
   // Most open handles have failed their file by now; none may keep the process alive for ever.
   after(() => void setTimeout(failOpen, ENDING_MS).unref())
   for (const file of files) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    loaded.push(promise)
     describe(file, async () => {
       let start: ProcessState
       before(() => {
         start = { folder: process.cwd(), env: { ...process.env }, handles: listHandles() }
       })
-      await import(pathToFileURL(path.resolve(file)).href)
+      await testFiles[file]?.().finally(resolve)
       after(async () => {
         assert.deepEqual(await waitForClosing(start, listHandles), [], `${file} leaves them open`)
         assert.equal(process.cwd(), start.folder, `${file} changes the working directory`)
@@ -52,6 +60,7 @@ export function describeFiles(files: readonly string[]): void {
       })
     })
   }
+  Promise.all(loaded).then(endTracking)
 }
 
 /** A timer of `node:timers/promises` is one that no file has failed for. */

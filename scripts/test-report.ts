@@ -2,6 +2,7 @@
 import path from 'node:path'
 import type { run } from 'node:test'
 import { inspect } from 'node:util'
+import { showSourcePlaces } from './source-places.ts'
 
 type TestEvents = ReturnType<typeof run>
 type TestEvent = TestEvents extends AsyncIterable<infer Event> ? Event : never
@@ -24,7 +25,7 @@ export async function report(events: TestEvents): Promise<boolean> {
   return isPassing
 }
 
-/** A file of a batch is a suite at the top; a file with a process to itself has a summary. */
+/** A file of a bundle is a suite at the top; a file that is run from source has a summary. */
 function noteDuration(durations: Map<string, number>, { type, data }: TestEvent): void {
   if (type === 'test:summary' && data.file?.endsWith('.test.ts')) {
     durations.set(path.relative('', data.file), data.duration_ms)
@@ -42,8 +43,9 @@ function describe(event: TestEvent): string {
     case 'test:fail':
       return describeFailure(event.data)
     case 'test:stdout':
-    case 'test:stderr':
       return event.data.message
+    case 'test:stderr':
+      return showSourcePlaces(event.data.message)
     case 'test:summary':
       return describeSums(event.data)
     default:
@@ -56,12 +58,12 @@ function describeSkip({ name, skip }: Pass): string {
   return `﹣ ${name} # ${skip === true ? 'skipped' : skip}\n`
 }
 
-function describeFailure({ name, file, line, details }: Failure): string {
+function describeFailure({ name, file, line, column, details }: Failure): string {
   const { error } = details
   const failureType = 'failureType' in error ? error.failureType : undefined
   if (failureType === 'subtestsFailed') return ''
-  const where = file === undefined ? '' : `${path.relative('', file)}:${line}`
-  const what = inspect(error.cause ?? error, { depth: 5 })
+  const where = file === undefined ? '' : showSourcePlaces(`${file}:${line}:${column}`)
+  const what = showSourcePlaces(inspect(error.cause ?? error, { depth: 5 }))
   return `✖ ${name}  ${where}\n${what.replaceAll(/^/gm, '    ')}\n`
 }
 

@@ -83,7 +83,10 @@ describe('the lines of the log', () => {
     log.error({ error: Object.assign(new Error('no such table'), { code: 'SQLITE_ERROR' }) }, 'sql')
     const [first, second] = entries.map(({ error }) => error)
     assert.equal(first?.message, 'Sorry.: x is undefined')
-    assert.match(String(first?.stack), /caused by: TypeError: x is undefined\n {4}at .*log\.test/)
+    assert.match(
+      String(first?.stack),
+      /caused by: TypeError: x is undefined\n {4}at .*(log\.test|tests\.mjs)/,
+    )
     assert.match(String(second?.stack), /no such table/)
   })
 

@@ -1,28 +1,14 @@
 /**
- * A reader thread: parses received messages (`features/receiving/process/parsed-message.ts`). The
- * code for mail to mailboxes is loaded with the first such message. The main thread limits the time
+ * A reader thread: parses received messages (`read-received.ts`). The main thread limits the time
  * for each message and replaces the thread; the thread has no state between messages.
  */
-import { Resolver } from 'node:dns/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
 import type {
   ParsedMessage,
   UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
-import { findAutomaticReason } from '../mail/incoming/automatic.ts'
-import { readIncomingHeader } from '../mail/incoming/header.ts'
-import { hideLinkTokens } from '../mail/link-tokens.ts'
-import { readEntities } from '../mail/parse/entity.ts'
-import { zeroLinks } from '../mail/parse/zero-links.ts'
-import { readReportIn } from '../mail/report/read-report.ts'
-import type { VerdictDeps } from './verdicts.ts'
-
-export type InboundReaderSettings = {
-  /** As `dns.servers`; empty = the system's. */
-  dnsServers: readonly string[]
-  hostname: string
-}
+import { createMessageReading, type InboundReaderSettings } from './read-received.ts'
 
 export type ToInboundReader = { id: number; message: UnparsedMessage }
 export type FromInboundReader =
@@ -30,67 +16,18 @@ export type FromInboundReader =
   | { type: 'read'; id: number; reading: ParsedMessage }
   | { type: 'failed'; id: number; error: string }
 
-const LOOKUP_TIMEOUT_MS = 1_000
-const LOOKUP_TRIES = 2
-
 function main(settings: InboundReaderSettings): void {
   const port = parentPort
   if (port === null) throw new TypeError('inbound-reader-thread.ts runs as a worker thread only')
   const post = (message: FromInboundReader) => port.postMessage(message)
-  const deps = { resolve: createResolve(settings), hostname: settings.hostname }
+  const read = createMessageReading(settings)
   port.on('message', ({ id, message }: ToInboundReader) => {
-    read(deps, message).then(
+    read(message).then(
       (reading) => post({ type: 'read', id, reading }),
       (error) => post({ type: 'failed', id, error: describeError(error) }),
     )
   })
   post({ type: 'ready' })
-}
-
-async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<ParsedMessage> {
-  const startedAt = performance.now()
-  // Copied, because some parsers do not accept shared memory.
-  const raw = Buffer.from(message.raw)
-  // Bounces and answers quote mail of this server, and many may read them.
-  const shown = zeroLinks(raw)
-  const header = readIncomingHeader(shown)
-  const entities = readEntities(shown)
-  const isNullSender = message.reversePath === ''
-  const report = readReportIn(entities, { sizeBytes: raw.length, isNullSender })
-  const automatic = findAutomaticReason({ entities, isNullSender, report })
-  const mail = message.isMail ? await readMail(deps, { message, raw, shown }) : null
-  const kept = shown === raw ? null : shown
-  const durationMs = Math.round(performance.now() - startedAt)
-  return { header, report, automatic, mail, kept, durationMs }
-}
-
-async function readMail(
-  deps: VerdictDeps,
-  { message, raw, shown }: { message: UnparsedMessage; raw: Buffer; shown: Buffer },
-): Promise<ParsedMessage['mail']> {
-  const { readIncoming } = await import('../mail/incoming/read-message.ts')
-  const { checkSender, isAligned } = await import('./verdicts.ts')
-  const mail = await readIncoming(shown)
-  const { verdicts, domains } = await checkSender(deps, { ...message, raw })
-  const author = mail.from?.address.domain ?? domainOf(message.reversePath)
-  const [text, html] = [mail.text, mail.html].map((part) => part && hideLinkTokens(part))
-  return {
-    ...mail,
-    text: text ?? null,
-    html: html ?? null,
-    verdicts,
-    isAuthenticated: isAligned(author, domains),
-  }
-}
-
-function domainOf(reversePath: string): string {
-  return reversePath.slice(reversePath.lastIndexOf('@') + 1)
-}
-
-function createResolve({ dnsServers }: InboundReaderSettings): VerdictDeps['resolve'] {
-  const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES })
-  if (dnsServers.length > 0) resolver.setServers(dnsServers)
-  return async (name, type) => (await resolver.resolve(name, type)) as string[] | string[][]
 }
 
 main(workerData as InboundReaderSettings)

@@ -20,11 +20,8 @@ import type { Log } from '../log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
 import { startTaskTime, type TaskTimeOptions } from '../threads/task-time.ts'
-import type {
-  FromInboundReader,
-  InboundReaderSettings,
-  ToInboundReader,
-} from './inbound-reader-thread.ts'
+import type { FromInboundReader, ToInboundReader } from './inbound-reader-thread.ts'
+import type { InboundReaderSettings } from './read-received.ts'
 
 export type InboundReaderOptions = {
   settings: InboundReaderSettings

@@ -23,12 +23,23 @@ export type MigrateOptions = {
 
 const ASSET_FOLDER = 'migrations/sqlite'
 
-/** Returns the program's migrations, or those of a folder, in order. */
+let ownMigrations: Migration[] | undefined
+
+/** Returns the program's migrations, read once, or those of a folder, in order. */
 export function readMigrations(folder?: string): Migration[] {
-  const files =
-    folder === undefined
-      ? listAssets(ASSET_FOLDER).map((name) => ({ name, bytes: readAsset(name) }))
-      : readdirSync(folder).map((name) => ({ name, bytes: readFileSync(path.join(folder, name)) }))
+  if (folder !== undefined) {
+    const names = readdirSync(folder)
+    return parseMigrations(
+      names.map((name) => ({ name, bytes: readFileSync(path.join(folder, name)) })),
+    )
+  }
+  ownMigrations ??= parseMigrations(
+    listAssets(ASSET_FOLDER).map((name) => ({ name, bytes: readAsset(name) })),
+  )
+  return ownMigrations
+}
+
+function parseMigrations(files: { name: string; bytes: Buffer }[]): Migration[] {
   const migrations = files.map(({ name, bytes }) => parseMigration(name, bytes.toString('utf8')))
   migrations.sort((a, b) => a.number - b.number)
   for (const [index, { number, name }] of migrations.entries()) {

@@ -34,12 +34,11 @@ let challenges: Awaited<ReturnType<typeof startChallengeListeners>>
 let listeners: Listener[] = []
 const dialed = new Set<Socket>()
 
-/** All servers of the program, and not of the fakes, that `act` lets listen. */
+/** All servers that `act` lets listen. */
 async function listenersOf(act: () => Promise<void>): Promise<Listener[]> {
   const found: Listener[] = []
   const { listen } = Server.prototype
   Server.prototype.listen = function (this: Server, ...args: Parameters<typeof listen>) {
-    if (!new Error().stack?.includes('/src/')) return listen.apply(this, args)
     const sockets = new Map<number, Socket>()
     let count = 0
     this.on('connection', (socket: Socket) => {
@@ -84,12 +83,14 @@ async function untilQuiet(read: () => unknown, isDone: () => boolean): Promise<v
 
 before(async () => {
   const acmeChallenges = createChallenges()
+  program = await startProgram({
+    ...{ PILLARBOX_DELIVERY__MODE: 'sandbox', PILLARBOX_INBOUND__LISTEN: '127.0.0.1:0' },
+    ...{ PILLARBOX_SUBMISSION__LISTEN: '127.0.0.1:0' },
+    PILLARBOX_HTTP__MAX_CONNECTIONS_PER_ADDRESS: '60',
+  })
+  await program.stop()
   listeners = await listenersOf(async () => {
-    program = await startProgram({
-      ...{ PILLARBOX_DELIVERY__MODE: 'sandbox', PILLARBOX_INBOUND__LISTEN: '127.0.0.1:0' },
-      ...{ PILLARBOX_SUBMISSION__LISTEN: '127.0.0.1:0' },
-      PILLARBOX_HTTP__MAX_CONNECTIONS_PER_ADDRESS: '60',
-    })
+    await program.start()
     challenges = await startChallengeListeners({
       ...{ acmeChallenges, counters: createCounters(), now: Date.now },
       config: {

@@ -146,24 +146,24 @@ const mimeBombs: Record<string, string> = {
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     repeat('--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n', 5_000),
   ),
-  'a header section of 3 MB': buildMessage({ 'X-Long': repeat('y', 3_000_000) }),
+  'a header section of 1 MB': buildMessage({ 'X-Long': repeat('y', 1_000_000) }),
   'fifty thousand fields': buildMessage({}, 'x').replace(
     '\r\n',
     `\r\n${repeat('X: 1\r\n', 50_000)}`,
   ),
   'an address of 64 KB': buildMessage({ From: `<${repeat('b', 65_536)}@x.test>` }),
-  'groups within groups': buildMessage({ From: `${repeat('g:', 30_000)} a@b.test;` }),
+  'groups within groups': buildMessage({ From: `${repeat('g:', 15_000)} a@b.test;` }),
   'open comments': buildMessage({ From: `${repeat('(', 60_000)}a@b.test` }),
-  'a base64 line of 2 MB': buildMessage(
+  'a base64 line of 1 MB': buildMessage(
     { 'Content-Type': 'text/html', 'Content-Transfer-Encoding': 'base64' },
-    Buffer.alloc(1_500_000, '<div>').toString('base64'),
+    Buffer.alloc(750_000, '<div>').toString('base64'),
   ),
-  'unclosed elements': buildMessage({ 'Content-Type': 'text/html' }, repeat('<div>', 200_000)),
+  'unclosed elements': buildMessage({ 'Content-Type': 'text/html' }, repeat('<div>', 80_000)),
   'attributes without end': buildMessage(
     { 'Content-Type': 'text/html' },
-    `<a ${repeat('x=1 ', 250_000)}>`,
+    `<a ${repeat('x=1 ', 100_000)}>`,
   ),
-  'open comments in HTML': buildMessage({ 'Content-Type': 'text/html' }, repeat('<!--', 250_000)),
+  'open comments in HTML': buildMessage({ 'Content-Type': 'text/html' }, repeat('<!--', 100_000)),
   'an unknown charset': buildMessage({ 'Content-Type': 'text/html; charset=x-no' }, '\u00ff'),
   'encoded words without end': buildMessage({ Subject: repeat('=?utf-8?q?', 20_000) }),
   'references without end': buildMessage({ References: repeat('<a@b> ', 40_000) }),
@@ -247,7 +247,7 @@ test('S8: messages damaged at random are read without a crash', async (t) => {
       assert.equal(typeof header.subject, 'string')
       assert.doesNotMatch(mail?.html ?? '', /<script|\son\w+=|javascript:/i)
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   )
   assert.ok(reader.countThreads() >= 1)
 })

@@ -113,17 +113,10 @@ test('an inspection has what is found in the messages, and not the messages', as
   )
 })
 
-test('the preview of a template that takes too long shows its placeholders filled in', async () => {
-  const { outbound } = await start({}, { deps: { hangMs: 400 } })
-  const [look] = await outbound.preview([endless])
-  assert.equal(look?.subject, 'Hello Ann')
-  assert.match(look?.text ?? '', /Ann/)
-})
-
 test('a message that takes long to compose holds no connection of its site', async () => {
   const { outbound, reported, reports } = await start({})
   const capacity = outbound.capacity('sandbox', 1)
-  const large = makeSource({ id: 'large', body: `<p>${'words '.repeat(100_000)}</p>` })
+  const large = makeSource({ id: 'large', body: `<p>${'words '.repeat(45_000)}</p>` })
   outbound.deliver(makeTasks(capacity + 3, { domain: 'a.test', source: large }))
   assert.equal(outbound.capacity('sandbox', 1), capacity)
   assert.equal(outbound.inFlight(), capacity + 3)
@@ -132,11 +125,11 @@ test('a message that takes long to compose holds no connection of its site', asy
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('F10: ten megabytes of placeholders, accepted before there was a limit, do not end a thread', async () => {
+test('F10: three megabytes of placeholders, accepted before there was a limit, do not end a thread', async () => {
   const ends: unknown[] = []
   const log = { ...silentLog(), error: (facts: unknown) => ends.push(facts) }
   const { send, sink } = await start({}, { deps: { log: log as never } })
-  const body = `{{ name }}${'{{ a }}'.repeat(1_500_000)}`
+  const body = `{{ name }}${'{{ a }}'.repeat(430_000)}`
   const source = makeSource({ id: 'harmful', body })
   const { outcome, faults } = await send({ domain: 'a.test', source })
   assert.equal(outcome.result, 'delivered')
@@ -149,7 +142,7 @@ test('F10: ten megabytes of placeholders, accepted before there was a limit, do 
   assert.deepEqual(ends, [])
 })
 
-test('a page of previews shows all others if one of them fails', async () => {
+test('a page of previews shows all others if one fails, and one that takes too long with its placeholders filled in', async () => {
   const { outbound } = await start({}, { deps: { hangMs: 400 } })
   const broken = { ...makeSource(), variables: null } as never
   const previews = await outbound.preview([makeSource(), endless, broken, makeSource({ id: 'c' })])
@@ -157,6 +150,7 @@ test('a page of previews shows all others if one of them fails', async () => {
     previews.map((look) => look?.subject ?? null),
     ['Hello Ann', 'Hello Ann', null, 'Hello Ann'],
   )
+  assert.match(previews[1]?.text ?? '', /Ann/)
 })
 
 test('a template is checked in a thread with the usual result', async () => {
@@ -249,7 +243,7 @@ test('a large content is sent to a thread once for many recipients', async () =>
   }
   const source = makeSource({ id: 'large', attachments: [attachment] })
   const { sendAll, sink } = await start({}, { deps: { deliveryThreads: 2 } })
-  await sendAll(makeTasks(30, { domain: 'a.test', source }))
-  assert.equal(sink.acceptedCount(), 30)
+  await sendAll(makeTasks(12, { domain: 'a.test', source }))
+  assert.equal(sink.acceptedCount(), 12)
   assert.ok(sink.messages.every(({ bytes }) => bytes.length > 400_000))
 })

@@ -3,7 +3,7 @@
 type Test = (char: string) => boolean
 export type CharacterSet = { test: Test; table: Uint8Array; others: Map<number, boolean> }
 
-const TABLE_SIZE = 256
+export const TABLE_SIZE = 256
 
 const known = new Map<string, CharacterSet>()
 

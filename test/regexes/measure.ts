@@ -1,10 +1,11 @@
 /** Measures how many steps a regular expression takes for each character of the worst text found for it. */
 import { type Attack, attackText, hasLoop, listAttacks } from './attacks.ts'
 import { compileRegex } from './program.ts'
+import { boundSteps } from './step-bound.ts'
 import { StepCounter } from './steps.ts'
 
 export type Measure = {
-  /** On `attack`; a search that takes too many is given up. */
+  /** On `attack`, where a search that takes too many is given up; or on any text. */
   stepsPerCharacter: number
   attack: Attack
   /** Whether the worst text of the given length takes more than MAX_STEPS. */
@@ -15,6 +16,7 @@ export const TEXT_LENGTH = 65_536
 /** For a whole text: 200 for each of 64 KB, which takes V8 some 50 ms. */
 const MAX_STEPS = 200 * TEXT_LENGTH
 
+const NO_ATTACK: Attack = { prefix: '', pump: '', suffix: '' }
 const SHORT = 28
 const LONG = 112
 const MEDIUM = 2_048
@@ -32,8 +34,10 @@ const MAX_TRIED_SETS = 15_000
 /** `length`: of the longest text that the program searches with it. */
 export function measureRegex(regex: RegExp, length = TEXT_LENGTH): Measure {
   const program = compileRegex(regex)
-  const counter = new StepCounter(program)
   const maxSteps = MAX_STEPS / length
+  const bound = boundSteps(program.root)
+  if (bound <= maxSteps) return { stepsPerCharacter: bound, attack: NO_ATTACK, isSlow: false }
+  const counter = new StepCounter(program)
   const count = (attack: Attack, size: number) =>
     counter.search(attackText(attack, size), size * maxSteps).steps / size
   const isLong = hasLoop(program.root, LONG_LOOP)

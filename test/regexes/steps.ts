@@ -2,7 +2,7 @@
  * Counts the steps of a backtracking search. A step looks at a character or a place, or goes back. V8
  * skips some (a literal that a match needs is searched for first), which saves a factor and no power.
  */
-import { type CharacterSet, characterSet, isIn, unionOf } from './character-set.ts'
+import { type CharacterSet, characterSet, isIn, TABLE_SIZE, unionOf } from './character-set.ts'
 import { OP, PLACES, type Program } from './program.ts'
 
 export type Search = {
@@ -15,6 +15,8 @@ export type Search = {
 }
 
 const UNDO = -1
+const { MATCH, SET, SET_BEHIND, SPLIT, JUMP, SAVE, PLACE, LOOK, REFERENCE } = OP
+const { SET_REGISTER, COUNT, COUNT_MORE, PROGRESS } = OP
 
 export class StepCounter {
   private readonly program: Program
@@ -25,9 +27,11 @@ export class StepCounter {
   private steps = 0
   private maxSteps = 0
   private readonly registers: Int32Array
-  /** Of the search, and of each lookaround within it. */
-  private readonly stacks: number[][] = [[]]
-  private depth = 0
+  /** Of the search, and above it those of each lookaround within it. */
+  private stack = new Int32Array(1_024)
+  private top = 0
+  /** The code points or code units of the text that begin at each offset. */
+  private chars = new Int32Array(0)
 
   constructor(program: Program) {
     this.program = program
@@ -39,7 +43,8 @@ export class StepCounter {
 
   /** Finds every match, as `String.prototype.matchAll` does. A sticky search ends where none is. */
   search(text: string, maxSteps = Number.POSITIVE_INFINITY): Search {
-    Object.assign(this, { text, maxSteps, steps: 0 })
+    Object.assign(this, { text, maxSteps, steps: 0, top: 0 })
+    this.readCharacters()
     const matches: Search['matches'] = []
     const last = this.program.isAnchored ? 0 : text.length
     for (let at = 0; at <= last && this.steps <= maxSteps; ) {
@@ -64,10 +69,10 @@ export class StepCounter {
 
   /** The end of the match of the program from `from` on at this offset, or -1. */
   private run(from: number, startedAt: number): number {
-    const { program, text, registers } = this
+    const { program, text, chars, registers, maxSteps } = this
     const { code, loops } = program
-    const stack = this.stacks[this.depth]!
-    stack.length = 0
+    const bottom = this.top
+    let { steps } = this
     let pc = from
     let at = startedAt
     for (;;) {
@@ -75,104 +80,132 @@ export class StepCounter {
       const b = code[pc + 2]!
       let isOk = true
       switch (code[pc]) {
-        case OP.MATCH:
-          return at
-        case OP.SET: {
-          this.steps += 1
-          const char = this.charAt(at)
-          isOk = isIn(this.sets[a]!, char)
+        case MATCH:
+          return this.end(bottom, steps, at)
+        case SET: {
+          steps += 1
+          const char = at < chars.length ? chars[at]! : -1
+          const set = this.sets[a]!
+          isOk = char >= 0 && char < TABLE_SIZE ? set.table[char] === 1 : isIn(set, char)
           at += char > 0xffff ? 2 : 1
           pc += 3
           break
         }
-        case OP.SET_BEHIND: {
-          this.steps += 1
+        case SET_BEHIND: {
+          steps += 1
           const char = this.charBefore(at)
           isOk = isIn(this.sets[a]!, char)
           at -= char > 0xffff ? 2 : 1
           pc += 3
           break
         }
-        case OP.SPLIT:
-          stack.push(b, at)
+        case SPLIT:
+          this.push(b, at)
           pc = a
           break
-        case OP.JUMP:
+        case JUMP:
           pc = a
           break
-        case OP.SAVE:
-          this.write(stack, a, at)
+        case SAVE:
+          this.write(a, at)
           pc += 3
           break
-        case OP.SET_REGISTER:
-          this.write(stack, a, b)
+        case SET_REGISTER:
+          this.write(a, b)
           pc += 3
           break
-        case OP.PLACE:
-          this.steps += 1
+        case PLACE:
+          steps += 1
           isOk = this.isPlace(a, at)
           pc += 3
           break
-        case OP.LOOK: {
-          this.depth += 1
-          this.stacks[this.depth] ??= []
+        case LOOK: {
+          this.steps = steps
           const isFound = this.run(pc + 3, at) !== -1
-          this.depth -= 1
+          steps = this.steps
           isOk = isFound === (b === 0)
           pc = a
           break
         }
-        case OP.REFERENCE: {
+        case REFERENCE: {
           const start = registers[2 * a]!
           const end = registers[2 * a + 1]!
           const length = start === -1 || end === -1 ? 0 : end - start
-          this.steps += 1 + length
+          steps += 1 + length
           const from = b === 1 ? at - length : at
           isOk = this.isSame(text.slice(start, start + length), text.slice(from, from + length))
           at += b === 1 ? -length : length
           pc += 3
           break
         }
-        case OP.COUNT: {
+        case COUNT: {
           const loop = loops[b]!
           const count = registers[a]!
           const isMore = count < loop.min || (count < loop.max && !loop.isLazy)
-          if (count >= loop.min && count < loop.max) stack.push(isMore ? loop.exit : pc + 3, at)
-          if (isMore) this.write(stack, a, count + 1)
+          if (count >= loop.min && count < loop.max) this.push(isMore ? loop.exit : pc + 3, at)
+          if (isMore) this.write(a, count + 1)
           pc = isMore ? loop.body : loop.exit
           break
         }
-        case OP.COUNT_MORE:
-          this.write(stack, a, registers[a]! + 1)
+        case COUNT_MORE:
+          this.write(a, registers[a]! + 1)
           pc = loops[b]!.body
           break
-        case OP.PROGRESS:
+        case PROGRESS:
           isOk = registers[a] !== at
           pc += 3
       }
       if (isOk) continue
-      if (this.steps > this.maxSteps) return -1
+      if (steps > maxSteps) return this.end(bottom, steps, -1)
       // Back to the last choice.
+      const { stack } = this
+      let { top } = this
       for (;;) {
-        if (stack.length === 0) return -1
-        at = stack.pop()!
-        pc = stack.pop()!
+        if (top === bottom) return this.end(bottom, steps, -1)
+        top -= 2
+        pc = stack[top]!
+        at = stack[top + 1]!
         if (pc >= 0) break
         registers[UNDO - pc] = at
       }
-      this.steps += 1
+      this.top = top
+      steps += 1
     }
   }
 
-  private write(stack: number[], register: number, value: number): void {
-    stack.push(UNDO - register, this.registers[register]!)
+  private end(bottom: number, steps: number, at: number): number {
+    this.top = bottom
+    this.steps = steps
+    return at
+  }
+
+  private push(pc: number, at: number): void {
+    if (this.top === this.stack.length) {
+      const larger = new Int32Array(2 * this.top)
+      larger.set(this.stack)
+      this.stack = larger
+    }
+    this.stack[this.top] = pc
+    this.stack[this.top + 1] = at
+    this.top += 2
+  }
+
+  private write(register: number, value: number): void {
+    this.push(UNDO - register, this.registers[register]!)
     this.registers[register] = value
   }
 
-  private charAt(at: number): number {
+  private readCharacters(): void {
     const { text, program } = this
-    if (at >= text.length) return -1
-    return program.isUnicode ? text.codePointAt(at)! : text.charCodeAt(at)
+    const chars = new Int32Array(text.length)
+    for (let at = 0; at < chars.length; at += 1) {
+      chars[at] = program.isUnicode ? text.codePointAt(at)! : text.charCodeAt(at)
+    }
+    this.chars = chars
+  }
+
+  private charAt(at: number): number {
+    return at < this.chars.length ? this.chars[at]! : -1
   }
 
   private charBefore(at: number): number {

@@ -467,9 +467,9 @@ test('pages through many events of one instant show each event once', async (t) 
 
 test('a page of large emails ends early, and all pages together show every email', async (t) => {
   const sender = await openFeed(t)
-  const [loop, text] = ['{% for i in (1..3000) %}{{ text }}{% endfor %}', 'x'.repeat(1_000)]
-  for (let index = 0; index < 3; index += 1) {
-    await send(sender, 'delivered', { body: `${index}${'x'.repeat(3 * 1024 * 1024)}` })
+  const [loop, text] = ['{% for i in (1..2300) %}{{ text }}{% endfor %}', 'x'.repeat(1_000)]
+  for (let index = 0; index < 2; index += 1) {
+    await send(sender, 'delivered', { body: `${index}${'x'.repeat(2.2 * 1024 * 1024)}` })
     await send(sender, 'delivered', { body: `${index}${loop}`, data: { text } })
   }
   const pages: { bytes: number; items: number }[] = []
@@ -482,7 +482,7 @@ test('a page of large emails ends early, and all pages together show every email
     assert.equal(page.hasMore, page.cursor !== null)
     cursor = page.cursor ?? undefined
   } while (cursor !== undefined)
-  assert.deepEqual([seen.length, new Set(seen).size], [12, 12])
+  assert.deepEqual([seen.length, new Set(seen).size], [8, 8])
   assert.ok(pages.every(({ bytes, items }) => items === 1 || bytes < 2.1 * 1024 * 1024))
 })
 

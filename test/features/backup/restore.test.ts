@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { verifyBackup } from '../../../src/features/backup/inspect/verify-backup.ts'
@@ -15,6 +15,7 @@ import { openConnection } from '../../../src/store/connection.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { addProject, openTestCore, SECRET, START, type TestCore, trustDomain } from '../../core.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { backUp, changeBackup, readPieces, temporaryFolder } from './work.ts'
 
 const log = silentLog()
@@ -27,6 +28,17 @@ function configOf(dataDir: string, settings: Record<string, string> = {}): Confi
 async function restore(file: string, config: Config) {
   return restoreBackup({ config, now: () => START, log }, await readPieces(file))
 }
+
+const cleanup = cleanUpAfterFile()
+type MadeBackup = Awaited<ReturnType<typeof makeBackup>>
+let backup: MadeBackup
+let backupWithoutSecret: MadeBackup
+
+/** All tests read these. */
+before(async () => {
+  backup = await makeBackup(cleanup)
+  backupWithoutSecret = await makeBackup(cleanup, true)
+})
 
 /** A core with a project, a domain with sealed keys, an image, and an event; its backup. */
 async function makeBackup(t: Parameters<typeof temporaryFolder>[0], withoutSecret = false) {
@@ -48,7 +60,7 @@ async function insertEvent({ store }: TestCore, projectId: string): Promise<void
 }
 
 test('F7: a restored folder has the keys, images and secrets, and the fence', async (t) => {
-  const { project, image, file, made } = await makeBackup(t)
+  const { project, image, file, made } = backup
   const folder = path.join(await temporaryFolder(t), 'new', 'data')
   const config = configOf(folder)
   const restored = await restore(file, config)
@@ -95,7 +107,6 @@ const USED: [name: string, file: string][] = [
 
 for (const [name, file] of USED) {
   test(`a folder with ${name} is refused and stays as it is`, async (t) => {
-    const backup = await makeBackup(t)
     const folder = await temporaryFolder(t)
     await writeFile(path.join(folder, file), 'precious')
     await assert.rejects(restore(backup.file, configOf(folder)), { code: 'CONFLICT' })
@@ -105,7 +116,7 @@ for (const [name, file] of USED) {
 }
 
 test('other files in the folder do not matter and stay', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = backup
   const folder = await temporaryFolder(t)
   await writeFile(path.join(folder, '.bashrc'), 'mine')
   await restore(file, configOf(folder))
@@ -113,7 +124,7 @@ test('other files in the folder do not matter and stay', async (t) => {
 })
 
 test('a folder that a server is starting on is refused', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = backup
   const config = configOf(await temporaryFolder(t))
   const lock = await takeServeLock(config.database.file, { log })
   t.after(() => lock.release())
@@ -143,7 +154,7 @@ test('F8: a backup of a newer program is refused, with the version that fits', a
 })
 
 test('a backup without its secret needs the right one in the configuration', async (t) => {
-  const { file } = await makeBackup(t, true)
+  const { file } = backupWithoutSecret
   const folder = await temporaryFolder(t)
   await assert.rejects(restore(file, configOf(folder)), {
     code: 'CONFLICT',
@@ -157,14 +168,14 @@ test('a backup without its secret needs the right one in the configuration', asy
 })
 
 test('a configuration with another secret than the backup is refused', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = backup
   const folder = await temporaryFolder(t)
   const config = configOf(folder, { PILLARBOX_SECRET: 'another secret, which is long enough' })
   await assert.rejects(restore(file, config), { code: 'CONFLICT', message: /another secret/ })
 })
 
 test('a failure in the middle takes everything back', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = backup
   const folder = await temporaryFolder(t)
   const whole = await readFile(file)
   const cut = async function* () {
@@ -189,7 +200,7 @@ const FOREIGN: [name: string, change: string, text: RegExp][] = [
 
 for (const [name, change, text] of FOREIGN) {
   test(`a backup whose database ${name} is refused`, async (t) => {
-    const { file: own } = await makeBackup(t)
+    const { file: own } = backup
     const file = await changeBackup(t, own, { sql: `PRAGMA foreign_keys = OFF; ${change}` })
     await assert.rejects(verifyBackup(await readPieces(file)), {
       code: 'BAD_REQUEST',
@@ -202,7 +213,7 @@ for (const [name, change, text] of FOREIGN) {
 }
 
 test('after an interruption nobody opens the folder, and the next restore begins anew', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = backup
   const folder = await temporaryFolder(t)
   // As a kill during the last step leaves it.
   await mkdir(path.join(folder, '.restoring'))
@@ -219,7 +230,7 @@ test('after an interruption nobody opens the folder, and the next restore begins
 })
 
 test('a restore that ended but for its last folder counts as ended', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = backup
   const folder = await temporaryFolder(t)
   const config = configOf(folder)
   await restore(file, config)
@@ -230,7 +241,7 @@ test('a restore that ended but for its last folder counts as ended', async (t) =
 })
 
 test('a database outside data_dir is restored to its place', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = backup
   const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)]
   const place = path.join(other, 'mail.db')
   const config = configOf(folder, { PILLARBOX_DATABASE__URL: `sqlite:${place}` })
@@ -240,7 +251,7 @@ test('a database outside data_dir is restored to its place', async (t) => {
   await core.close()
 })
 
-const MOVED: [name: string, before: string, after: string | undefined][] = [
+const MOVED: [name: string, text: string, moved: string | undefined][] = [
   [
     'sets data_dir',
     'data_dir = "data"\n[log]\nlevel = "info"',
@@ -267,8 +278,8 @@ const MOVED: [name: string, before: string, after: string | undefined][] = [
   ['gives up on what is no TOML', 'data_dir = ', undefined],
 ]
 
-for (const [name, before, after] of MOVED) {
+for (const [name, text, moved] of MOVED) {
   test(`the configuration of a backup, moved: ${name}`, () => {
-    assert.equal(relocateConfig(before, '/new'), after)
+    assert.equal(relocateConfig(text, '/new'), moved)
   })
 }

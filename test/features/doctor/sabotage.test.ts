@@ -1,9 +1,24 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
 import type { CheckId, CheckStatus } from '../../../src/features/doctor/outcome.ts'
 import type { CertificateOptions } from '../../fakes/certificate.ts'
-import { HOST, openWorld, REVERSE, startOther, type World } from './world.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
+import {
+  HOST,
+  openServer,
+  openWorld,
+  REVERSE,
+  startOther,
+  type World,
+  type WorldServer,
+} from './world.ts'
+
+const cleanup = cleanUpAfterFile()
+let server: WorldServer
+before(async () => {
+  server = await openServer(cleanup)
+})
 
 type Sabotage = {
   name: string
@@ -88,9 +103,11 @@ const SABOTAGES: readonly Sabotage[] = [
   {
     name: 'the disk is full to 99%',
     // The server then stores no more mail, and says so at port 25.
-    break({ disk, core }) {
+    break({ disk, core }, t) {
       Object.assign(disk, { free: 1e9, total: 100e9 })
+      const { isLow } = core.disk
       Object.assign(core.disk, { isLow: () => true })
+      t.after(() => void Object.assign(core.disk, { isLow }))
     },
     faults: { disk_space: 'failed' },
     says: ['1%', 'df -h'],
@@ -107,7 +124,7 @@ const SABOTAGES: readonly Sabotage[] = [
 ]
 
 test('a server in order has no fault, and the checks send no mail', async (t) => {
-  const world = await openWorld(t)
+  const world = await openWorld(t, { server })
   const checks = await world.run()
   const bad = checks.filter(({ status }) => status !== 'ok')
   assert.deepEqual(
@@ -122,7 +139,7 @@ test('a server in order has no fault, and the checks send no mail', async (t) =>
 for (const sabotage of SABOTAGES) {
   test(`the checks name this fault and nothing else: ${sabotage.name}`, async (t) => {
     const { certificate } = sabotage
-    const world = await openWorld(t, certificate === undefined ? {} : { certificate })
+    const world = await openWorld(t, certificate === undefined ? { server } : { certificate })
     if (certificate === undefined) assert.deepEqual(await world.faults(), {})
     await sabotage.break(world, t)
     assert.deepEqual(await world.faults(), sabotage.faults)

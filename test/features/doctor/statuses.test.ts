@@ -1,12 +1,29 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/clock.ts'
 import type { Config } from '../../../src/config/config.ts'
 import type { CheckId, CheckStatus } from '../../../src/features/doctor/outcome.ts'
 import type { Probes } from '../../../src/outbound/probe/probes.ts'
 import { attempts } from '../../../src/store/schema/messages.ts'
 import { silence } from '../../fakes/smtp-sink.ts'
-import { HOST, openWorld, REVERSE, type World } from './world.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
+import {
+  HOST,
+  openServer,
+  openWorld as openWorldAt,
+  REVERSE,
+  type World,
+  type WorldServer,
+} from './world.ts'
+
+const cleanup = cleanUpAfterFile()
+let server: WorldServer
+before(async () => {
+  server = await openServer(cleanup)
+})
+
+const openWorld = (t: TestContext, limitMs?: number) =>
+  openWorldAt(t, { server, ...(limitMs !== undefined && { limitMs }) })
 
 type Case = {
   name: string
@@ -436,7 +453,7 @@ test('a TXT record of a stranger comes into the fix with its quotes escaped', as
 })
 
 test('a target that never greets ends within its limit and holds up no other check', async (t) => {
-  const world = await openWorld(t, { limitMs: 100 })
+  const world = await openWorld(t, 100)
   const { startSink } = await import('../../fakes/smtp-sink.ts')
   const hung = await startSink({ respond: () => silence })
   t.after(hung.stop)

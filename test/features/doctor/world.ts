@@ -56,12 +56,21 @@ export type World = {
   addBackup(ageMs: number, error?: string): Promise<void>
 }
 
-type WorldOptions = { certificate?: CertificateOptions; limitMs?: number }
+type WorldOptions = { certificate?: CertificateOptions; limitMs?: number; server?: WorldServer }
 
-export async function openWorld(
+/** A server with its certificate and the sender domain shop.test, which worlds may share. */
+export type WorldServer = {
+  core: TestCore
+  pair: { cert: string; key: string }
+  httpPort: number
+  inbound: Awaited<ReturnType<typeof startInbound>>
+  records: World['records']
+}
+
+export async function openServer(
   t: Pick<TestContext, 'after'>,
-  { certificate = {}, limitMs = PATIENT_MS }: WorldOptions = {},
-): Promise<World> {
+  certificate: CertificateOptions = {},
+): Promise<WorldServer> {
   const stops: (() => unknown)[] = []
   t.after(async () => {
     for (const stop of stops.reverse()) await stop()
@@ -72,23 +81,36 @@ export async function openWorld(
     { after: (stop) => void stops.push(stop as () => unknown) },
     { settings: settingsOf(tls), now: Date.now },
   )
-  const { dns } = core
   const http = await startHttp({ core, requestLog: { record: () => undefined } })
   stops.push(() => http.stop(0))
   const inbound = await startInbound(core)
   stops.push(() => inbound.stop(0))
-  const sink = await startSink()
-  stops.push(sink.stop)
   const project = await addProject(core)
   const id = await trustDomain(core, project.id, 'shop.test')
   const domain = await core.store.read.select().from(domains).where(eq(domains.id, id)).get()
   const wanted = wantedRecords(domain!, HOST)
   const records = Object.fromEntries(wanted.map(({ purpose, ...record }) => [purpose, record]))
+  return { core, pair, httpPort: Number(new URL(http.url).port), inbound, records }
+}
+
+/** On a server of its own, unless one is given. */
+export async function openWorld(
+  t: Pick<TestContext, 'after'>,
+  { certificate = {}, limitMs = PATIENT_MS, server }: WorldOptions = {},
+): Promise<World> {
+  const { core, pair, httpPort, inbound, records } = server ?? (await openServer(t, certificate))
+  const port = httpPort
+  await core.store.write(async (tx) => {
+    await tx.run('delete from backups')
+    await tx.run('delete from attempts')
+  })
+  const dns = forOneTest(t, core.dns)
+  const sink = await startSink()
+  t.after(sink.stop)
   for (const [name, entry] of Object.entries(zoneOf(records))) dns.set(name, entry)
   const { address } = dns
   const resolver = createResolver({ servers: [address], now: core.now, timeoutMs: PATIENT_MS })
-  stops.push(resolver.stop)
-  const port = Number(new URL(http.url).port)
+  t.after(() => resolver.stop())
   const disk = { free: 50e9, total: 100e9, freeInodes: 5e6, totalInodes: 6e6 }
   const [listener] = inbound.addresses
   const config: Config = {
@@ -138,6 +160,19 @@ export async function openWorld(
   }
   await world.addBackup(DAY_MS)
   return world
+}
+
+/** Names that are set are unknown again after the test. */
+function forOneTest(t: Pick<TestContext, 'after'>, dns: FakeDns): FakeDns {
+  const names = new Set<string>()
+  t.after(() => {
+    for (const name of names) dns.set(name, undefined)
+  })
+  const set: FakeDns['set'] = (name, records) => {
+    names.add(name)
+    dns.set(name, records)
+  }
+  return { ...dns, set }
 }
 
 /** An HTTPS server of somebody else at this machine, with a certificate that `ca` makes trusted. */

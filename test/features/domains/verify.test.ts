@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../src/clock.ts'
-import { addDomain } from '../../../src/features/domains/add.ts'
+import { insertDomain } from '../../../src/features/domains/add.ts'
 import { checkDueDomains } from '../../../src/features/domains/check-due.ts'
 import { deleteExpiredDomains } from '../../../src/features/domains/expire-unverified.ts'
+import { type DomainKeys, makeDomainKeys } from '../../../src/features/domains/keys.ts'
 import { listDomains } from '../../../src/features/domains/list.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
-import type { DomainView } from '../../../src/features/domains/view.ts'
+import { type DomainView, toDomainView } from '../../../src/features/domains/view.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
@@ -16,13 +17,23 @@ import { pause } from '../../pause.ts'
 import { addMember, addUser } from '../../session.ts'
 import { mailTo, writeMail } from '../accounts/platform-mail/mailed.ts'
 
+/** Made once for all tests, for an RSA key takes its time. */
+const readyKeys: Promise<DomainKeys>[] = []
+
+/** Domains of one name have keys of their own. */
 async function addTestDomain(
   core: TestCore,
-  name = 'shop.test',
-  projectId?: string,
+  domain = 'shop.test',
+  project?: string,
 ): Promise<DomainView> {
-  const project = projectId ?? (await addProject(core)).id
-  return addDomain(core, { projectId: project, domain: name })
+  const projectId = project ?? (await addProject(core)).id
+  const count = await core.store.read.$count(domains, eq(domains.domain, domain))
+  readyKeys[count] ??= makeDomainKeys(core)
+  const keys = await readyKeys[count]
+  const row = await core.store.write((tx) =>
+    insertDomain(tx, { projectId, domain, keys, isTrusted: false, at: core.now() }),
+  )
+  return toDomainView(row, core.config)
 }
 
 /** Puts the asked-for records of these purposes into the DNS. */

@@ -1,26 +1,33 @@
 /** The background jobs of tests of resets, which run without followers of events. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createSchedule } from '../../../src/features/schedule.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import { inArray, sql } from '../../../src/store/drizzle.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import type { TestCore } from '../../core.ts'
-import { pause } from '../../pause.ts'
 
 /** As if the followers for which an erasure waits had handled all events. */
 export async function passFollowers({ store }: TestCore): Promise<void> {
   await store.write((tx) =>
-    tx.run(sql`update event_followers set seq = (select seq from sqlite_sequence where name = 'events')
+    tx.run(sql`update event_followers
+      set seq = max((select seq from sqlite_sequence where name = 'events'),
+        (select ifnull(max(seq), 0) from deleted_events))
       where name <> 'analytics' and exists (select 1 from sqlite_sequence where name = 'events')`),
   )
 }
 
-/** Runs background jobs until none is left. */
+const POLL_MS = 10
+
+/** Runs background jobs until none is left. Followers handle what happens meanwhile. */
 export async function work(core: TestCore): Promise<void> {
   await passFollowers(core)
   const { handlers, limits } = createSchedule(core)
   const { store, log, now } = core
   const loop = startJobs({ store, log, now, handlers, limits })
   const isLeft = inArray(jobs.state, ['waiting', 'active'])
-  while ((await store.read.$count(jobs, isLeft)) > 0) await pause()
+  while ((await store.read.$count(jobs, isLeft)) > 0) {
+    await sleep(POLL_MS)
+    await passFollowers(core)
+  }
   await loop.stop(1_000)
 }

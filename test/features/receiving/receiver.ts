@@ -6,7 +6,7 @@ import {
   type Processing,
   startProcessing,
 } from '../../../src/features/receiving/process/process.ts'
-import { type InboundReader, startInboundReader } from '../../../src/inbound/inbound-reader.ts'
+import { createMessageReading } from '../../../src/inbound/read-received.ts'
 import { silentLog } from '../../../src/log.ts'
 import {
   createReturnPathLocalPart,
@@ -68,7 +68,7 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
   }
   const log = Object.assign(Object.create(silentLog()), { info: write, warn: write, error: write })
   const core = { ...sender.core, log }
-  const reader = options.reader ?? startOwnReader(t)
+  const reader = options.reader ?? readerIn('127.0.0.1:9')
   const processing = await startProcessing(core, reader)
   t.after(() => processing.stop())
 
@@ -136,28 +136,23 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
   }
 }
 
-function startOwnReader(t: TestContext): MessageReader {
-  const settings = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.example.test' }
-  const reader = startInboundReader({ settings, log: silentLog() })
-  t.after(() => reader.stop())
-  return reader
+/** Reads as a reader thread does, in this one; results are copied, as they are between threads. */
+function readerIn(dnsServer: string): MessageReader {
+  const read = createMessageReading({ dnsServers: [dnsServer], hostname: 'mx.example.test' })
+  return { read: async (message) => structuredClone(await read(message)) }
 }
 
 /** One reader for a test file, and the DNS server that it asks. */
 export function shareReader(): { reader: MessageReader; dns(): FakeDns } {
-  let shared: InboundReader | undefined
+  let shared: MessageReader | undefined
   let dns: FakeDns | undefined
   before(async () => {
     dns = await startDnsServer()
-    const settings = { dnsServers: [dns.address], hostname: 'mx.example.test' }
-    shared = startInboundReader({ settings, log: silentLog() })
+    shared = readerIn(dns.address)
   })
-  after(async () => {
-    await shared?.stop()
-    await dns?.stop()
-  })
+  after(() => dns?.stop())
   return {
-    reader: { read: (...args) => (shared as InboundReader).read(...args) },
+    reader: { read: (...args) => (shared as MessageReader).read(...args) },
     dns: () => dns as FakeDns,
   }
 }

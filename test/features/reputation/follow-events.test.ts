@@ -31,6 +31,8 @@ type Judged = Sender & {
   /** Lets the follower count what has happened. */
   count(): Promise<void>
   add(address?: string): Promise<string>
+  /** A new email to each of so many people. */
+  addMany(count: number): Promise<string[]>
   /** What the log was warned of. */
   warnings: string[]
 }
@@ -57,16 +59,21 @@ async function openJudged(
   const follower = startReputation({ ...core, config, log: log as typeof core.log })
   t.after(follower.stop)
   let people = 0
+  const nextPerson = () => {
+    people += 1
+    return `person${people}@dest.test`
+  }
+  const sendTo = async (to: string[]) => {
+    const mailboxes = to.map((text) => ({ address: address(text), name: null }))
+    const { emails: accepted } = await sender.send({ to: mailboxes })
+    return accepted.map(({ email }) => email)
+  }
   return {
     ...sender,
     warnings,
     count: () => follower.caughtUp(),
-    add: async (to) => {
-      people += 1
-      const mailbox = { address: address(to ?? `person${people}@dest.test`), name: null }
-      const { emails: accepted } = await sender.send({ to: [mailbox] })
-      return accepted[0]?.email as string
-    },
+    add: async (to) => (await sendTo([to ?? nextPerson()]))[0] as string,
+    addMany: (count) => sendTo(Array.from({ length: count }, nextPerson)),
     happen: async (id, ...names) => {
       await core.store.write(async (tx) => {
         const { contactId = null } =
@@ -104,11 +111,10 @@ const mailsOf = async ({ core }: Sender) => {
 
 /** A hundred sent emails, and so many of them that bounced. */
 async function sendHundred(judged: Judged, bounces: number): Promise<void> {
-  for (let index = 0; index < 100; index += 1) {
-    await judged.happen(
-      await judged.add(),
-      ...(index >= 100 - bounces ? (['sent', 'bounce'] as const) : (['sent'] as const)),
-    )
+  const ids = await judged.addMany(100)
+  for (const [index, id] of ids.entries()) {
+    const isBounce = index >= ids.length - bounces
+    await judged.happen(id, ...(isBounce ? (['sent', 'bounce'] as const) : (['sent'] as const)))
   }
 }
 

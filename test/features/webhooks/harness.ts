@@ -1,6 +1,5 @@
 /** A project with the parts that make and send webhooks, and endpoints on loopback. */
 import type { TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import type { Follower } from '../../../src/features/events/follow.ts'
 import { createEndpoint } from '../../../src/features/webhooks/endpoints/create.ts'
@@ -28,6 +27,7 @@ export async function openStage(
   options: TestCoreOptions = {},
 ): Promise<WebhookStage> {
   const core = await openTestCore(t, options)
+  const written = watchWrites(core)
   const { id: projectId } = await addProject(core)
   const follower = startWebhookFollower(core)
   const sender = startWebhookSender(core)
@@ -56,10 +56,23 @@ export async function openStage(
     },
     async settled(endpointId, test) {
       for (;;) {
+        const next = written()
         const rows = await deliveries(endpointId)
         if (rows.length > 0 && rows.every(test)) return rows
-        await setImmediate()
+        await next
       }
     },
   }
+}
+
+/** The end of the next write, whichever it is. */
+function watchWrites({ store }: TestCore): () => Promise<void> {
+  const { write } = store
+  let next = Promise.withResolvers<void>()
+  store.write = (act, options) =>
+    write(act, options).finally(() => {
+      next.resolve()
+      next = Promise.withResolvers<void>()
+    })
+  return () => next.promise
 }

@@ -185,7 +185,7 @@ test('S24: an endpoint that is down for six days with many events behind it is d
   for (let day = 0; day < 6 && (await getEndpoint(stage.core, key)).enabled; day += 1) {
     clock.now = begunAt + day * DAY_MS
     const before = (await stage.deliveries(id)).length
-    await stage.append(...Array.from({ length: 300 }, (_, n) => ({ data: { day, n } })))
+    await stage.append(...Array.from({ length: 120 }, (_, n) => ({ data: { day, n } })))
     stage.sender.reload()
     if (day < 5) await stage.settled(id, ({ attempts, number }) => attempts > 0 || number <= before)
     else await stage.settled(id, ({ dueAt, attempts }) => dueAt !== null || attempts > 0)
@@ -197,7 +197,7 @@ test('S24: an endpoint that is down for six days with many events behind it is d
   await runJobs(stage)
   const rows = await stage.deliveries(id)
   // The last batches may come after its end.
-  assert.ok(rows.length > 1 + 5 * 300 && rows.length <= 1 + 6 * 300, String(rows.length))
+  assert.ok(rows.length > 1 + 5 * 120 && rows.length <= 1 + 6 * 120, String(rows.length))
   assert.deepEqual(
     rows.filter(({ status, dueAt }) => status !== 'FAILED' || dueAt !== null),
     [],

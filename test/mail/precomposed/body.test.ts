@@ -156,7 +156,8 @@ test('a document whose links cannot be precomposed is rendered in full', () => {
     const given = { body, stored: { name: 'Ada' } }
     assert.equal(isFilled({ ...given, isTracked: true }), false)
     assert.ok(isFilled({ ...given, isTracked: false }))
-    assertSame(given)
+    assertSameKind({ ...given, isTracked: true, footer })
+    assertSameKind({ ...given, isTracked: false })
   }
 })
 
@@ -319,7 +320,7 @@ test('for any template and values, both ways give the same octets', () => {
       assertSameKind(given)
       if (isFilled(given)) filled += 1
     }),
-    { numRuns: 2_500 },
+    { numRuns: 600 },
   )
-  assert.ok(filled > 100, `only ${filled} used a precomposed body`)
+  assert.ok(filled > 24, `only ${filled} used a precomposed body`)
 })

@@ -98,6 +98,19 @@ for (const [name, peer] of Object.entries(floods)) {
   })
 }
 
+/** A server with these connections, and a client that may reach it. */
+async function startPair(t: TestContext, onConnection: (socket: Socket) => void) {
+  const server = createServer(onConnection).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = createHttpClient({ resolver, isAllowed: () => true, allowsHttp: true })
+  t.after(() => {
+    client.closeIdle()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { server, client, url: new URL(`http://127.0.0.1:${port}/`) }
+}
+
 const LARGE = `HTTP/1.1 103 Early Hints\r\nx: ${'a'.repeat(15_000)}\r\n\r\n`
 const PADDED = `HTTP/1.1 103 Early Hints\r\nx:${' '.repeat(15_000)}a\r\n\r\n`
 const ANSWER = `${OK}content-length: 2\r\n\r\nok`
@@ -126,24 +139,15 @@ const bursts: [name: string, text: string, isFlood: boolean][] = [
 for (const [name, text, isFlood] of bursts) {
   test(`S35: in front of an answer, ${name} count alike in whatever pieces they come`, async (t) => {
     for (const size of [1_000_000, 16_384, 1_009]) {
-      const server = createServer(async (socket) => {
+      const { client, url } = await startPair(t, async (socket) => {
         socket.setNoDelay(true).on('error', () => undefined)
         await once(socket, 'data')
         for (let at = 0; at < text.length && socket.writable; at += size) {
           const piece = text.slice(at, at + size)
           await new Promise((resolve) => socket.write(piece, resolve))
         }
-      }).listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const client = createHttpClient({ resolver, isAllowed: () => true, allowsHttp: true })
-      t.after(() => {
-        client.closeIdle()
-        server.close()
       })
-      const result = await client.request({
-        ...{ url: new URL(`http://127.0.0.1:${port}/`), maxBodyBytes: 200_000 },
-      })
+      const result = await client.request({ url, maxBodyBytes: 200_000 })
       assert.equal(
         result.kind,
         isFlood ? 'flood' : 'response',
@@ -155,15 +159,8 @@ for (const [name, text, isFlood] of bursts) {
 
 test('S35: ten interim responses and a long head are no flood, and the connection stays', async (t) => {
   const head = `${INTERIM.repeat(10)}${OK}x: ${'a'.repeat(10_000)}\r\ncontent-length: 2\r\n\r\nok`
-  const server = createServer((socket) => {
+  const { server, client, url } = await startPair(t, (socket) => {
     socket.on('data', () => socket.write(head))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const client = createHttpClient({ resolver, isAllowed: () => true, allowsHttp: true })
-  t.after(() => {
-    client.closeIdle()
-    server.close()
   })
   let connections = 0
   server.on('connection', () => {
@@ -171,7 +168,7 @@ test('S35: ten interim responses and a long head are no flood, and the connectio
   })
   // The limits are those of one exchange, not of its connection.
   for (let turn = 0; turn < 20; turn += 1) {
-    const result = await client.request({ url: new URL(`http://127.0.0.1:${port}/`) })
+    const result = await client.request({ url })
     assert.ok(result.kind === 'response', JSON.stringify(result))
     assert.equal(result.body.toString(), 'ok')
   }
@@ -180,17 +177,10 @@ test('S35: ten interim responses and a long head are no flood, and the connectio
 
 test('a body in chunks of one octet arrives whole', async (t) => {
   const size = 20_000
-  const server = createServer((socket) => {
+  const { client, url } = await startPair(t, (socket) => {
     socket.once('data', () => socket.write(`${CHUNKED}${'1\r\na\r\n'.repeat(size)}0\r\n\r\n`))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const client = createHttpClient({ resolver, isAllowed: () => true, allowsHttp: true })
-  t.after(() => {
-    client.closeIdle()
-    server.close()
   })
-  const result = await client.request({ url: new URL(`http://127.0.0.1:${port}/`) })
+  const result = await client.request({ url })
   assert.ok(result.kind === 'response', JSON.stringify(result))
   assert.equal(result.body.toString(), 'a'.repeat(size))
 })

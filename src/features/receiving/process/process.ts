@@ -91,7 +91,8 @@ export async function startProcessing(
         const waiting = await listWaiting()
         const isIdle = waiting.length === 0 && inProgress.size === 0
         if (isIdle) for (const resolve of idleWaiters.splice(0)) resolve()
-        for (const row of waiting) if (!isStopped) await start(row)
+        const fullKinds = new Set<PendingKind>()
+        for (const row of waiting) if (!isStopped) await start(row, fullKinds)
       } catch (error) {
         deps.log.error({ error: describeError(error) }, 'inbound mail could not be listed')
         await pause()
@@ -110,15 +111,15 @@ export async function startProcessing(
     return waiting
   }
 
-  async function start(row: PendingMessage): Promise<void> {
-    const { id, isSuspect } = row
-    const mayStart = isSuspect
-      ? aloneId === undefined
-      : hasCapacityFor(ofKind(row.pendingKind), row)
-    if (inProgress.has(id)) return
-    const isFull = !isSuspect && ofKind(row.pendingKind).length === MAX_IN_PROGRESS
-    if (isFull) walks.leave(row)
-    if (!mayStart) return
+  /** `fullKinds` collects the kinds that have no place for one of the list, however small the next one is. */
+  async function start(row: PendingMessage, fullKinds: Set<PendingKind>): Promise<void> {
+    const { id, isSuspect, pendingKind } = row
+    if (inProgress.has(id) || (isSuspect && aloneId !== undefined)) return
+    if (!isSuspect && fullKinds.has(pendingKind)) return
+    if (!isSuspect && !hasCapacityFor(ofKind(pendingKind), row)) {
+      fullKinds.add(pendingKind)
+      return walks.leave(row)
+    }
     const error = findReasonToFail(row)
     if (error !== undefined) {
       deps.log.error(

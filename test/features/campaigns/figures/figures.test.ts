@@ -127,7 +127,7 @@ async function act(campaign: SentCampaign, id: string, how: number): Promise<boo
   }
 }
 
-for (const seed of [1, 2, 3, 4]) {
+for (const seed of [1, 2]) {
   test(`figures equal a recount after kills, deletions and late reports (seed ${seed})`, async (t) => {
     const campaign = await openCampaign(t)
     const random = createRandom(seed)

@@ -58,7 +58,7 @@ test('each contact gets one email, and the campaign is SENT when none of them wa
 
 test('an expansion that was interrupted goes on where it stopped', async (t) => {
   const { core, project } = await openSendingCore(t)
-  await addContacts(core, project.id, people(3_000))
+  await addContacts(core, project.id, people(2_100))
   const id = await addCampaign(core, project.id)
   await sendCampaign(core, { projectId: project.id, id })
   for (const rows of [1, 700, 1_500]) {
@@ -66,9 +66,9 @@ test('an expansion that was interrupted goes on where it stopped', async (t) => 
   }
   await runUntil(core, () => isExpanded(core, id))
   const rows = await emailsOf(core, id)
-  assert.equal(rows.length, 3_000)
-  assert.equal(new Set(rows.map(({ contactId }) => contactId)).size, 3_000)
-  assert.equal((await loadProgress(core, id)).rowsMade, 3_000)
+  assert.equal(rows.length, 2_100)
+  assert.equal(new Set(rows.map(({ contactId }) => contactId)).size, 2_100)
+  assert.equal((await loadProgress(core, id)).rowsMade, 2_100)
 })
 
 test('unsubscribed contacts get no row, suppressed ones a SUPPRESSED one, held ones wait', async (t) => {

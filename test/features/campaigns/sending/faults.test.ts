@@ -76,7 +76,7 @@ test('failing writes cost no email and make none twice', async (t) => {
 
 test('fifty campaigns at once advance in turn, and each reaches everybody', async (t) => {
   const { core, project } = await openSendingCore(t)
-  await addContacts(core, project.id, people(120))
+  await addContacts(core, project.id, people(30))
   const ids: string[] = []
   for (let index = 0; index < 50; index += 1) {
     const id = await addCampaign(core, project.id, { name: `C${index}` })
@@ -88,11 +88,11 @@ test('fifty campaigns at once advance in turn, and each reaches everybody', asyn
     return rows.every(({ expandedAt }) => expandedAt !== null)
   })
   const counts = await Promise.all(ids.map(async (id) => (await emailsOf(core, id)).length))
-  assert.deepEqual(new Set(counts), new Set([120]))
+  assert.deepEqual(new Set(counts), new Set([30]))
   await deliverAll(core)
   await runUntil(core, async () => {
-    const statuses = await Promise.all(ids.map((id) => loadCampaignRow(core, id)))
-    return statuses.every(({ status }) => status === 'SENT')
+    const rows = await core.store.read.select({ status: campaigns.status }).from(campaigns)
+    return rows.every(({ status }) => status === 'SENT')
   })
 })
 

@@ -52,8 +52,8 @@ async function openLogged(t: TestContext) {
 
 async function afterBlow(t: TestContext): Promise<Bounces> {
   const sender = await openBounces(t)
-  await sender.end(people(200), hard)
-  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 150])
+  await sender.end(people(120), hard)
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 70])
   return sender
 }
 
@@ -65,10 +65,10 @@ const contactOf = async ({ core }: Bounces, email: string) => {
 
 test('after 50 suppressions in a minute, further ones are held: the mail bounces, contacts stay subscribed', async (t) => {
   const sender = await openLogged(t)
-  await sender.end(people(200), hard)
-  assert.deepEqual(await statesOf(sender), { bounced: 200 })
+  await sender.end(people(120), hard)
+  assert.deepEqual(await statesOf(sender), { bounced: 120 })
   const [listed, held] = [await sender.listed(), await sender.held()]
-  assert.deepEqual([listed.length, held.length], [50, 150])
+  assert.deepEqual([listed.length, held.length], [50, 70])
   assert.deepEqual(new Set(await sender.subscribed()), new Set(held))
   assert.deepEqual(await sender.flips(), Array(50).fill('contact.unsubscribed bounce'))
   assert.deepEqual(
@@ -77,10 +77,10 @@ test('after 50 suppressions in a minute, further ones are held: the mail bounces
   )
   const [reason] = sender.core.health.reasons()
   assert.equal(reason?.cause, 'suppressions')
-  assert.match(reason?.reason ?? '', /held: 150 /)
+  assert.match(reason?.reason ?? '', /held: 70 /)
   assert.match(reason?.reason ?? '', /pillarbox suppressions undo --since 2026-11-21T11:59:00Z/)
   const counted = sender.core.counters.lines('pillarbox_suppressions_held_total')
-  assert.deepEqual(counted, [{ labels: { cause: 'fuse' }, count: 150 }])
+  assert.deepEqual(counted, [{ labels: { cause: 'fuse' }, count: 70 }])
 })
 
 test('the fuse blows when a held suppression is durable, not by a transaction that is rolled back', async (t) => {
@@ -105,15 +105,15 @@ test('verdicts from DNS count for the fuse as those of sessions do', async (t) =
 test('up to a fifth of the attempts of a minute may bounce without blowing the fuse', async (t) => {
   const sender = await openBounces(t)
   const isBounce = (index: number) => index % 5 === 4
-  await sender.end(people(400), (index) => ({ kind: isBounce(index) ? 'hard' : 'delivered' }))
-  assert.deepEqual([(await sender.listed()).length, await sender.held()], [80, []])
+  await sender.end(people(300), (index) => ({ kind: isBounce(index) ? 'hard' : 'delivered' }))
+  assert.deepEqual([(await sender.listed()).length, await sender.held()], [60, []])
   assert.deepEqual(sender.core.health.reasons(), [])
 })
 
 test('deferrals by DNS do not count as attempts', async (t) => {
   const sender = await openBounces(t)
   const noAnswer = { host: null, reply: null, error: 'MX of wait.test: time-out' }
-  await sender.end(people(400, 'wait.test'), { kind: 'deferred', change: noAnswer })
+  await sender.end(people(300, 'wait.test'), { kind: 'deferred', change: noAnswer })
   await sender.end(people(70), hard)
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 20])
 })
@@ -172,7 +172,7 @@ test('a blown fuse outlasts a restart and the minute, until every held suppressi
   sender.core.fuse = fuse
   sender.clock.now += 60 * MINUTE_MS
   assert.equal(fuse.mustHold('another email'), true)
-  assert.match(sender.core.health.reasons()[0]?.reason ?? '', /held: 150 /)
+  assert.match(sender.core.health.reasons()[0]?.reason ?? '', /held: 70 /)
   await confirmHeld(sender.core, { since: START })
   await fuse.refresh()
   assert.deepEqual(sender.core.health.reasons(), [])
@@ -182,10 +182,10 @@ test('a blown fuse outlasts a restart and the minute, until every held suppressi
 test('confirm suppresses and unsubscribes the held addresses; a second time it changes nothing', async (t) => {
   const sender = await afterBlow(t)
   const done = await confirmHeld(sender.core, { since: START })
-  assert.deepEqual(done, { suppressed: 150, dropped: 0, remaining: 0 })
-  assert.deepEqual([(await sender.listed()).length, await sender.held()], [200, []])
+  assert.deepEqual(done, { suppressed: 70, dropped: 0, remaining: 0 })
+  assert.deepEqual([(await sender.listed()).length, await sender.held()], [120, []])
   assert.deepEqual(await sender.subscribed(), [])
-  assert.deepEqual(await sender.flips(), Array(200).fill('contact.unsubscribed bounce'))
+  assert.deepEqual(await sender.flips(), Array(120).fill('contact.unsubscribed bounce'))
   const rows = await sender.core.store.read.select().from(suppressions)
   assert.deepEqual(
     new Set(rows.map(({ reason, source }) => `${reason} ${source}`)),
@@ -201,14 +201,14 @@ test('confirm and undo are limited to their interval and project', async (t) => 
   assert.deepEqual(await confirmHeld(sender.core, none), {
     suppressed: 0,
     dropped: 0,
-    remaining: 150,
+    remaining: 70,
   })
   const late = { since: START + MINUTE_MS }
   assert.equal((await undoSuppressions(sender.core, late)).removed, 0)
   assert.equal((await undoSuppressions(sender.core, none)).removed, 0)
-  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 150])
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 70])
   const own = { projectId: sender.project.id, since: START }
-  assert.equal((await confirmHeld(sender.core, own)).suppressed, 150)
+  assert.equal((await confirmHeld(sender.core, own)).suppressed, 70)
 })
 
 test('confirm drops an address that has accepted mail since it was held', async (t) => {
@@ -217,7 +217,7 @@ test('confirm drops an address that has accepted mail since it was held', async 
   sender.clock.now += MINUTE_MS
   await sender.end([alive], { kind: 'delivered' })
   const done = await confirmHeld(sender.core, { since: START })
-  assert.deepEqual(done, { suppressed: 149, dropped: 1, remaining: 0 })
+  assert.deepEqual(done, { suppressed: 69, dropped: 1, remaining: 0 })
   assert.deepEqual(await sender.subscribed(), [alive])
 })
 
@@ -226,9 +226,9 @@ test('undo drops held suppressions and reverts those made before the fuse blew',
   sender.clock.now += 10 * MINUTE_MS
   const done = await undoSuppressions(sender.core, { since: START })
   const nothing = { dropped: 0, removed: 0, resubscribed: 0, kept: 0, remaining: 0 }
-  assert.deepEqual(done, { ...nothing, dropped: 150, removed: 50, resubscribed: 50 })
+  assert.deepEqual(done, { ...nothing, dropped: 70, removed: 50, resubscribed: 50 })
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
-  assert.equal((await sender.subscribed()).length, 200)
+  assert.equal((await sender.subscribed()).length, 120)
   const flips = await sender.flips()
   assert.deepEqual(flips.slice(50), Array(50).fill('contact.subscribed manual'))
   assert.deepEqual(await undoSuppressions(sender.core, { since: START }), nothing)
@@ -240,7 +240,7 @@ test('undo reverts a confirmation', async (t) => {
   sender.clock.now += MINUTE_MS
   await confirmHeld(sender.core, { since: START })
   const { removed, resubscribed } = await undoSuppressions(sender.core, { since: START })
-  assert.deepEqual([removed, resubscribed], [200, 200])
+  assert.deepEqual([removed, resubscribed], [120, 120])
 })
 
 test("undo never reverts a person's own wish", async (t) => {
@@ -327,7 +327,7 @@ test('an address that a person suppresses is no longer held', async (t) => {
   const [first = ''] = await sender.held()
   const addresses = [address(first)]
   await addSuppressions(sender.core, { projectId: sender.project.id, addresses, reason: 'MANUAL' })
-  assert.equal((await sender.held()).length, 149)
+  assert.equal((await sender.held()).length, 69)
   await confirmHeld(sender.core, { since: START })
   const row = await sender.core.store.read.get<{ reason: string }>(
     sql`select reason from suppressions where email = ${first}`,
@@ -341,7 +341,7 @@ test('confirm does not unsubscribe a contact that has changed its address', asyn
   const { id, projectId } = await contactOf(sender, first)
   await updateContact(sender.core, { projectId, id }, { address: address('new@dest.test') })
   const { suppressed } = await confirmHeld(sender.core, { since: START })
-  assert.equal(suppressed, 150)
+  assert.equal(suppressed, 70)
   assert.ok((await sender.listed()).includes(first))
   assert.deepEqual(await sender.subscribed(), ['new@dest.test'])
 })

@@ -32,6 +32,23 @@ async function fill(core: TestCore, { lines, each }: { lines: number; each: numb
   })
 }
 
+/** Processes all mail; returns the line of each message in the order of their reading. */
+async function readAll(core: TestCore): Promise<string[]> {
+  const read: string[] = []
+  const processing = await startProcessing(core, {
+    read: async ({ raw }) => {
+      const octets = Buffer.from(raw)
+      read.push(octets.toString().slice(3))
+      const header = readIncomingHeader(octets)
+      const report = readReport(octets)
+      return { report, header, automatic: null, mail: null, kept: null, durationMs: 1 }
+    },
+  })
+  await processing.idle()
+  await processing.stop()
+  return read
+}
+
 test('S31: walks go on where the last one ended, so that any number of lines have their turn', async (t) => {
   for (const lines of [1, 9, 10, 11, 25, 31]) {
     const core = await openTestCore(t)
@@ -80,18 +97,7 @@ test('S31: mail of a project is read in its turn, however many projects have old
   const core = await openTestCore(t)
   const lines = 320
   await fill(core, { lines, each: 4 })
-  const read: string[] = []
-  const processing = await startProcessing(core, {
-    read: async ({ raw }) => {
-      const octets = Buffer.from(raw)
-      read.push(octets.toString().slice(3))
-      const header = readIncomingHeader(octets)
-      const report = readReport(octets)
-      return { report, header, automatic: null, mail: null, kept: null, durationMs: 1 }
-    },
-  })
-  await processing.idle()
-  await processing.stop()
+  const read = await readAll(core)
   assert.equal(read.length, lines * 4)
   const firsts = Array.from({ length: lines }, (_, line) => read.indexOf(nameOf(line)))
   const last = Math.max(...firsts)
@@ -101,6 +107,22 @@ test('S31: mail of a project is read in its turn, however many projects have old
     .from(inboundMessages)
     .where(eq(inboundMessages.state, 'pending'))
   assert.deepEqual(pending, [])
+})
+
+test('large mail has its turn before small mail that is behind it', async (t) => {
+  const small = Array.from({ length: 6 }, (_, line) => nameOf(line))
+  for (const large of [nameOf(0), nameOf(2), nameOf(5)]) {
+    const core = await openTestCore(t)
+    await fill(core, { lines: small.length, each: 1 })
+    await core.store.write((tx) =>
+      tx
+        .update(inboundMessages)
+        .set({ sizeBytes: 40 * 1024 * 1024 })
+        .where(eq(inboundMessages.line, large))
+        .run(),
+    )
+    assert.deepEqual(await readAll(core), small)
+  }
 })
 
 test('after a crash, the first messages of every line are suspects', async (t) => {
