@@ -28,7 +28,6 @@ import { copyDatabase } from '../database-template.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
-import { createInlineThread } from '../inline-thread.ts'
 import { PATIENCE_MS } from '../patience.ts'
 
 type Answer = { status: number; body: unknown }
@@ -93,7 +92,7 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   await copyDatabase(config.database.file)
   const lock = await takeServeLock(config.database.file, { log })
   lock.release()
-  const core = await openCore(config, { log, createThread: createInlineThread })
+  const core = await openCore(config, { log })
   const { project, records } = await makeProject(core)
   let app: App | undefined
 

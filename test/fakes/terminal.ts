@@ -3,7 +3,6 @@ import { EventEmitter } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { runCli } from '../../src/cli/cli.ts'
 import type { Terminal } from '../../src/cli/engine/terminal.ts'
-import { createInlineThread } from '../inline-thread.ts'
 
 type FakeTerminal = Terminal & {
   stdin: PassThrough & { isTTY?: boolean }
@@ -47,7 +46,6 @@ export function makeTerminal({ cwd, env = {}, input, isTTY }: TerminalOptions): 
     env,
     cwd,
     signals: new EventEmitter(),
-    createThread: createInlineThread,
     out: stdout.text,
     err: stderr.text,
     seen,

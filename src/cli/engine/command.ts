@@ -92,10 +92,7 @@ export async function withCoreAsIs<T>(
   )
   const run = async () => {
     await waitForServedSchema(config)
-    const core = await openCore(config, {
-      log: createLog('fatal'),
-      createThread: context.terminal.createThread,
-    })
+    const core = await openCore(config, { log: createLog('fatal') })
     try {
       return await act(core)
     } finally {

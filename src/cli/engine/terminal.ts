@@ -1,6 +1,5 @@
 /** Standard streams, environment and signals of a command; tests supply their own. */
 import type { Readable, Writable } from 'node:stream'
-import type { OpenOptions } from '../../features/open-core.ts'
 
 export type Terminal = {
   /** A terminal when `isTTY`. */
@@ -12,8 +11,6 @@ export type Terminal = {
   signals: Signals
   /** The process runs this one command and nothing else. */
   isWholeProcess?: boolean
-  /** For tests: see `StoreOptions`. */
-  createThread?: OpenOptions['createThread'] | undefined
 }
 
 export type Signals = {
