@@ -32,9 +32,9 @@ import { findInMessage } from '../src/mail/compose/message-findings.ts'
 import { createTemplateCache } from '../src/mail/precomposed/template-cache.ts'
 import { compileTemplate, renderTemplate } from '../src/mail/template/template.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
+import { createInlineThreads } from '../src/store/read/inline-thread.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
-import { createInlineThread } from './inline-thread.ts'
 import { testTracker } from './mail/tracker.ts'
 
 export type TestCore = Core & {
@@ -96,7 +96,7 @@ export async function openTestCore(
   const log = silentLog()
   const forTests = {
     ...{ dnsTimeoutMs: 30_000, dnsTries: 1, certificatePollMs },
-    createThread: createInlineThread,
+    createThread: createInlineThreads(),
   }
   const opened = await openCore(config, { log, now, watch, ...forTests })
   const hits = startHitWriter(opened, { groupMs: 0 })

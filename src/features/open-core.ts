@@ -17,6 +17,7 @@ import { createDnsWatch } from '../outbound/dns/watch.ts'
 import { createPublicFetch } from '../outbound/http/public-fetch.ts'
 import { createWebhookClient } from '../outbound/http/webhook-client.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
+import { createInlineThreads } from '../store/read/inline-thread.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
 import { createLastUsed } from './accounts/callers/last-used.ts'
 import { createLoginQueue } from './accounts/login/queue.ts'
@@ -54,7 +55,7 @@ export type OpenOptions = {
   certificatePollMs?: number | undefined
   /** Called while a large database is migrated. */
   onMigration?: StoreOptions['onMigration'] | undefined
-  /** For tests: see `StoreOptions`. */
+  /** See `StoreOptions`. Without `watch`, scans run in this thread if absent. */
   createThread?: StoreOptions['createThread']
 }
 
@@ -67,6 +68,7 @@ export type OpenOptions = {
 export async function openCore(config: Config, options: OpenOptions): Promise<OpenCore> {
   const { log, watch: isWatching = false, counters = createCounters(), now = systemNow } = options
   const { dnsTimeoutMs: timeoutMs, dnsTries: tries, certificatePollMs } = options
+  const { createThread = isWatching ? undefined : createInlineThreads() } = options
   await prepareDataDir(config)
   await refuseUnfinishedRestore(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
@@ -80,7 +82,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     watch: isWatching,
     onMigration: options.onMigration,
     addressDigest: keyring.addressDigest,
-    ...(options.createThread && { createThread: options.createThread }),
+    ...(createThread && { createThread }),
   })
   try {
     await checkSecret({ store, keyring })

@@ -82,7 +82,7 @@ export type StoreOptions = {
   /** Digests addresses for statements of `write` and `read`; without it, those statements fail. */
   addressDigest?: AddressDigest | undefined
   readerThreads?: number
-  /** For tests, in place of a worker thread. */
+  /** In place of a worker thread. */
   createThread?: typeof createThread
   /**
    * Whether to watch for changes by other processes and for lost files; one-shot commands need not.

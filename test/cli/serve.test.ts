@@ -8,6 +8,7 @@ import { describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
 import { formatWelcome } from '../../src/cli/welcome.ts'
 import { makeFolder } from '../config/config-folder.ts'
+import { eventually } from '../e2e/program.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
 import { programFile } from '../program-file.ts'
 
@@ -60,8 +61,7 @@ describe('pillarbox serve', () => {
     assert.equal(response.status, 200, await response.text())
     const messages = async () =>
       JSON.parse((await runAt({ cwd, env }, 'sandbox', 'list', '--json')).out)
-    while ((await messages()).length === 0);
-    const [{ to, subject }] = await messages()
+    const { to, subject } = await eventually(async () => (await messages())[0])
     assert.deepEqual([to, subject], ['you@example.net', 'Hello'])
     const second = await runAt({ cwd, env }, 'serve', '--json')
     assert.deepEqual([second.status, JSON.parse(second.err).error.code], [1, 'CONFLICT'])
@@ -76,7 +76,7 @@ describe('pillarbox serve', () => {
     const [, id = ''] = /project keys (\S+) --regenerate/.exec(again.text) ?? []
     const renew = await runAt({ cwd, env }, 'project', 'keys', id, '--regenerate', '--json')
     assert.equal((await curl(later, JSON.parse(renew.out).secret)).status, 200)
-    while ((await curl(later, oldKey)).status !== 401);
+    await eventually(async () => (await curl(later, oldKey)).status === 401 || undefined)
     assert.equal(await again.stop(), 0)
   })
 

@@ -57,7 +57,8 @@ export type Program = {
   command(...argv: string[]): Promise<unknown>
   /** Resolves when the email has come to one of these states. */
   untilState(id: string, ...states: EmailState[]): Promise<EmailHistory>
-  start(): Promise<void>
+  /** With other `settings` than before, if there are some. */
+  start(settings?: Record<string, string>): Promise<void>
   stop(): Promise<void>
   /** Stops, and removes everything. */
   close(): Promise<void>
@@ -82,7 +83,9 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
     PILLARBOX_LIMITS__API_REQUESTS_PER_MINUTE: '0',
     ...settings,
   }
-  const config = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
+  const load = (more: Record<string, string> = {}) =>
+    loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env: { ...env, ...more } })
+  const config = load()
   const log = silentLog()
   // A server has run here before: the lock's file is there, and who has the database open is welcome.
   await prepareDataDir(config)
@@ -93,8 +96,8 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   const { project, records } = await makeProject(core)
   let app: App | undefined
 
-  async function start(): Promise<void> {
-    app = await startApp(config, { log })
+  async function start(more?: Record<string, string>): Promise<void> {
+    app = await startApp(load(more), { log })
   }
 
   async function stop(): Promise<void> {

@@ -14,7 +14,7 @@ import { sql } from '../../src/store/drizzle.ts'
 import { runAt } from '../fakes/terminal.ts'
 import { connect } from '../inbound/dialogue.ts'
 import { eventually } from './program.ts'
-import { CONTACTS, CREDITS, CUSTOMER, makeDue, makeWorld } from './restored-world.ts'
+import { AT_ONCE, CONTACTS, CREDITS, CUSTOMER, makeDue, makeWorld } from './restored-world.ts'
 
 type World = Awaited<ReturnType<typeof makeWorld>>
 const TIMEOUT_MS = 600_000
@@ -38,7 +38,7 @@ async function finishOriginal(world: World): Promise<void> {
   stripe.fault = () => undefined
   await program.stop()
   await makeDue(program.core.store)
-  await program.start()
+  await program.start(AT_ONCE)
   for (const id of [world.first, world.second]) await program.untilState(id, 'delivered')
   await until(() => receiver.requests.some((each) => each.path === '/workflow'))
   await until(() => stripe.charged(CUSTOMER) === CREDITS)
@@ -58,7 +58,7 @@ async function restore(t: TestContext, file: string, { program, settings }: Worl
   assert.equal(restored.status, 0, restored.err)
   const { delivery, dns } = program.core.config
   const env = {
-    ...settings,
+    ...{ ...settings, ...AT_ONCE },
     PILLARBOX_DATA_DIR: dataDir,
     PILLARBOX_HTTP__LISTEN: '127.0.0.1:0',
     PILLARBOX_DELIVERY__MODE: 'direct',

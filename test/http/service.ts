@@ -18,6 +18,7 @@ import {
   type TestProject,
 } from '../core.ts'
 import { useCheapPasswords } from './cheap-passwords.ts'
+import './kept-connections.ts'
 
 type Service = {
   url: string

@@ -66,7 +66,7 @@ servers = ["${silentDns}"]
   }
   client.close()
   let failedStarts = 0
-  const signals = ['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGTERM'] as const
+  const signals = ['SIGTERM', 'SIGKILL', 'SIGTERM'] as const
   for (const signal of signals) {
     await sleep(Math.random() * 500)
     await server.kill(signal)

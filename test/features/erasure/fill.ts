@@ -33,12 +33,16 @@ const REFERENCES: Record<string, string> = {
 /** Tables without a declared reference to a project or its rows. */
 const UNDECLARED = ['attempts', 'chunks', 'import_chunks', 'inbound_messages']
 
+/** Those of every core, whose schema is the same. */
+let ownedTables: Promise<Table[]> | undefined
+
 /** One row in each table; in `inbound_messages` another that is for `others` too. */
 export async function fillProject(
   { read, write }: Pick<Store, 'read' | 'write'>,
   { projectId, userId, others }: { projectId: string; userId: string; others: string },
 ): Promise<Filled> {
-  const tables = await listTables(read)
+  ownedTables ??= listTables(read)
+  const tables = await ownedTables
   return write(async (tx) => {
     const filled: Filled = new Map()
     const rows = new Map<string, Row>([

@@ -1,7 +1,7 @@
 /** Bodies on their way in: their encodings, limits, pace, and the memory that they share. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
@@ -11,8 +11,8 @@ import { PATIENCE_MS } from '../../patience.ts'
 import { useService } from '../service.ts'
 
 const MB = 1024 * 1024
-/** 200 MB of zeros in less than 1 MB. */
-const bomb = gzipSync(Buffer.alloc(200 * MB), { level: 1 })
+/** 80 MB of zeros, more than any route takes, in less than 1 MB. */
+const bomb = gzipSync(Buffer.alloc(80 * MB), { level: 1 })
 
 const { service, mine } = useService(
   { limits: { attachmentsMaxBytes: 40 * MB } },
@@ -26,14 +26,19 @@ async function post(
   path: string,
   body: Buffer | string,
   headers: Record<string, string> = {},
-): Promise<Answer & { headers: Headers }> {
-  const response = await fetch(service.url + path, {
+): Promise<Answer & { headers: IncomingHttpHeaders }> {
+  const request = httpRequest(service.url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${mine.secret}`, ...headers },
-    body,
+    headers: {
+      authorization: `Bearer ${mine.secret}`,
+      'content-length': Buffer.byteLength(body),
+      ...headers,
+    },
   })
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
+  request.on('error', () => undefined).end(body)
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const text = Buffer.concat(await response.toArray()).toString()
+  return { status: Number(response.statusCode), headers: response.headers, body: JSON.parse(text) }
 }
 
 const message = {
@@ -66,7 +71,7 @@ test('an unknown encoding is 415, and the response names the known ones', async 
       'content-encoding': encoding,
     })
     assert.deepEqual([status, body.error?.code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
-    assert.equal(headers.get('accept-encoding'), 'gzip, deflate, br')
+    assert.equal(headers['accept-encoding'], 'gzip, deflate, br')
   }
 })
 
@@ -182,7 +187,7 @@ test('a long attachment that is not base64 is refused, wherever the fault is', a
 })
 
 test('any excess of header fields is one `too_big` error', async () => {
-  for (const count of [51, 20_000, 60_000]) {
+  for (const count of [51, 20_000, 30_000]) {
     const headers = Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, '']))
     const { status, body } = await post('/v1/send', JSON.stringify({ ...message, headers }))
     assert.equal(status, 422)
@@ -254,10 +259,10 @@ test('large bodies from one address wait for each other and for no others', asyn
   // Once these later requests are answered, the body of the holder is being read.
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
   let isAnswered = false
-  const waiter = postLarge('127.0.0.1', 40 * MB).finally(() => {
+  const waiter = postLarge('127.0.0.1', 20 * MB).finally(() => {
     isAnswered = true
   })
-  assert.equal(await postLarge('127.0.0.2', 40 * MB), 400)
+  assert.equal(await postLarge('127.0.0.2', 20 * MB), 400)
   assert.equal((await post('/v1/track', event)).status, 200)
   assert.equal(isAnswered, false)
   holder.destroy()
@@ -290,7 +295,8 @@ test('a body that waits ten seconds for memory is 429 with Retry-After', async (
  * waits for the rest of the body: a later test fakes timers, and its `clearTimeout` ends fakes only.
  */
 async function sendBomb(): Promise<number> {
-  const socket = begin('/v1/send', bomb.length, bomb, 'Content-Encoding: gzip')
+  const fields = 'Content-Encoding: gzip\r\nConnection: close'
+  const socket = begin('/v1/send', bomb.length, bomb, fields)
   let answer = ''
   socket.on('data', (chunk) => {
     answer += chunk
@@ -300,7 +306,7 @@ async function sendBomb(): Promise<number> {
 }
 
 test('decompression bombs from one address do not hinder a message of 9 MB', async () => {
-  const bombs = Array.from({ length: 12 }, sendBomb)
+  const bombs = Array.from({ length: 6 }, sendBomb)
   await bombs[0]
   const content = Buffer.alloc(6.5 * MB, 'attached').toString('base64')
   const file = { filename: 'a.bin', contentType: 'application/octet-stream', content }
@@ -323,7 +329,7 @@ test('a body of 50 MB that trickles is refused after ten seconds, and its memory
     t.mock.timers.tick(ms)
   }
   for (let second = 0; second < 5; second += 1) await pass(1_000)
-  const waiter = postLarge('127.0.0.1', 40 * MB)
+  const waiter = postLarge('127.0.0.1', 20 * MB)
   for (let second = 0; second < 6; second += 1) await pass(1_000)
   while (!answer.includes('timestamp')) await pass(0)
   holder.destroy()
@@ -335,7 +341,7 @@ test('requests without a known key are refused before their bodies need memory',
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
   for (const authorization of ['', 'Bearer sk_unknown']) {
-    const { status } = await post('/v1/send', Buffer.alloc(40 * MB, ' '), { authorization })
+    const { status } = await post('/v1/send', Buffer.alloc(15 * MB, ' '), { authorization })
     assert.equal(status, 401)
   }
   holder.destroy()

@@ -39,7 +39,7 @@ test('any JSON gives the value of JSON.parse, also when it is parsed in steps', 
       const expected = withoutPrototypes(JSON.parse(sent))
       for (const found of await both(sent)) assert.deepEqual(found, expected)
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
@@ -66,18 +66,18 @@ for (const [name, unit] of [
   ['quotes', '\\"'],
   ['characters of several bytes', 'ж€😀x'],
 ] as const) {
-  test(`a text of 5 MB of ${name} is unchanged`, async () => {
+  test(`a text of 3 MB of ${name} is unchanged`, async () => {
     for (const start of ['', 'x', 'xy', 'xyz']) {
-      const text = `{"a":"${start}${unit.repeat((5 * MB) / Buffer.byteLength(unit))}","b":[1,"\\n"]}`
+      const text = `{"a":"${start}${unit.repeat((3 * MB) / Buffer.byteLength(unit))}","b":[1,"\\n"]}`
       assert.deepEqual(await parseJson(Buffer.from(text)), JSON.parse(text))
     }
   })
 }
 
 test('a long text with one place that is not plain ASCII is unchanged', async () => {
-  for (const at of [0, 1, MB, 3 * MB, 6 * MB]) {
+  for (const at of [0, 1, MB, 3 * MB]) {
     for (const odd of ['\\n', 'é', '\\ud83d\\ude00']) {
-      const text = `{"a":"${'x'.repeat(at)}${odd}${'y'.repeat(6 * MB - at)}"}`
+      const text = `{"a":"${'x'.repeat(at)}${odd}${'y'.repeat(3 * MB - at)}"}`
       assert.deepEqual(await parseJson(Buffer.from(text)), JSON.parse(text))
     }
   }

@@ -10,7 +10,7 @@ import { addProject, openTestCore, START, type TestCore } from '../../../core.ts
 import { createLedger, readCounts } from './ledger.ts'
 
 const STEP_MS = 400_000
-const RUNS = 40
+const RUNS = 20
 
 const email = fc.nat(30)
 const step = fc.oneof(

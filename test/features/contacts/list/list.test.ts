@@ -140,7 +140,7 @@ test('every list equals the expected one, for any query and any state of the ind
       const total = wanted.length + pretended(query)
       assert.deepEqual(totals, [total, ...totals.slice(1).map(() => 0)])
     }),
-    { numRuns: 250 },
+    { numRuns: 120 },
   )
 })
 

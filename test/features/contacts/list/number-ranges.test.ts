@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import {
   type NumberRange,
   type RangeWalk,
@@ -7,6 +7,7 @@ import {
 } from '../../../../src/features/contacts/list/number-ranges.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 
 /** Every third of these numbers is another project's. */
 async function addNumbers({ store }: TestCore, own: string, other: string, count: number) {
@@ -54,8 +55,16 @@ async function openNumbers(t: Parameters<typeof openTestCore>[0]) {
   return { own, other, walk, sizes }
 }
 
-test('ranges grow while they are fast, shrink when they are slow, and miss no contact', async (t) => {
-  const { own, walk, sizes } = await openNumbers(t)
+/** All tests read these. */
+let numbers: Awaited<ReturnType<typeof openNumbers>>
+const cleanup = cleanUpAfterFile()
+
+before(async () => {
+  numbers = await openNumbers(cleanup)
+})
+
+test('ranges grow while they are fast, shrink when they are slow, and miss no contact', async () => {
+  const { own, walk, sizes } = numbers
   assert.deepEqual(await sizes(await walk(own, {}, () => 100)), [10_000, 10_000, 10_000, 10_000, 0])
   assert.deepEqual(await sizes(await walk(own, {}, () => 30)), [10_000, 30_000, 0])
   assert.deepEqual(await sizes(await walk(own, {}, () => 1)), [10_000, 30_000])
@@ -69,13 +78,13 @@ test('ranges grow while they are fast, shrink when they are slow, and miss no co
   }
 })
 
-test('ranges start after a number and respect the maximum size', async (t) => {
-  const { own, other, walk, sizes } = await openNumbers(t)
+test('ranges start after a number and respect the maximum size', async () => {
+  const { own, other, walk, sizes } = numbers
   const behind = await walk(own, { after: 45_000, maxSize: 4_000 }, () => 1)
   assert.equal(behind[0]?.above, 45_000)
   assert.deepEqual(await sizes(behind), [4_000, 4_000, 2_000])
-  const before = await walk(own, { after: 45_001, dir: 'desc', maxSize: 20_000 }, () => 1)
-  assert.equal(before[0]?.upTo, 45_000)
-  assert.deepEqual(await sizes(before), [10_000, 20_000, 0])
+  const down = await walk(own, { after: 45_001, dir: 'desc', maxSize: 20_000 }, () => 1)
+  assert.equal(down[0]?.upTo, 45_000)
+  assert.deepEqual(await sizes(down), [10_000, 20_000, 0])
   assert.equal((await walk(other, { after: 59_999 }, () => 1)).length, 1)
 })
