@@ -12,7 +12,7 @@ import { takeTurn } from '../../../../src/features/workflows/engine/turn.ts'
 import { cancelAllExecutions } from '../../../../src/features/workflows/executions/cancel-all.ts'
 import { settleCancelled } from '../../../../src/features/workflows/executions/settle-cancelled.ts'
 import { viewWorkflowStats } from '../../../../src/features/workflows/executions/stats.ts'
-import { eq } from '../../../../src/store/drizzle.ts'
+import { count, eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import {
@@ -25,7 +25,7 @@ import { listExecutions } from '../../../lists.ts'
 import { addContacts } from '../../contacts/add-contacts.ts'
 import { createRunner } from '../engine/run-due.ts'
 import { buildWorkflow } from '../engine/workflow-rows.ts'
-import { countBy, EXIT, openChains } from './chain-core.ts'
+import { EXIT, openChains } from './chain-core.ts'
 
 const PLACES = 1_000
 
@@ -48,7 +48,15 @@ async function openLine(t: Parameters<typeof openChains>[0], people: number, tak
     await core.store.write((tx) => appendForContacts(tx, event, contactIds, depths))
     await chains.runner.run()
   }
-  const states = async () => countBy(await chains.executions(), ({ status }) => status)
+  /** How many executions have each status. */
+  const states = async () => {
+    const { status } = workflowExecutions
+    const rows = await core.store.read
+      .select({ status, executions: count() })
+      .from(workflowExecutions)
+      .groupBy(status)
+    return Object.fromEntries(rows.map((row) => [row.status, row.executions]))
+  }
   return { ...chains, key: { projectId, id }, people: ids, begin, states }
 }
 
