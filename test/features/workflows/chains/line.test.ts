@@ -215,7 +215,7 @@ test('S34: a fence holds who waits', async (t) => {
 
 test('S34: a fan-out of ten to each start grows no faster than the places, and ends', async (t) => {
   const { core, projectId, runner, make, addPeople, flow, executions } = await openChains(t)
-  const people = await addPeople(4)
+  const people = await addPeople(2)
   for (let number = 0; number < 10; number += 1) await flow('workflow.completed')
   const minuteAt = core.now() - (core.now() % MINUTE_MS)
   const taken = { projectId, minuteAt, begun: PLACES - 50 }
