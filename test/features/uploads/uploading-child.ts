@@ -1,5 +1,5 @@
 /**
- * Uploads images to the project of argv until it is killed, four at a time, and prints the key of each
+ * Uploads images to the project of argv until it is killed, eight at a time, and prints the key of each
  * once it is acknowledged.
  */
 import { randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ const [, , dataDir = '', projectId = '', secret = ''] = process.argv
 const env = { PILLARBOX_DATA_DIR: dataDir, PILLARBOX_SECRET: secret }
 const config = loadConfig({ cwd: dataDir, systemFile: `${dataDir}/none`, env })
 const core = await openCore(config, { log: silentLog() })
-await Promise.all(Array.from({ length: 4 }, run))
+await Promise.all(Array.from({ length: 8 }, run))
 
 async function run(): Promise<void> {
   for (;;) {
