@@ -1,5 +1,11 @@
 /** A self-signed certificate made here and now (RFC 5280), so that tests need no openssl. */
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  generateKeyPairSync,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+  randomBytes,
+  sign,
+} from 'node:crypto'
 import { DAY_MS } from '../../src/clock.ts'
 
 export type Certificate = { key: string; cert: string }
@@ -7,6 +13,8 @@ export type Certificate = { key: string; cert: string }
 export type CertificateOptions = {
   /** P-256, or RSA with 2,048 bits. */
   kind?: 'ec' | 'rsa'
+  /** Of that kind; new ones unless given. */
+  keys?: KeyPairKeyObjectResult
   /** Epoch ms; a day on either side of now unless given. */
   validFrom?: number
   validTo?: number
@@ -24,7 +32,7 @@ export function makeCertificate(
   options: CertificateOptions = {},
 ): Certificate {
   const { kind = 'ec', validFrom = Date.now() - DAY_MS, validTo = Date.now() + DAY_MS } = options
-  const { privateKey, publicKey } = makeKeys(kind)
+  const { privateKey, publicKey } = options.keys ?? makeKeys(kind)
   const algorithm = sequence(...signatureAlgorithms[kind])
   const name = sequence(set(sequence(oid('550403'), tagged(0x0c, Buffer.from(names[0] ?? '')))))
   const body = sequence(
@@ -52,7 +60,7 @@ const signatureAlgorithms = {
   rsa: [oid('2a864886f70d01010b'), tagged(0x05, Buffer.alloc(0))],
 }
 
-function makeKeys(kind: 'ec' | 'rsa') {
+export function makeKeys(kind: 'ec' | 'rsa'): KeyPairKeyObjectResult {
   return kind === 'ec'
     ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
     : generateKeyPairSync('rsa', { modulusLength: 2048 })

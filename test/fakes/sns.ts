@@ -1,7 +1,7 @@
 /** A signer as SNS is one: messages with its signature, and the certificate to check it by. */
-import { sign } from 'node:crypto'
+import { type KeyPairKeyObjectResult, sign } from 'node:crypto'
 import type { PublicFetch } from '../../src/outbound/http/public-fetch.ts'
-import { type CertificateOptions, makeCertificate } from './certificate.ts'
+import { type CertificateOptions, makeCertificate, makeKeys } from './certificate.ts'
 
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail'
 export const CERTIFICATE_URL =
@@ -25,13 +25,25 @@ export type FakeSnsOptions = CertificateOptions & {
   /** What is served instead of the certificate. */
   served?: { status: number; body: string }
   now?: () => number
+  /** Whether no other signer has its key. */
+  hasOwnKey?: boolean
 }
 
 let messages = 0
+/** Of all signers but those with one of their own: to make one takes a while. */
+let commonKeys: KeyPairKeyObjectResult | undefined
 
 export function createSns(options: FakeSnsOptions = {}): FakeSns {
-  const { names = ['sns.amazonaws.com'], served, now = Date.now, ...certificate } = options
-  const { key, cert } = makeCertificate(names, { kind: 'rsa', ...certificate })
+  const {
+    names = ['sns.amazonaws.com'],
+    served,
+    now = Date.now,
+    hasOwnKey,
+    ...certificate
+  } = options
+  if (hasOwnKey !== true) commonKeys ??= makeKeys('rsa')
+  const keys = (hasOwnKey === true ? undefined : commonKeys) ?? makeKeys('rsa')
+  const { key, cert } = makeCertificate(names, { kind: 'rsa', keys, ...certificate })
   const asked: string[] = []
   const signed = (fields: SnsFields): SnsFields => {
     const digest = fields.SignatureVersion === '2' ? 'RSA-SHA256' : 'RSA-SHA1'

@@ -3,6 +3,8 @@
  * its users. Neither the links nor the texts of that mail are in an answer, whatever its state.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
 import { ROUTES } from '../../src/http/route-table.ts'
@@ -85,6 +87,14 @@ function learnIds(learn: () => void): void {
   }
 }
 
+/** With the octets of the answer; it takes half of what fetch does. */
+async function read(url: string, headers: Headers): Promise<{ status: number; octets: Buffer }> {
+  const [answer] = (await once(get(new URL(url, service.url), { headers }), 'response')) as [
+    IncomingMessage,
+  ]
+  return { status: Number(answer.statusCode), octets: Buffer.concat(await answer.toArray()) }
+}
+
 const LISTS = ['/emails', '/activity', '/events', '/contacts'] as const
 
 describe('mail of the server to its users', () => {
@@ -99,10 +109,9 @@ describe('mail of the server to its users', () => {
           ? ids.map((id) => path.replaceAll(/:\w+/g, encodeURIComponent(id)))
           : [path, `${path}?limit=100&search=user`]
         for (const url of urls) {
-          const answer = await fetch(new URL(url, service.url), { headers, redirect: 'manual' })
-          const octets = new Uint8Array(await answer.arrayBuffer())
+          const { status, octets } = await read(url, headers)
           assert.deepEqual(findNeedles(octets, hidden), [], `${caller} ${url}`)
-          statuses.set(`${caller} ${url}`, answer.status)
+          statuses.set(`${caller} ${url}`, status)
         }
       }
     }

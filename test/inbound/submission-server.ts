@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { createTransport } from 'nodemailer'
 import type { Options } from 'nodemailer/lib/mailer/index.js'
 import type { SentMessageInfo } from 'nodemailer/lib/smtp-transport/index.js'
@@ -104,6 +104,24 @@ export async function openSubmission(
       await client.say(`AUTH PLAIN ${plainLogin(project.secret)}`)
       return client
     },
+  }
+}
+
+/**
+ * One server for the tests of a describe that run one after another and leave it as it was. `rows` has what
+ * was accepted since the call.
+ */
+export function shareSubmission(): () => Promise<SubmissionServer> {
+  const stops: (() => unknown)[] = []
+  let opened: Promise<SubmissionServer> | undefined
+  after(async () => {
+    for (const stop of stops.reverse()) await stop()
+  })
+  return async () => {
+    opened ??= openSubmission({ after: (stop) => void stops.push(stop as () => unknown) })
+    const { rows, ...server } = await opened
+    const known = new Set((await rows()).map(({ id }) => id))
+    return { ...server, rows: async () => (await rows()).filter(({ id }) => !known.has(id)) }
   }
 }
 

@@ -5,12 +5,13 @@ import { updateProject } from '../../src/features/accounts/projects/projects.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import { contacts } from '../../src/store/schema/contacts.ts'
 import { addProject } from '../core.ts'
-import { openSubmission } from './submission-server.ts'
+import { openSubmission, shareSubmission } from './submission-server.ts'
 
-// Most of their time is smtp-server's wait before its greeting.
-describe('submission', { concurrency: 8 }, () => {
-  it('while the disk is nearly full, a message is deferred at MAIL', async (t) => {
-    const { dialogue, core, rows } = await openSubmission(t)
+describe('submission', () => {
+  const share = shareSubmission()
+
+  it('while the disk is nearly full, a message is deferred at MAIL', async () => {
+    const { dialogue, core, rows } = await share()
     const client = await dialogue()
     core.disk.isLow = () => true
     const refused = await client.say('MAIL FROM:<shop@example.test>')
@@ -21,8 +22,8 @@ describe('submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('a message over implicit TLS is a send request to each recipient', async (t) => {
-    const { send, rows, core } = await openSubmission(t)
+  it('a message over implicit TLS is a send request to each recipient', async () => {
+    const { send, rows, core } = await share()
     const info = await send({
       from: 'Jürgen Müller <shop@example.test>',
       to: '"Ada, Countess" <ada@dest.test>',
@@ -75,14 +76,14 @@ describe('submission', { concurrency: 8 }, () => {
     })
   })
 
-  it('a message over STARTTLS is accepted, with the user name in any case', async (t) => {
-    const { send, rows, ports } = await openSubmission(t)
+  it('a message over STARTTLS is accepted, with the user name in any case', async () => {
+    const { send, rows, ports } = await share()
     await send({ text: 'x' }, { user: 'PillarBox', port: ports.plain })
     assert.equal((await rows()).length, 1)
   })
 
-  it('a text-only message stays text-only', async (t) => {
-    const { send, rows } = await openSubmission(t)
+  it('a text-only message stays text-only', async () => {
+    const { send, rows } = await share()
     await send({ text: 'a < b\n\nzwei: ä\n' })
     const [row] = await rows()
     assert.equal(row?.content.isText, true)
@@ -103,8 +104,8 @@ describe('submission', { concurrency: 8 }, () => {
     assert.equal((await rows()).at(-1)?.headers?.['X-Pillarbox-Template'], undefined)
   })
 
-  it('what a message goes without is in the record', async (t) => {
-    const { dialogue, rows } = await openSubmission(t)
+  it('what a message goes without is in the record', async () => {
+    const { dialogue, rows } = await share()
     const client = await dialogue()
     await client.open('shop@example.test', 'ada@dest.test')
     const head = 'From: shop@example.test\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
@@ -115,8 +116,8 @@ describe('submission', { concurrency: 8 }, () => {
     ])
   })
 
-  it('a template of too many tags is refused with the reason', async (t) => {
-    const { send, rows } = await openSubmission(t)
+  it('a template of too many tags is refused with the reason', async () => {
+    const { send, rows } = await share()
     const headers = { 'X-Pillarbox-Template': 'yes' }
     await assert.rejects(send({ headers, text: '{{ a }}\n'.repeat(20_001) }), {
       responseCode: 550,
@@ -125,8 +126,8 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('attachments and inline images are stored byte for byte', async (t) => {
-    const { send, rows } = await openSubmission(t)
+  it('attachments and inline images are stored byte for byte', async () => {
+    const { send, rows } = await share()
     const [file, image] = [randomBytes(5_000), randomBytes(3_000)]
     await send({
       html: '<p><img src="cid:logo@shop"></p>',
@@ -171,8 +172,8 @@ describe('submission', { concurrency: 8 }, () => {
     )
   })
 
-  it('a sender domain that is not verified is refused with 550 5.7.1', async (t) => {
-    const { send, rows } = await openSubmission(t)
+  it('a sender domain that is not verified is refused with 550 5.7.1', async () => {
+    const { send, rows } = await share()
     await assert.rejects(
       send({
         from: 'x@other.test',
@@ -192,15 +193,15 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('the verified domain of another project is refused', async (t) => {
-    const { send, core, rows } = await openSubmission(t)
+  it('the verified domain of another project is refused', async () => {
+    const { send, core, rows } = await share()
     const other = await addProject(core, 'Other')
     await assert.rejects(send({ text: 'x' }, { pass: other.secret }), { responseCode: 550 })
     assert.deepEqual(await rows(), [])
   })
 
-  it('a header From of two mailboxes, of two fields or of none is refused', async (t) => {
-    const { dialogue, rows } = await openSubmission(t)
+  it('a header From of two mailboxes, of two fields or of none is refused', async () => {
+    const { dialogue, rows } = await share()
     const client = await dialogue()
     for (const from of [
       'From: shop@example.test, eve@example.test\r\n',
@@ -251,8 +252,8 @@ describe('submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('an address with octets that are not UTF-8 is refused', async (t) => {
-    const { dialogue, rows } = await openSubmission(t)
+  it('an address with octets that are not UTF-8 is refused', async () => {
+    const { dialogue, rows } = await share()
     const client = await dialogue()
     client.write(Buffer.from('MAIL FROM:<sh\xe9p@example.test>\r\n', 'latin1'))
     assert.match((await client.read()).text, /^5\.1\.7 /)
@@ -269,8 +270,8 @@ describe('submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('an unsupported parameter is refused; one that asks for reports is accepted', async (t) => {
-    const { dialogue } = await openSubmission(t)
+  it('an unsupported parameter is refused; one that asks for reports is accepted', async () => {
+    const { dialogue } = await share()
     const client = await dialogue()
     for (const [line, code] of [
       ['MAIL FROM:<shop@example.test> HOLDFOR=3600', 555],
@@ -284,8 +285,8 @@ describe('submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('the same mailbox in two spellings gets one email', async (t) => {
-    const { dialogue, rows } = await openSubmission(t)
+  it('the same mailbox in two spellings gets one email', async () => {
+    const { dialogue, rows } = await share()
     const client = await dialogue()
     await client.open('shop@example.test', 'ADA@bücher.test', 'ada@xn--bcher-kva.test')
     assert.equal((await client.data('From: shop@example.test\r\n\r\nx')).code, 250)
@@ -321,8 +322,8 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('a subject, a header and a number of headers beyond the limits are refused', async (t) => {
-    const { send, rows } = await openSubmission(t)
+  it('a subject, a header and a number of headers beyond the limits are refused', async () => {
+    const { send, rows } = await share()
     await assert.rejects(send({ subject: 'x'.repeat(999), text: 'x' }), {
       response: /^550 5\.6\.0 /,
     })
@@ -334,8 +335,8 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('values of a message are rendered as those of a send request are', async (t) => {
-    const { send, rows } = await openSubmission(t)
+  it('values of a message are rendered as those of a send request are', async () => {
+    const { send, rows } = await share()
     await send({ to: 'Ada <ada@dest.test>', html: '<p>Hello {{ name }}</p>' })
     const [row] = await rows()
     assert.equal(row?.content.body?.trimEnd(), '<p>Hello {{ name }}</p>')

@@ -92,12 +92,12 @@ test('log lines are lost while the database cannot be written, and requests are 
 test('old requests are deleted in chunks, and newer ones stay', async () => {
   await withStore(async (store) => {
     const requests = startRequestLog({ store, log: silentLog() })
-    for (let at = 0; at < 2100; at += 1) requests.record(entry({ createdAt: at }))
+    for (let at = 0; at < 1100; at += 1) requests.record(entry({ createdAt: at }))
     requests.record(entry({ createdAt: 40 * day }))
     await requests.stop()
     const config = { retention: { requestLogDays: 30 } } as Core['config']
     const deleted = await deleteExpiredRequests({ store, config, now: () => 50 * day })
-    assert.equal(deleted, 2100)
+    assert.equal(deleted, 1100)
     assert.deepEqual(
       (await rows(store)).map((row) => row.createdAt),
       [40 * day],

@@ -35,7 +35,6 @@ const BROWSER =
 
 type Counter = { sender: Sender; sns: FakeSns; receiver: SnsReceiver; warnings: string[] }
 
-/** One signer for all: its key takes a while to make. */
 const validity = { validFrom: START - 30 * DAY_MS, validTo: START + 30 * DAY_MS }
 const shared = createSns({ ...validity, now: () => START })
 
@@ -477,7 +476,7 @@ for (const [what, options, why] of badCertificates) {
 
 test('a signer with another certificate is not trusted', async (t) => {
   const counter = await openCounter(t)
-  const forger = createSns({ ...validity, now: () => START })
+  const forger = createSns({ ...validity, now: () => START, hasOwnKey: true })
   await assert.rejects(counter.receiver.receive(forger.message()), isRefused)
 })
 

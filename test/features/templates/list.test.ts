@@ -206,25 +206,25 @@ test('large bodies are read one by one; a page by cursor has few of them, one by
   const body = 'x'.repeat(1_999_999)
   const from = address('a@large.test')
   const made: string[] = []
-  for (let index = 0; index < 20; index += 1) {
-    const fields = { projectId: id, name: `t${index}`, subject: 's', body: `${body}${index % 10}` }
+  for (let index = 0; index < 8; index += 1) {
+    const fields = { projectId: id, name: `t${index}`, subject: 's', body: `${body}${index}` }
     made.push((await createTemplate(core, { ...fields, from })).id)
   }
   const listing = listTemplates(core, { projectId: id, limit: 100, dir: 'asc' })
   const { result: first, turns } = await countTurns(listing)
-  assert.deepEqual([first.items.length, first.hasMore, first.total], [1, true, 20])
+  assert.deepEqual([first.items.length, first.hasMore, first.total], [1, true, 8])
   assert.ok(turns >= 1, `${turns} turns`)
   const asked = { projectId: id, limit: 100, dir: 'asc', cursor: first.cursor ?? '' } as const
   const second = await listTemplates(core, asked)
   const numbered = listTemplates(core, { projectId: id, limit: 100, page: 1, dir: 'asc' })
   const { result: all, turns: wholeTurns } = await countTurns(numbered)
-  assert.deepEqual([all.items.length, all.hasMore], [20, false])
-  assert.ok(wholeTurns >= 19, `${wholeTurns} turns`)
+  assert.deepEqual([all.items.length, all.hasMore], [8, false])
+  assert.ok(wholeTurns >= 7, `${wholeTurns} turns`)
   assert.deepEqual(
     all.items.map((template) => template.id),
     made,
   )
-  assert.ok(all.items.every(({ body: read }, index) => read === `${body}${index % 10}`))
+  assert.ok(all.items.every(({ body: read }, index) => read === `${body}${index}`))
   const both = [...first.items, ...second.items].map((template) => template.id)
   assert.deepEqual(both, made.slice(0, 2))
 })

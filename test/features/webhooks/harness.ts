@@ -8,6 +8,7 @@ import { startWebhookSender } from '../../../src/features/webhooks/sending/sende
 import { asc, eq } from '../../../src/store/drizzle.ts'
 import { type WebhookDelivery, webhookDeliveries } from '../../../src/store/schema/webhooks.ts'
 import { addProject, openTestCore, type TestCore, type TestCoreOptions } from '../../core.ts'
+import { watchWrites } from '../watch-writes.ts'
 
 export type WebhookStage = {
   core: TestCore
@@ -27,7 +28,7 @@ export async function openStage(
   options: TestCoreOptions = {},
 ): Promise<WebhookStage> {
   const core = await openTestCore(t, options)
-  const written = watchWrites(core)
+  const nextWrite = watchWrites(core)
   const { id: projectId } = await addProject(core)
   const follower = startWebhookFollower(core)
   const sender = startWebhookSender(core)
@@ -56,23 +57,11 @@ export async function openStage(
     },
     async settled(endpointId, test) {
       for (;;) {
-        const next = written()
+        const next = nextWrite()
         const rows = await deliveries(endpointId)
         if (rows.length > 0 && rows.every(test)) return rows
         await next
       }
     },
   }
-}
-
-/** The end of the next write, whichever it is. */
-function watchWrites({ store }: TestCore): () => Promise<void> {
-  const { write } = store
-  let next = Promise.withResolvers<void>()
-  store.write = (act, options) =>
-    write(act, options).finally(() => {
-      next.resolve()
-      next = Promise.withResolvers<void>()
-    })
-  return () => next.promise
 }

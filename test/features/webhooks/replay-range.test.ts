@@ -58,11 +58,11 @@ test('a deleted endpoint is unknown at once, and its rows go in batches', async 
   receiver.answer = (response) => response.writeHead(500).end()
   const { id } = await stage.addEndpoint(receiver.url)
   const kept = await stage.addEndpoint(receiver.url)
-  await stage.append(...Array.from({ length: 1_000 }, () => ({})))
+  await stage.append(...Array.from({ length: 650 }, () => ({})))
   await removeEndpoint(stage.core, { projectId: stage.projectId, id })
   await work(stage)
   assert.equal((await stage.deliveries(id)).length, 0)
-  assert.equal((await stage.deliveries(kept.id)).length, 1_000)
+  assert.equal((await stage.deliveries(kept.id)).length, 650)
   assert.equal(await stage.core.store.read.$count(webhookEndpoints), 1)
 })
 

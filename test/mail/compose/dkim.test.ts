@@ -163,7 +163,7 @@ test('any body is canonicalised like a plain implementation of the rules does', 
       const message = `From: a@b.c\r\n\r\n${body}`
       assert.equal(bodyHash(message), sha256(trimmed === '' ? '' : `${trimmed}\r\n`))
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
@@ -315,7 +315,7 @@ test('an independent verifier accepts the signatures of any message', async () =
       const message = signed(`${header.join('')}\r\n${text}`)
       assert.deepEqual(await verdicts(message), ['pass', 'pass'])
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 

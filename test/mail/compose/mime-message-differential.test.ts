@@ -269,7 +269,7 @@ test('nodemailer composes an equivalent message', async () => {
       const theirs = meaning(await read(await composeWithNodemailer(input)))
       assert.deepEqual(ours, theirs)
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   )
 })
 

@@ -189,7 +189,7 @@ test('any text gives lines that do not end in blanks, without added markup', () 
       assert.equal(text, text.trimEnd())
       assert.doesNotMatch(text, /\n{3}/)
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
 })
 
@@ -210,7 +210,7 @@ test('hostile markup takes linear time and memory', () => {
     ],
   ]
   for (const source of sources) {
-    const html = source.repeat(Math.ceil(1_000_000 / source.length))
+    const html = source.repeat(Math.ceil(300_000 / source.length))
     const text = withinCpuMs(3_000, () => htmlToText(html), source)
     assert.ok(text.length < 4 * html.length, source)
   }

@@ -168,7 +168,7 @@ test('for any markup, links keep their number, order and meaning', () => {
       const words = (text: string) => htmlToText(text).replace(/https?:\S*/gi, '')
       if (before.length === 0) assert.equal(words(tracked), words(html))
     }),
-    { numRuns: 5_000 },
+    { numRuns: 2_000 },
   )
-  assert.ok(counted > 50, `only ${counted} were counted`)
+  assert.ok(counted > 20, `only ${counted} were counted`)
 })

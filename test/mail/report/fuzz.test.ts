@@ -119,7 +119,7 @@ test('mutated reports are read without an error', () => {
     fc.property(chosen, fc.array(mutation, { minLength: 1, maxLength: 4 }), (raw, mutations) => {
       assertSound(mutations.reduce((mutated, one) => mutate(mutated, one), raw))
     }),
-    { numRuns: 600 },
+    { numRuns: 300 },
   )
 })
 

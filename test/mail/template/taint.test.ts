@@ -234,7 +234,7 @@ test('no template without raw prints stored markup', () => {
       // Cutting an escaped text may cut an entity and leave its ampersand.
       if (!/escape|capture/.test(source)) assert.doesNotMatch(rest, /&/)
     }),
-    { numRuns: 1500 },
+    { numRuns: 400 },
   )
 })
 
@@ -249,7 +249,7 @@ test("values without markup give the library's own result", () => {
         assert.equal(render(source, { stored, request: { r: 'q' }, system: {} }), expected)
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
 })
 
@@ -266,7 +266,7 @@ test('text that the template adds is never escaped', () => {
       if (expected === undefined) return
       assert.equal(render(source, { stored: values, request: { r: '<q>' }, system: {} }), expected)
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
@@ -281,7 +281,7 @@ test("in text format any values give the library's own result", () => {
         assert.equal(render(source, { stored, request: { r: '<' }, system: {} }, 'text'), expected)
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
@@ -314,6 +314,6 @@ test('plain substitution gives the same result as the full language', () => {
       assert.equal(render(template, variables), render(whole, variables))
       assert.equal(render(template, variables, 'text'), render(whole, variables, 'text'))
     }),
-    { numRuns: 700 },
+    { numRuns: 250 },
   )
 })

@@ -132,8 +132,12 @@ test('many emails are given up in one run', async (t) => {
   const { emails: accepted } = await sender.send()
   const row = await sender.email(accepted[0]?.email as string)
   await sender.core.store.write(async (tx) => {
-    for (let index = 0; index < 1_100; index += 1) {
-      await tx.insert(emails).values({ ...row, id: `${row.id}-${index}` })
+    const copies = Array.from({ length: 1_100 }, (_, index) => ({
+      ...row,
+      id: `${row.id}-${index}`,
+    }))
+    for (let from = 0; from < copies.length; from += 100) {
+      await tx.insert(emails).values(copies.slice(from, from + 100))
     }
   })
   sender.clock.now += 2 * DAY_MS

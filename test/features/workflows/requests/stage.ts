@@ -1,6 +1,5 @@
 /** Executions that stand at a WEBHOOK step, as the engine leaves them, and the requester. */
 import type { TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import type { WebhookConfig } from '../../../../src/features/workflows/graph/step-config.ts'
 import type { WorkflowNotice } from '../../../../src/features/workflows/notifier.ts'
 import { startRequester } from '../../../../src/features/workflows/requests/requester.ts'
@@ -16,6 +15,7 @@ import {
   workflows,
 } from '../../../../src/store/schema/workflows.ts'
 import { addProject, openTestCore, type TestCore, type TestCoreOptions } from '../../../core.ts'
+import { watchWrites } from '../../watch-writes.ts'
 
 export type RequestStage = {
   core: TestCore
@@ -50,6 +50,7 @@ export async function openRequests(
   options: TestCoreOptions = {},
 ): Promise<RequestStage> {
   const core = await openTestCore(t, options)
+  const nextWrite = watchWrites(core)
   const { id: projectId } = await addProject(core)
   const due: WorkflowNotice[] = []
   const unlisten = core.workflowNotifier.listen((notice) => {
@@ -70,9 +71,10 @@ export async function openRequests(
     begin: (config, given) => begin(core, { projectId, config, ...given }),
     async until(begun, test) {
       for (;;) {
+        const next = nextWrite()
         const row = await step(begun)
         if (test(row)) return row
-        await setImmediate()
+        await next
       }
     },
     countRequests: () => core.store.read.$count(workflowRequests),

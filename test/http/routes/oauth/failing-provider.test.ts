@@ -60,10 +60,10 @@ const replies: [name: string, reply: (outgoing: ServerResponse) => unknown][] = 
   ['with a redirect', (outgoing) => outgoing.writeHead(302, { location: '/elsewhere' }).end()],
   ['by closing the connection', (outgoing) => outgoing.destroy()],
   [
-    'with 10 MB',
+    'with 1 MB',
     (outgoing) => {
       outgoing.writeHead(200, JSON_TYPE)
-      outgoing.end(Buffer.alloc(10 * 1024 * 1024, ' '))
+      outgoing.end(Buffer.alloc(1024 * 1024, ' '))
     },
   ],
 ]
