@@ -108,6 +108,8 @@ async function crashErasure(
     await sleep(runMs / 2 + (Math.random() * runMs) / 2)
     await server.kill('SIGKILL')
     killed += 1
+    // A job that is lost again rests for a minute.
+    await core.store.write((tx) => tx.run(sql`update jobs set losses = 0 where state = 'active'`))
   }
   const killedMidway = (await isDone(erased)) ? killed - 1 : killed
   const server = await installation.serve()
