@@ -37,12 +37,15 @@ export type IncomingMail = {
 
 const MAX_PARTS = 300
 const MAX_TEXT_LENGTH = 1_000_000
+/** No charset has characters of more octets. */
+const MAX_TEXT_BYTES = 4 * (MAX_TEXT_LENGTH + 1)
 const MAX_ATTACHMENTS = 100
 const MAX_NAME_LENGTH = 255
 
 /** Never rejects, for any octets. */
 export async function readIncoming(raw: Buffer): Promise<IncomingMail> {
-  const read = await readMessage(raw, { keepsFiles: false, maxParts: MAX_PARTS })
+  const limits = { maxParts: MAX_PARTS, maxTextBytes: MAX_TEXT_BYTES }
+  const read = await readMessage(raw, { keepsFiles: false, ...limits })
   const { html, damage } = read
   const text = textOf(read)
   const isLong = Math.max(html.length, text?.length ?? 0) > MAX_TEXT_LENGTH

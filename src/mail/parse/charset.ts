@@ -136,7 +136,9 @@ function decode(octets: Buffer, charset: string): string {
 /** A U+FFFD that UTF-8 itself contains is not damage. */
 function countReplaced(text: string, octets: Buffer, charset: string): number {
   if (!text.includes(REPLACEMENT)) return 0
-  const found = text.split(REPLACEMENT).length - 1
+  let found = 0
+  for (let at = text.indexOf(REPLACEMENT); at !== -1; at = text.indexOf(REPLACEMENT, at + 1))
+    found += 1
   return charset === 'utf-8' ? found - countOf(octets, Buffer.from(REPLACEMENT)) : found
 }
 

@@ -6,6 +6,7 @@
 import { htmlToText } from '../html/html-to-text.ts'
 import { decodeCharset, decodeTransfer } from './decode-text.ts'
 import { type Field, findField, isFieldLine, readFields } from './fields.ts'
+import { mapSlices } from './slices.ts'
 
 export type Entity = {
   fields: Field[]
@@ -30,10 +31,15 @@ const MEDIA_TYPE = /^[ \t"]*([\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100})/
 
 /** All parts of a message; the first is the message itself. */
 export function readEntities(message: Buffer): Entity[] {
-  const raw = message.subarray(0, MAX_REPORT_OCTETS).toString('latin1').replace(/\r\n?/g, '\n')
+  const raw = withLf(message.toString('latin1', 0, MAX_REPORT_OCTETS))
   const entities: Entity[] = []
   collectEntities(entities, { source: raw.replace(/^\s*\n/, ''), depth: 0, level: 0, parent: '' })
   return entities
+}
+
+/** CR and CRLF become LF. */
+export function withLf(text: string): string {
+  return mapSlices(text, (slice) => slice.replace(/\r\n?/g, '\n'))
 }
 
 /** A parameter of the Content-Type; '' without it. */
@@ -72,8 +78,9 @@ function collectEntities(entities: Entity[], { source, depth, level, parent }: E
     const encoding = findField(entity.fields, 'content-transfer-encoding') ?? ''
     const isEncoded = /base64|quoted-printable/i.test(encoding)
     const body = isEncoded ? decodeTransfer(entity.body, encoding) : entity.body
-    const message = body.replaceAll('\r\n', '\n').replace(/^\s{0,9}\n/, '')
-    collectEntities(entities, { ...inner, source: message, level: level + 1 })
+    const message = mapSlices(body, (text) => text.replaceAll('\r\n', '\n'))
+    const source = message.replace(/^\s{0,9}\n/, '')
+    collectEntities(entities, { ...inner, source, level: level + 1 })
   }
 }
 

@@ -7,22 +7,33 @@ type Line = { depth: number; text: string; isOpen: boolean }
 type Paragraph = { depth: number; texts: string[]; isOpen: boolean }
 
 const SIGNATURE = '-- '
+/** Paragraphs are joined in groups, because millions of short strings take far more memory than their text. */
+const GROUP = 1_000
 
 /** `text`: with LF line ends. `isDelSp`: the space before a line end is not part of the text. */
 export function unflow(text: string, isDelSp: boolean): string {
-  const paragraphs: Paragraph[] = []
-  for (const line of text.split('\n')) {
-    const next = readLine(line)
-    const last = paragraphs.at(-1)
+  const groups: string[] = []
+  let paragraphs: string[] = []
+  let last: Paragraph | undefined
+  for (let at = 0; at <= text.length; ) {
+    const found = text.indexOf('\n', at)
+    const end = found === -1 ? text.length : found
+    const next = readLine(text.slice(at, end))
+    at = end + 1
     if (last !== undefined && isContinued(last, next)) {
       if (isDelSp) last.texts.push((last.texts.pop() ?? '').slice(0, -1))
       last.texts.push(next.text)
       last.isOpen = next.isOpen
-    } else {
-      paragraphs.push({ ...next, texts: [next.text] })
+      continue
     }
+    if (last !== undefined) paragraphs.push(writeParagraph(last))
+    last = { ...next, texts: [next.text] }
+    if (paragraphs.length < GROUP) continue
+    groups.push(paragraphs.join('\n'))
+    paragraphs = []
   }
-  return paragraphs.map(writeParagraph).join('\n')
+  if (last !== undefined) paragraphs.push(writeParagraph(last))
+  return [...groups, paragraphs.join('\n')].join('\n')
 }
 
 /** A space after the quote marks may be stuffing (section 4.4). */

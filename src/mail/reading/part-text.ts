@@ -1,6 +1,7 @@
 /** Decodes the octets of a text part. */
 import { decodeOctets } from '../parse/charset.ts'
 import type { Damage } from '../parse/damage.ts'
+import { withLf } from '../parse/entity.ts'
 
 type PartText = {
   /** The charset that the part declares. */
@@ -22,5 +23,5 @@ export function readPartText(octets: Buffer, { label, isHtml, guesses, damage }:
   const decoded = decodeOctets(octets, label, meta === undefined ? guesses : [meta, ...guesses])
   damage.addReplaced(part, decoded)
   if (decoded.isGuessed) damage.addGuessed(part, decoded.charset)
-  return decoded.text.replace(/\r\n?/g, '\n').toWellFormed()
+  return withLf(decoded.text).toWellFormed()
 }

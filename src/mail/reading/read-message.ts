@@ -4,6 +4,7 @@
  * texts are decoded by the charset that they have, paragraphs of flowed text stay separate, a text part
  * with a filename is a file, and so is an attached message, whose own parts are not read.
  */
+import { Readable, type Transform } from 'node:stream'
 import {
   type AddressObject,
   type Attachment,
@@ -17,8 +18,11 @@ import { Damage } from '../parse/damage.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 import { unflow } from './flowed.ts'
 import { mendMessage } from './mend-message.ts'
+import { octetsAsText, textAsOctets } from './octet-text.ts'
 import { readPartText } from './part-text.ts'
 import { type Seal, sealOfText, sealOfType } from './seal.ts'
+import { textToHtml } from './text-to-html.ts'
+import { decoderOf } from './transfer-decoder.ts'
 
 /** `isAlternative`: another form of the text, such as a calendar (RFC 2046 section 5.1.4). */
 export type ReadFile = Attachment & { isAlternative: boolean }
@@ -44,8 +48,13 @@ export type ReadMessage = {
   error: Error | undefined
 }
 
-/** `keepsFiles`: whether files have their contents, beside their size. */
-export type ReadOptions = { keepsFiles: boolean; maxParts: number }
+export type ReadOptions = {
+  /** Whether files have their contents, beside their size. */
+  keepsFiles: boolean
+  maxParts: number
+  /** Of all texts together, before their charset is decoded. The rest is left out; none is if absent. */
+  maxTextBytes?: number
+}
 
 /** A part, as described by its header section. */
 type ParserPart = {
@@ -56,6 +65,8 @@ type ParserPart = {
   filename: string | false
   flowed: boolean
   delSp: boolean
+  encoding: string | false
+  getDecoder(): Transform
 }
 
 type ParserEntity = { textContent?: string; children: ParserEntity[]; isAttachment?: boolean }
@@ -65,8 +76,11 @@ declare module 'mailparser' {
     /** False until the header section has been read. */
     tree: ParserEntity | false
     headerLines: HeaderLines | false
+    hasHtml: boolean
+    getDecoder(): { decodeStream(): Transform }
     createNode(part: ParserPart): ParserEntity
     getTextContent(): MessageText
+    textToHtml(text: string): string
   }
 }
 
@@ -80,18 +94,21 @@ const PARSER_OPTIONS = {
   skipImageLinks: true,
 }
 
-/** One character per octet, for text that is decoded later. */
+const LF = 0x0a
+const PIECE_BYTES = 65_536
+
+/** A charset that the parser does not decode by itself, for text that is decoded later. */
 const OCTETS = 'binary'
 
 /** Resolves for any octets. */
 export async function readMessage(
   given: Buffer,
-  { keepsFiles, maxParts }: ReadOptions,
+  { keepsFiles, ...limits }: ReadOptions,
 ): Promise<ReadMessage> {
   const damage = new Damage()
   const { raw, guesses } = mendMessage(given, damage)
   const message = emptyMessage(damage)
-  const parser = new TolerantParser({ maxParts, guesses, damage })
+  const parser = new TolerantParser({ ...limits, guesses, damage })
   const error = await new Promise<Error | undefined>((resolve) => {
     parser.on('headers', (headers: ReadonlyMap<string, unknown>) => {
       message.lines = parser.headerLines || []
@@ -111,14 +128,31 @@ export async function readMessage(
     })
     parser.on('error', resolve)
     parser.on('end', () => resolve(undefined))
-    parser.end(raw)
+    Readable.from(linesOf(raw)).pipe(parser)
   })
   const isTextWhole = parser.isTextWhole()
   const seal = parser.seal ?? sealOfText(message.text)
   return { ...message, isTextWhole, seal, error }
 }
 
-type ParserContext = { maxParts: number; guesses: readonly string[]; damage: Damage }
+/**
+ * Whole lines, some of them at a time: the parser's memory is a multiple of what it is given at once. A longer line is
+ * given whole.
+ */
+function* linesOf(raw: Buffer): Generator<Buffer> {
+  for (let at = 0; at < raw.length; ) {
+    const last = raw.lastIndexOf(LF, at + PIECE_BYTES - 1)
+    const found = last >= at ? last : raw.indexOf(LF, at)
+    const end = found === -1 ? raw.length : found + 1
+    yield raw.subarray(at, end)
+    at = end
+  }
+}
+
+type ParserContext = Omit<ReadOptions, 'keepsFiles'> & {
+  guesses: readonly string[]
+  damage: Damage
+}
 
 class TolerantParser extends MailParser {
   seal: Seal | null = null
@@ -129,6 +163,7 @@ class TolerantParser extends MailParser {
   readonly #alternatives = new Map<ParserPart | undefined, Set<string>>()
   /** Whether each file that is not handed over yet is an alternative. */
   readonly #files: boolean[] = []
+  #textBytes = 0
 
   constructor(context: ParserContext) {
     super({ ...PARSER_OPTIONS, ...{ maxChildNodes: context.maxParts } })
@@ -145,11 +180,13 @@ class TolerantParser extends MailParser {
     this.seal ??= sealOfType(part.contentType || '')
     part.flowed = false
     part.charset = OCTETS
+    const getDecoder = part.getDecoder.bind(part)
+    part.getDecoder = () => decoderOf(part.encoding, getDecoder)
     const entity = super.createNode(part)
     if (entity.isAttachment) this.#files.push(isAlternativeFile(part))
     const isHtml = part.contentType === 'text/html'
     this.#texts.set(entity, (octets) => {
-      const text = readPartText(Buffer.from(octets, OCTETS), { label, isHtml, ...this.#context })
+      const text = readPartText(textAsOctets(octets), { label, isHtml, ...this.#context })
       return flowed ? unflow(text, delSp) : text
     })
     return entity
@@ -174,11 +211,31 @@ class TolerantParser extends MailParser {
     this.#alternatives.set(alternative, types.add(contentType))
   }
 
+  /** The octets of all texts pass through here. */
+  override getDecoder(): { decodeStream(): Transform } {
+    return { decodeStream: () => octetsAsText((octets) => this.#allow(octets)) }
+  }
+
+  /** As many of the octets as the limit on texts leaves. */
+  #allow(octets: Buffer): Buffer {
+    const { maxTextBytes, damage } = this.#context
+    if (maxTextBytes === undefined) return octets
+    const left = maxTextBytes - this.#textBytes
+    if (octets.length > left) damage.add(`Text: cut off at ${maxTextBytes} octets.`)
+    this.#textBytes = Math.min(maxTextBytes, this.#textBytes + octets.length)
+    return octets.subarray(0, left)
+  }
+
   override getTextContent(): MessageText {
     for (const [entity, read] of this.#texts) {
       if (entity.textContent) entity.textContent = read(entity.textContent)
     }
     return super.getTextContent()
+  }
+
+  /** Beside HTML; the form in HTML of a message without it has no use. */
+  override textToHtml(text: string): string {
+    return this.hasHtml ? textToHtml(text) : ''
   }
 }
 
