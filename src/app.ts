@@ -79,6 +79,7 @@ import {
 } from './outbound/outbound.ts'
 import { createProbes } from './outbound/probe/probes.ts'
 import { readSpace } from './store/files/disk.ts'
+import { lookForLog } from './store/files/log-mark.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
 
 /** The time for a stop; unfinished work is put back. */
@@ -164,6 +165,8 @@ async function start(
 ): Promise<App> {
   await prepareDataDir(config)
   const nativeBinding = nativeBindingPath(config.dataDir)
+  // Before anything opens the database, which makes a new log.
+  lookForLog(config.database.file, nativeBinding)
   const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
   const base = await openCore(config, { log, counters, onMigration, watch: true })

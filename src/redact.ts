@@ -36,8 +36,8 @@ const NAMED_SECRET =
 const PREFIXED = /\b(sk|pk|rk|whsec)_\w+/g
 /** JSON Web Tokens (RFC 7519). */
 const WEB_TOKEN = /\beyJ[\w-]+(\.[\w-]*)+/g
-const RUN = /[\w-]{24,}/g
-const LONG_WORD = /[A-Za-z0-9]{24,}/g
+const RUN = /[\w-]{24}[\w-]*/g
+const LONG_WORD = /[A-Za-z0-9]{24}[A-Za-z0-9]*/g
 const MIXED_LENGTH = 32
 const MIXED_SHARE = 0.25
 /** RFC 5321 section 4.5.3.1.1 */

@@ -32,5 +32,12 @@ export async function exportCommand(context: CommandContext, input: Input): Prom
     'The project is empty.',
   )
   const head = `Project ${made.name} was exported to ${folder}, with ${made.files} files besides.`
-  return { json: { projectId, ...made }, text: `${escapeControls(head)}\n${table}` }
+  const text = [escapeControls(head), ...describeWithheld(made.withheld), table].join('\n')
+  return { json: { projectId, ...made }, text }
+}
+
+function describeWithheld(ids: readonly string[]): string[] {
+  if (ids.length === 0) return []
+  const which = ids.join(', ')
+  return [`Warning: received mail without its file, because the search for links failed: ${which}.`]
 }

@@ -3,7 +3,7 @@
  */
 import { formatInstant, formatOptionalInstant } from '../clock.ts'
 import { deleteInboundMessages } from '../features/receiving/admin/delete.ts'
-import { getInboundMessage, type InboundMessage } from '../features/receiving/admin/get.ts'
+import { getInboundMessage, type ShownMessage } from '../features/receiving/admin/get.ts'
 import { countInboundMessages, listInboundMessages } from '../features/receiving/admin/list.ts'
 import {
   retryFailedInboundMessages,
@@ -18,7 +18,7 @@ import {
 } from './engine/command.ts'
 import { escapeControls, formatFields, formatTable, formatTime, shorten } from './engine/text.ts'
 
-type ListedMessage = Pick<InboundMessage, 'recipients' | 'reversePath' | 'sender'>
+type ListedMessage = Pick<ShownMessage, 'recipients' | 'reversePath' | 'sender'>
 
 const NONE = 'No mail for the server itself, and every message could be read.'
 
@@ -94,7 +94,7 @@ export async function showInboundCommand(context: CommandContext, input: Input):
   return { raw: message.raw }
 }
 
-function toJson({ raw, rawChunks, ...message }: InboundMessage) {
+function toJson({ raw, rawChunks, ...message }: ShownMessage) {
   return {
     ...message,
     receivedAt: formatInstant(message.receivedAt),
@@ -104,7 +104,7 @@ function toJson({ raw, rawChunks, ...message }: InboundMessage) {
   }
 }
 
-function toText(message: InboundMessage): string {
+function toText(message: ShownMessage): string {
   const fields = formatFields({
     state: message.state,
     error: message.error,
@@ -121,8 +121,12 @@ function toText(message: InboundMessage): string {
     interrupted: message.interruptions === 0 ? null : `${message.interruptions} times`,
     findings: message.summary === null ? null : JSON.stringify(message.summary),
   })
-  const gone = message.raw === null ? '; its text is deleted' : ''
-  return `Inbound message ${message.id}${gone}.\n\n${fields}`
+  return `Inbound message ${message.id}${describeGone(message)}.\n\n${fields}`
+}
+
+function describeGone({ raw, isWithheld }: ShownMessage): string {
+  if (isWithheld) return '; its text is not shown, because the search for links in it failed'
+  return raw === null ? '; its text is deleted' : ''
 }
 
 /** Returns the From field of a message that has been read, or else the sender of its envelope. */

@@ -17,6 +17,7 @@ import { createDnsWatch } from '../outbound/dns/watch.ts'
 import { createPublicFetch } from '../outbound/http/public-fetch.ts'
 import { createWebhookClient } from '../outbound/http/webhook-client.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
+import { lookForLog } from '../store/files/log-mark.ts'
 import { createInlineThreads } from '../store/read/inline-thread.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
 import { createLastUsed } from './accounts/callers/last-used.ts'
@@ -73,9 +74,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   await refuseUnfinishedRestore(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
   const health = createHealth()
+  const nativeBinding = nativeBindingPath(config.dataDir)
+  lookForLog(config.database.file, nativeBinding)
   const store = await openStore({
     path: config.database.file,
-    nativeBinding: nativeBindingPath(config.dataDir),
+    nativeBinding,
     log,
     health,
     counters,
@@ -115,6 +118,8 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     verifier.stop()
     resolver.stop()
     webhookClient.closeIdle()
+    // A server may have been killed meanwhile; then the close may remove its log.
+    if (!isWatching) lookForLog(config.database.file, nativeBinding)
     await store.close()
   }
   const publicFetch = createPublicFetch({ resolver })

@@ -53,6 +53,8 @@ export type Store = {
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */
   onExternalChange(fn: () => void): () => void
+  /** Calls `fn` after pages of the log were copied into the database file. `fn` must not throw. */
+  onCheckpoint(fn: () => void): () => void
   /** Calls `fn` repeatedly while files of the database are gone. `fn` must not throw. */
   onFilesLost(fn: () => void): () => void
   /**
@@ -121,7 +123,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const walBytes = files.logBytes
   const areFilesLost = files.areLost
   const thread = startThread()
-  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost, log, counters })
+  const copyListeners = new Set<() => void>()
+  const onCopy = () => {
+    for (const listener of copyListeners) listener()
+  }
+  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost, onCopy, log, counters })
   const commitListeners = new Set([checkpoints.committed])
   const onCommit = () => {
     for (const listener of commitListeners) listener()
@@ -151,6 +157,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return () => commitListeners.delete(fn)
     },
     onExternalChange: (fn) => watching?.subscribe(fn) ?? (() => undefined),
+    onCheckpoint: (fn) => {
+      copyListeners.add(fn)
+      return () => copyListeners.delete(fn)
+    },
     onFilesLost: (fn) => {
       lossListeners.add(fn)
       return () => lossListeners.delete(fn)

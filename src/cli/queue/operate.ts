@@ -86,7 +86,7 @@ function describeFences(fences: readonly Fence[]): string {
       ...(projectId === SERVER ? [] : ['--project', projectId]),
     ]),
   ])
-  const head = ['HELD SINCE THE DATABASE WAS BROUGHT BACK', 'SINCE', 'TO RELEASE']
+  const head = ['HELD SINCE THE DATABASE WAS OLDER THAN BEFORE', 'SINCE', 'TO RELEASE']
   return formatTable(head, rows, '')
 }
 

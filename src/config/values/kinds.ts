@@ -61,7 +61,7 @@ export const longSecret: Kind<string> = {
 /** Bytes in base64 or base64url. */
 export const base64Secret: Kind<string> = {
   ...textual('a key in base64 or base64url', (value) =>
-    /^[\w+/-]{16,}={0,2}$/.test(value) ? value : undefined,
+    /^[\w+/-]{16}[\w+/-]*={0,2}$/.test(value) ? value : undefined,
   ),
   isSecret: true,
 }

@@ -43,6 +43,19 @@ const findNewest = statement((db) =>
   db.select().from(generations).orderBy(desc(generations.number)).limit(1),
 )
 
+const findLostLog = statement<{ setAt: number; isStanding: number; newestEventAt: number | null }>(
+  () => sql`select set_at as "setAt",
+      exists (select 1 from fences where fences.generation >= generations.number) as "isStanding",
+      (select created_at from events where seq <= event_seq order by seq desc limit 1)
+        as "newestEventAt"
+    from generations where cause = 'lost-log' order by number desc limit 1`,
+)
+
+/** The last fence for a lost log. `newestEventAt`: of what the database had then; null without events. */
+export function findLostLogFence(queries: Pick<Tx, 'find'>) {
+  return queries.find(findLostLog)
+}
+
 /** The fence of a project that stands; undefined without one. */
 export function findFence(queries: Queries, projectId: string): Promise<Fence | undefined> {
   return queries.find(findOne, { projectId })

@@ -16,7 +16,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findKnown, isOlder, type KnownGeneration } from './generation-file.ts'
 import { HELD_KINDS } from './job-fates.ts'
-import { findGeneration, HELD_UNTIL, SERVER } from './rows.ts'
+import { findGeneration, findLostLogFence, HELD_UNTIL, SERVER } from './rows.ts'
 
 export type FenceRequest = {
   cause: FenceCause
@@ -127,6 +127,18 @@ export async function setFenceIfOlder(
   return store.write(async (tx) => {
     const isStill = isOlder(await findKnown(tx), known)
     return isStill ? setIn(tx, { cause, known }, now()) : undefined
+  })
+}
+
+/** The same for a log that was lost while a server ran that has run since `servedAt` (epoch ms). */
+export async function setFenceForLog(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { known, servedAt }: { known: KnownGeneration | undefined; servedAt: number },
+): Promise<NewFence | undefined> {
+  return store.write(async (tx) => {
+    const last = await findLostLogFence(tx)
+    if (last !== undefined && last.setAt >= servedAt) return undefined
+    return setIn(tx, { cause: 'lost-log', known }, now())
   })
 }
 

@@ -4,18 +4,22 @@
  */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
-import { zeroLinks } from '../../mail/parse/zero-links.ts'
 import type { SQLiteTable } from '../../store/drizzle.ts'
 import { sql } from '../../store/drizzle.ts'
 import { chunks, type StoredAttachment } from '../../store/schema/messages.ts'
 import type { RowReader } from '../../store/snapshot/row-reader.ts'
+import { shownOctets } from '../receiving/shown-octets.ts'
 import { EXPORTED } from './tables.ts'
 
 type Context = { projectId: string; folder: string; reader: RowReader; signal: AbortSignal }
 
-/** Returns the number of files. */
-export async function writeBlobs(context: Context): Promise<number> {
-  return (await writeAttachments(context)) + (await writeReceived(context))
+/** `withheld`: ids of received messages without a file, because the search for links in them failed. */
+export type WrittenBlobs = { files: number; withheld: string[] }
+
+export async function writeBlobs(context: Context): Promise<WrittenBlobs> {
+  const attachments = await writeAttachments(context)
+  const { files, withheld } = await writeReceived(context)
+  return { files: attachments + files, withheld }
 }
 
 async function writeAttachments(context: Context): Promise<number> {
@@ -38,20 +42,23 @@ async function writeAttachments(context: Context): Promise<number> {
   return written
 }
 
-async function writeReceived(context: Context): Promise<number> {
+async function writeReceived(context: Context): Promise<WrittenBlobs> {
   const { folder, signal } = context
   const to = path.join(folder, 'received')
   await mkdir(to, { mode: 0o700 })
-  let written = 0
+  const written: WrittenBlobs = { files: 0, withheld: [] }
   for (const { id, raw, rawChunks } of rowsOf(context, 'received')) {
     if (!Buffer.isBuffer(raw)) continue
     signal.throwIfAborted()
-    const file = path.join(to, `${id}.eml`)
     const count = Number(rawChunks)
     const octets = count > 0 ? joinChunks(context, { owner: String(id), first: 0, count }) : raw
-    // Mail that is not read yet may quote a link that the server mailed to a user.
-    await writeFile(file, (handle) => handle.writeFile(zeroLinks(octets)))
-    written += 1
+    const shown = shownOctets(octets)
+    if (shown === undefined) {
+      written.withheld.push(String(id))
+      continue
+    }
+    await writeFile(path.join(to, `${id}.eml`), (handle) => handle.writeFile(shown))
+    written.files += 1
   }
   return written
 }

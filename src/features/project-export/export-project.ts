@@ -35,8 +35,11 @@ export type ProjectExport = {
   rows: Record<string, number>
   /** Images, attachments and received messages. */
   files: number
+  /** Ids of received messages without a file (`blobs.ts`). */
+  withheld: string[]
 }
 
+type Written = Omit<ProjectExport, 'folder' | 'name'>
 type Context = ExportDeps & ExportInput & { reader: RowReader }
 type FileFacts = { rows: number; bytes: number; sha256: string }
 
@@ -63,7 +66,7 @@ export async function exportProject(
   }
 }
 
-async function writeFolder(context: Context): Promise<Pick<ProjectExport, 'rows' | 'files'>> {
+async function writeFolder(context: Context): Promise<Written> {
   const { folder } = context
   const parent = path.dirname(folder)
   // A name that nobody else gives, because what an export that was killed has left is removed.
@@ -82,12 +85,14 @@ async function writeFolder(context: Context): Promise<Pick<ProjectExport, 'rows'
   }
 }
 
-async function writeAll(context: Context): Promise<Pick<ProjectExport, 'rows' | 'files'>> {
+async function writeAll(context: Context): Promise<Written> {
   const tables: Record<string, FileFacts> = {}
   for (const exported of EXPORTED) {
     tables[`${exported.name}.ndjson`] = await writeTable(context, exported)
   }
-  const files = (await writeBlobs(context)) + (await copyImages(context))
+  const blobs = await writeBlobs(context)
+  const { withheld } = blobs
+  const files = blobs.files + (await copyImages(context))
   const manifest = {
     format: 'pillarbox-project-export',
     formatVersion: 1,
@@ -96,13 +101,14 @@ async function writeAll(context: Context): Promise<Pick<ProjectExport, 'rows' | 
     createdAt: formatInstant(context.now()),
     tables,
     files,
+    withheld,
     leftOut: LEFT_OUT,
     hiddenFields: HIDDEN_FIELDS,
   }
   const handle = await open(path.join(context.folder, 'manifest.json'), 'wx', 0o600)
   await writeAndClose(handle, [`${JSON.stringify(manifest, null, 2)}\n`])
   const rows = Object.entries(tables).map(([name, facts]) => [name, facts.rows] as const)
-  return { rows: Object.fromEntries(rows), files }
+  return { rows: Object.fromEntries(rows), files, withheld }
 }
 
 async function writeTable(context: Context, exported: ExportedTable): Promise<FileFacts> {

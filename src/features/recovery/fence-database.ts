@@ -11,7 +11,7 @@ import {
   writeGeneration,
 } from '../fence/generation-file.ts'
 import { listFences } from '../fence/rows.ts'
-import { setFence, setFenceIfOlder } from '../fence/set.ts'
+import { setFence, setFenceForLog, setFenceIfOlder } from '../fence/set.ts'
 import { settleFenced } from '../messages/fenced/settle.ts'
 import { recoverLeases } from '../messages/queue/leases.ts'
 import { countHeld, type HeldCounts } from './count-held.ts'
@@ -47,6 +47,17 @@ export async function fenceOlderDatabase(
 ): Promise<Fenced | undefined> {
   const fence = await setFenceIfOlder(deps, { cause, known })
   return fence && holdMail(deps, fence.generation, { cause, isAlone: true })
+}
+
+/** For a database whose log was lost (`notice-lost-log.ts`); otherwise the same. */
+export async function fenceWithoutLog(
+  deps: Deps,
+  { by, servedAt }: { by: 'start' | 'command'; servedAt: number },
+): Promise<Fenced | undefined> {
+  const found = await readGeneration(generationFileOf(deps.config))
+  const known = typeof found === 'string' ? undefined : found
+  const fence = await setFenceForLog(deps, { known, servedAt })
+  return fence && holdMail(deps, fence.generation, { cause: by, isAlone: true })
 }
 
 async function holdMail(

@@ -16,10 +16,9 @@ import type { Base } from '../base.ts'
 import { findKnown, generationFileOf, isOlder, readGeneration } from '../fence/generation-file.ts'
 import { continueGeneration } from '../fence/set.ts'
 import { fenceOlderDatabase } from './fence-database.ts'
+import { RELEASE_COMMAND, refuseLostLog } from './notice-lost-log.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
-
-export const RELEASE_COMMAND = 'pillarbox queue release --restored'
 
 /**
  * Call it before anything acts on the database. Returns whether a fence had to be set; another process may
@@ -52,6 +51,7 @@ export async function noticeOlderDatabase(deps: Deps, cause: FenceCause): Promis
  * claimed in the meantime stays with it. @throws AppError CONFLICT
  */
 export async function refuseOlderDatabase(deps: Deps): Promise<void> {
+  await refuseLostLog(deps)
   if (!(await noticeOlderDatabase(deps, 'command'))) return
   const text = 'The database is older than it was: it was brought back from a copy.'
   const suggestion = `What it had is held now, until "${RELEASE_COMMAND}". Run the command again.`

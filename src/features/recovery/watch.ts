@@ -1,13 +1,15 @@
 /**
  * Keeps `<data_dir>/generation` up to date while a server runs, and notices at its start that the database
- * is older than the file (`notice-older.ts`). Then the fence is set before anything acts.
+ * is older than the file (`notice-older.ts`), or that its log was lost (`notice-lost-log.ts`). Then the fence is
+ * set before anything acts.
  */
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { Base } from '../base.ts'
 import { generationFileOf, writeGeneration } from '../fence/generation-file.ts'
-import { listFences, SERVER } from '../fence/rows.ts'
-import { noticeOlderDatabase, RELEASE_COMMAND } from './notice-older.ts'
+import { findLostLogFence, listFences, SERVER } from '../fence/rows.ts'
+import { noticeLostLog, RELEASE_COMMAND, startLogMark } from './notice-lost-log.ts'
+import { noticeOlderDatabase } from './notice-older.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'health' | 'now' | 'log'>
 
@@ -19,11 +21,14 @@ export async function startGenerationWatch(
   deps: Deps,
   everyMs = MINUTE_MS,
 ): Promise<{ stop(): Promise<void> }> {
+  await noticeLostLog(deps, 'start')
   await noticeOlderDatabase(deps, 'start')
+  const mark = await startLogMark(deps)
   await writeOrWarn(deps)
   await reportFences(deps)
   let writing = Promise.resolve()
   const timer = setInterval(() => {
+    mark.renew()
     writing = writing.then(() => writeOrWarn(deps))
   }, everyMs)
   timer.unref()
@@ -34,6 +39,7 @@ export async function startGenerationWatch(
       unwatch()
       await writing
       await writeOrWarn(deps)
+      mark.stop()
     },
   }
 }
@@ -51,14 +57,18 @@ async function reportFences({ store, health, log }: Deps): Promise<void> {
   try {
     const fences = await listFences(store.read)
     const projectCount = fences.filter(({ projectId }) => projectId !== SERVER).length
-    health.set('fence', fences.length === 0 ? null : reasonOf(projectCount))
+    const isLogLost = (await findLostLogFence(store.read))?.isStanding === 1
+    const why = isLogLost
+      ? 'The database lacks commits, because its write-ahead log was lost'
+      : 'The database was brought back from a copy'
+    health.set('fence', fences.length === 0 ? null : reasonOf(why, projectCount))
   } catch (error) {
     log.error({ error: describeError(error) }, 'the fences could not be read')
   }
 }
 
-function reasonOf(projectCount: number): string {
+function reasonOf(why: string, projectCount: number): string {
   const of = projectCount === 1 ? '1 project' : `${projectCount} projects`
   const whose = projectCount === 0 ? 'the server itself' : of
-  return `The database was brought back from a copy: what it had of ${whose} is held until ${RELEASE_COMMAND}.`
+  return `${why}: what it had of ${whose} is held until ${RELEASE_COMMAND}.`
 }

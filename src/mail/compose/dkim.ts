@@ -218,7 +218,7 @@ function signedName(written: string): string | undefined {
 
 /** `isEven`: each fold is followed by exactly one space. */
 function canonicalValue(value: string, isEven: boolean): string {
-  if (!isEven) return trimSpace(value.replace(/(?:\r\n|[ \t])+/g, ' '))
+  if (!isEven) return trimSpace(value.replaceAll('\r\n', ' ').replace(/[ \t]+/g, ' '))
   const unfolded = value.includes('\r') ? value.replaceAll('\r\n', '') : value
   return unfolded.startsWith(' ') ? unfolded.slice(1) : unfolded
 }

@@ -24,7 +24,7 @@ const UNQUOTED_TOKENS = /<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
  * @throws TypeError if the address is not exactly one address, or the name contains CR, LF or NUL
  */
 export function formatMailboxField(field: string, { address, name }: Mailbox): string {
-  if (!ADDRESS.test(address) || address.length > MAX_SHOWN_ADDRESS_LENGTH) {
+  if (address.length > MAX_SHOWN_ADDRESS_LENGTH || !ADDRESS.test(address)) {
     throw new TypeError(`${field} address is not in wire form`)
   }
   assertOneLine(`${field} name`, name ?? '')

@@ -2,7 +2,7 @@
  * Parameters of Content-Type and Content-Disposition: tokens and quoted strings (RFC 2045 section
  * 5.1), and percent-encoded UTF-8 in numbered pieces for all other values (RFC 2231).
  */
-import { LINE_WIDTH } from '../limits.ts'
+import { LINE_WIDTH, MAX_HEADER_BYTES } from '../limits.ts'
 import { encodeWords, needsEncodedWords, splitByCost, utf8Length } from './encoded-word.ts'
 import { unquote } from './quoted-string.ts'
 
@@ -56,6 +56,7 @@ export function formatLegacyName(filename: string): string {
  * read up to the first malformed one; names are in lower case, and the first of a name counts.
  */
 export function parseContentType(value: string): ContentType | undefined {
+  if (value.length > MAX_HEADER_BYTES) return undefined
   const shape = MEDIA_TYPE.exec(value)
   if (shape === null) return undefined
   const parameters = new Map<string, string>()

@@ -45,7 +45,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /** Designations of ISO-2022-JP (RFC 1468, RFC 1554, JIS X 0201). */
 const ESCAPE = '\\x1b(?:\\$[@B]|\\$\\(D|\\([BJI])'
-const EMPTY_RUNS = new RegExp(`(?:${ESCAPE})+(?=${ESCAPE})`, 'g')
+const EMPTY = new RegExp(`${ESCAPE}(?=${ESCAPE})`, 'g')
 const HAS_ESCAPE = /\x1b(?:\$[@B]|\([JI])/
 const REPLACEMENT = '\ufffd'
 
@@ -122,7 +122,7 @@ function decodeAs(octets: Buffer, charset: string): Omit<DecodedOctets, 'isGuess
 function decode(octets: Buffer, charset: string): string {
   // The Encoding Standard takes a designation that nothing follows for an error.
   if (charset === 'iso-2022-jp') {
-    const bare = octets.toString('latin1').replace(EMPTY_RUNS, '')
+    const bare = octets.toString('latin1').replace(EMPTY, '')
     return new TextDecoder(charset).decode(Buffer.from(bare, 'latin1'))
   }
   try {

@@ -4,15 +4,20 @@
  */
 import { zeroLinkTokens } from '../link-tokens.ts'
 
-/**
- * A line of base64 (RFC 2045 section 6.8), and what may follow the last one. An expression for the whole
- * block would need stack for each line of it.
- */
-const LINE = /[A-Za-z0-9+/]{40,}\r?\n/y
-const LAST = /[A-Za-z0-9+/]*={0,2}/y
-const ONLY = /[A-Za-z0-9+/]{40,}={0,2}/y
+/** Digits of a line that may be base64 (RFC 2045 section 6.8). */
+const MIN_DIGITS = 40
+const MAX_PADS = 2
+const PAD = 0x3d
+const CR = 0x0d
+const LF = 0x0a
+/** By codes of Latin-1: 1 for a digit of base64. */
+const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, code) =>
+  /[A-Za-z0-9+/]/.test(String.fromCharCode(code)) ? 1 : 0,
+)
 /** A string cannot be as long as the largest message. */
 const SLICE_BYTES = 8 * 1024 * 1024
+/** A slice with a longer line. */
+const MAX_SLICE_BYTES = 128 * 1024 * 1024
 /** A message in a message in a message. */
 const MAX_DEPTH = 3
 
@@ -38,8 +43,10 @@ export function zeroLinks(raw: Buffer): Buffer {
 function endOfSlice(raw: Buffer, at: number): number {
   const end = at + SLICE_BYTES
   if (end >= raw.length) return raw.length
-  const line = raw.lastIndexOf(0x0a, end - 1)
-  return line < at ? end : line + 1
+  const before = raw.lastIndexOf(LF, end - 1)
+  if (before >= at) return before + 1
+  const next = raw.indexOf(LF, end)
+  return Math.min(next === -1 ? raw.length : next + 1, at + MAX_SLICE_BYTES)
 }
 
 function zeroText(text: string, depth: number): string {
@@ -58,16 +65,37 @@ function zeroText(text: string, depth: number): string {
   return done === 0 ? zeroed : result + zeroed.slice(done)
 }
 
-/** Returns `at`, the start of a line, if no block of base64 begins there. */
+/**
+ * Returns `at`, the start of a line, if no block of base64 begins there. Written as loops, because a line has
+ * any length: regular expressions that count need stack for each character.
+ */
 function endOfBlock(text: string, at: number): number {
   let end = at
-  for (let next = endOf(LINE, text, end); next > end; next = endOf(LINE, text, end)) end = next
-  return end > at ? endOf(LAST, text, end) : endOf(ONLY, text, at)
+  for (;;) {
+    const digits = endOfDigits(text, end)
+    const next = digits - end < MIN_DIGITS ? digits : endOfLine(text, digits)
+    if (next > digits) end = next
+    // What may follow the last line is shorter than a line.
+    else return end > at || digits - at >= MIN_DIGITS ? endOfPads(text, digits) : at
+  }
 }
 
-function endOf(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : at
+function endOfDigits(text: string, at: number): number {
+  let end = at
+  while (end < text.length && IS_DIGIT[text.charCodeAt(end)] === 1) end += 1
+  return end
+}
+
+function endOfPads(text: string, at: number): number {
+  let end = at
+  while (end < at + MAX_PADS && text.charCodeAt(end) === PAD) end += 1
+  return end
+}
+
+/** Returns where the next line begins; `at` itself if no line ends there. */
+function endOfLine(text: string, at: number): number {
+  const end = text.charCodeAt(at) === CR ? at + 1 : at
+  return text.charCodeAt(end) === LF ? end + 1 : at
 }
 
 /** Returns the start of the next line after `at`; -1 if there is none. */
@@ -83,6 +111,14 @@ function zeroBlock(block: string, depth: number): string {
   const zeroed = zeroText(text, depth + 1)
   if (zeroed === text) return block
   const encoded = Buffer.from(zeroed, 'latin1').toString('base64').slice(0, digits.length)
-  let at = 0
-  return block.replace(/[^\r\n]/g, () => encoded[at++] ?? '')
+  let result = ''
+  let used = 0
+  for (let at = 0; at < block.length; ) {
+    const end = endOfPads(block, endOfDigits(block, at))
+    const next = endOfLine(block, end)
+    result += encoded.slice(used, used + end - at) + block.slice(end, next)
+    used += end - at
+    at = next
+  }
+  return result
 }

@@ -23,12 +23,12 @@ export type OutputExpression = {
   filters: string
 }
 
-const WORD = String.raw`[^\s.\\[\]|"'(){}<>=!,:;&]+`
+const SIGNS = String.raw`.\\[\]|"'(){}<>=!,:;&`
 const SEGMENT = new RegExp(
-  String.raw`(${WORD}(?:\s+${WORD})*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9]\d{0,8}))\s*\]`,
+  String.raw`([^\s${SIGNS}][^${SIGNS}]*(?<!\s))|\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9]\d{0,8}))\s*\]`,
   'y',
 )
-const SIMPLE_PATH = /^[\w-]+(?:\.[\w-]+)*$/
+const SIMPLE_PATH = /^(?!.*\.\.)[\w-][\w.-]*(?<!\.)$/
 const OPERATOR_WORD = /(?:^|\s)(?:and|or|contains|not)(?:\s|$)/
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u
 

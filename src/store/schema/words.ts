@@ -95,8 +95,11 @@ export type WebhookStatus = 'PENDING' | 'SUCCEEDED' | 'FAILED'
 export type UsageCategory = 'transactional' | 'campaigns' | 'workflows' | 'inbound'
 /** `settling`: whether Stripe has counted the batch is unknown. */
 export type MeteringState = 'waiting' | 'settling' | 'charged' | 'dropped'
-/** `start`: a server found at its start that its database is older than it was. */
-export type FenceCause = 'restore' | 'command' | 'start'
+/**
+ * `start`: a server found at its start that its database is older than it was. `lost-log`: a server or a
+ * command found that the write-ahead log is gone.
+ */
+export type FenceCause = 'restore' | 'command' | 'start' | 'lost-log'
 /** What the counts of emails are about. */
 export type AnalyticsKind = 'all' | 'provider' | 'campaign' | 'template' | 'workflow'
 export type AnalyticsStream = Exclude<SourceType, 'INBOUND'>

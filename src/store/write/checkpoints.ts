@@ -36,6 +36,8 @@ type Deps = {
   walBytes(): number
   /** Whether the files were removed or replaced: a thread would open the wrong ones. */
   areFilesLost(): boolean
+  /** Called after each copy, also after one that failed. Must not throw. */
+  onCopy?(): void
   log: Log
   counters?: Pick<Counters, 'observe'> | undefined
 }
@@ -44,7 +46,7 @@ export function startCheckpoints(
   deps: Deps,
   limits: CheckpointLimits = DEFAULT_LIMITS,
 ): Checkpoints {
-  const { thread, walBytes, areFilesLost, log, counters } = deps
+  const { thread, walBytes, areFilesLost, onCopy, log, counters } = deps
   const { intervalMs, smallBytes, maxLogBytes } = limits
   let isWritten = false
   let timer: NodeJS.Timeout | undefined
@@ -77,6 +79,7 @@ export function startCheckpoints(
     } catch (error) {
       log.warn({ error }, 'a checkpoint failed and will be tried again')
     }
+    onCopy?.()
   }
 
   function pause(isBusy: boolean): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { link, unlink } from 'node:fs/promises'
+import { link, rm, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -48,6 +48,45 @@ test('acknowledged data survives an unlinked log and a kill', async (t) => {
   )
   const again = await installation.serve()
   assert.equal((await post(again.url, secret, message)).status, 200)
+})
+
+test('a log that is removed after a kill is told by the first process, a command or a server', async (t) => {
+  const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
+  const { secret } = await makeProject(installation)
+  await commandHere(installation, 'queue', 'hold', '--domain', 'dest.test')
+  const database = path.join(installation.folder, 'data', 'pillarbox.db')
+  const env = { PILLARBOX_LOG__LEVEL: 'warn' }
+  const tellings = (log: string[]) => log.filter((line) => line.includes('log is missing')).length
+  const serve = () => installation.serve({ keepsLog: true, env })
+  const sendAndKill = async ({ url, kill }: Awaited<ReturnType<typeof serve>>) => {
+    for (let sent = 0; sent < 3; sent += 1) {
+      assert.equal((await post(url, secret, message)).status, 200)
+    }
+    await kill('SIGKILL')
+  }
+  const list = async () => {
+    const { status, stderr } = await installation.attempt('queue', 'list', '--json')
+    return [status, /log is missing/.test(stderr)]
+  }
+  let server = await serve()
+  await sendAndKill(server)
+  assert.deepEqual(await list(), [0, false], 'nothing is lost')
+  server = await serve()
+  assert.equal(tellings(server.log), 0)
+  await sendAndKill(server)
+  for (const end of ['-wal', '-shm']) await rm(database + end, { force: true })
+  server = await serve()
+  assert.equal(tellings(server.log), 1, server.log.join('\n'))
+  await sendAndKill(server)
+  await unlink(`${database}-wal`)
+  assert.deepEqual(await list(), [1, true])
+  assert.deepEqual(await list(), [0, false])
+  server = await serve()
+  const health = await (await fetch(new URL('/health', server.url))).text()
+  assert.match(health, /its write-ahead log was lost/)
+  const doctor = await installation.attempt('doctor', '--json')
+  const { checks } = JSON.parse(doctor.stdout) as { checks: { id: string; status: string }[] }
+  assert.equal(checks.find(({ id }) => id === 'wal')?.status, 'failed')
 })
 
 test('a second server is refused on a hard link of the database and after the lock was removed', async (t) => {

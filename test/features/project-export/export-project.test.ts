@@ -12,6 +12,7 @@ import {
 } from '../../../src/features/erasure/parts.ts'
 import { exportProject } from '../../../src/features/project-export/export-project.ts'
 import { EXPORTED, LEFT_OUT } from '../../../src/features/project-export/tables.ts'
+import { getInboundMessage } from '../../../src/features/receiving/admin/get.ts'
 import { SEALED } from '../../../src/features/reseal.ts'
 import { writeImageFile } from '../../../src/features/uploads/image-files.ts'
 import { openConnection } from '../../../src/store/connection.ts'
@@ -244,6 +245,37 @@ test('images, large attachments and received mail are files', async (t) => {
   assert.equal(received.length, 3)
   assert.equal(JSON.stringify(received).includes('x@y.test'), false, 'a mailbox of another project')
 })
+
+test('F10: a message whose links cannot be searched is withheld, and the rest is exported', async (t) => {
+  const core = await openTestCore(t)
+  const project = await addProject(core)
+  const mailbox = JSON.stringify([{ for: 'mailbox', address: 'a@b.test', projectId: project.id }])
+  await core.store.write(async (tx) => {
+    await tx.run(sql`insert into inbound_messages (id, received_at, state, reverse_path, recipients, client_address, client_name, size_bytes, raw, raw_chunks)
+      values ('m1', 0, 'failed', '', ${mailbox}, '192.0.2.1', 'x', 6, ${Buffer.from('broken')}, 0),
+        ('m2', 0, 'done', '', ${mailbox}, '192.0.2.1', 'x', 3, ${Buffer.from('abc')}, 0)`)
+  })
+  failOn(t, 'broken')
+  const { folder, files, withheld, rows } = await run(core, t, project.id)
+  assert.deepEqual({ files, withheld }, { files: 1, withheld: ['m1'] })
+  assert.equal(rows['received.ndjson'], 2)
+  assert.deepEqual(await readdir(path.join(folder, 'received')), ['m2.eml'])
+  const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8'))
+  assert.deepEqual(manifest.withheld, ['m1'])
+  const shown = await getInboundMessage(core, 'm1')
+  assert.deepEqual([shown.raw, shown.isWithheld], [null, true])
+  assert.equal((await getInboundMessage(core, 'm2')).isWithheld, false)
+})
+
+/** Reading this text as a search for links reads it fails, as if it had no stack left. */
+function failOn(t: TestContext, content: string): void {
+  const original = Buffer.prototype.toString
+  t.mock.method(Buffer.prototype, 'toString', function (this: Buffer, ...args: [BufferEncoding]) {
+    const text = original.apply(this, args)
+    if (text === content && args[0] === 'latin1') throw new RangeError('Maximum call stack size')
+    return text
+  })
+}
 
 test('an export is of one moment, beside writes', async (t) => {
   const core = await openTestCore(t)

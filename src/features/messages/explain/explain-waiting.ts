@@ -76,7 +76,7 @@ function explainProjectHold(
 
 /** Also of mail that is still in the queue: it is put aside when it is due, or before. */
 function explainFence({ email, hold }: Facts, since: number): Sentence {
-  const reason = `It is held since the database was brought back from a copy, at ${formatSecond(since)}: it may have been sent meanwhile. It waits until an operator releases its project.${describeOtherHold(hold)}`
+  const reason = `It is held since the database was brought back from a copy or lost its log, at ${formatSecond(since)}: it may have been sent meanwhile. It waits until an operator releases its project.${describeOtherHold(hold)}`
   return { reason, command: ['queue', 'release', '--restored', '--project', email.projectId] }
 }
 

@@ -100,7 +100,7 @@ export async function recordReports(
 /** Mail of the server to its users is final by now, and its secrets are no longer known. */
 function shownReport({ isPlatform }: ReportedEmailRow, report: EmailReport): EmailReport {
   if (!isPlatform || report.type === 'delivery' || report.type === 'complaint') return report
-  const hide = (text: string) => text.replace(/[0-9a-f]{16,}/g, '…')
+  const hide = (text: string) => text.replace(/[0-9a-f]{16}[0-9a-f]*/g, '…')
   const { reply = null, diagnostic } = report
   return {
     ...report,

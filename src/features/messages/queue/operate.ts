@@ -92,7 +92,7 @@ function pausedEmail(
 ): AppError {
   if (fencedSince !== null) {
     const suggestion = `To send it, release its project: pillarbox queue release --restored --project ${projectId}`
-    const text = `Email ${id} is held since the database was brought back from a copy.`
+    const text = `Email ${id} is held since the database was brought back from a copy or lost its log.`
     return new AppError('CONFLICT', text, { suggestion })
   }
   if (projectHold !== null) {
