@@ -119,8 +119,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     resolver.stop()
     webhookClient.closeIdle()
     // A server may have been killed meanwhile; then the close may remove its log.
-    if (!isWatching) lookForLog(config.database.file, nativeBinding)
-    await store.close()
+    try {
+      if (!isWatching) lookForLog(config.database.file, nativeBinding)
+    } finally {
+      await store.close()
+    }
   }
   const publicFetch = createPublicFetch({ resolver })
   const webhookClient = createWebhookClient({ resolver, config })

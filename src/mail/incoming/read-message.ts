@@ -37,7 +37,7 @@ export type IncomingMail = {
 
 const MAX_PARTS = 300
 const MAX_TEXT_LENGTH = 1_000_000
-/** No charset has characters of more octets. */
+/** Hardly any charset has characters of more octets. */
 const MAX_TEXT_BYTES = 4 * (MAX_TEXT_LENGTH + 1)
 const MAX_ATTACHMENTS = 100
 const MAX_NAME_LENGTH = 255
@@ -64,7 +64,8 @@ export async function readIncoming(raw: Buffer): Promise<IncomingMail> {
     html: html === '' ? null : makeSafeHtml(html),
     text,
     attachments,
-    isPartial: read.error !== undefined || isLong || read.files.length > MAX_ATTACHMENTS,
+    isPartial:
+      read.error !== undefined || isLong || read.isTextCut || read.files.length > MAX_ATTACHMENTS,
     warnings: damage.list(),
   }
   return read.error === undefined ? mail : withFirstText(mail, raw)

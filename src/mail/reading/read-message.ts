@@ -40,6 +40,8 @@ export type ReadMessage = {
   text: string
   /** Each HTML part has a plain-text alternative, so that `text` is complete. */
   isTextWhole: boolean
+  /** Text beyond `maxTextBytes` was left out. */
+  isTextCut: boolean
   files: ReadFile[]
   /** How the message is signed or encrypted; null if it is not. */
   seal: Seal | null
@@ -52,7 +54,7 @@ export type ReadOptions = {
   /** Whether files have their contents, beside their size. */
   keepsFiles: boolean
   maxParts: number
-  /** Of all texts together, before their charset is decoded. The rest is left out; none is if absent. */
+  /** Of all plain texts, and of all HTML, before the charset is decoded. The rest is left out; none is if absent. */
   maxTextBytes?: number
 }
 
@@ -68,6 +70,8 @@ type ParserPart = {
   encoding: string | false
   getDecoder(): Transform
 }
+
+type TextPart = 'Text' | 'HTML'
 
 type ParserEntity = { textContent?: string; children: ParserEntity[]; isAttachment?: boolean }
 
@@ -132,7 +136,7 @@ export async function readMessage(
   })
   const isTextWhole = parser.isTextWhole()
   const seal = parser.seal ?? sealOfText(message.text)
-  return { ...message, isTextWhole, seal, error }
+  return { ...message, isTextWhole, isTextCut: parser.isTextCut, seal, error }
 }
 
 /**
@@ -163,7 +167,9 @@ class TolerantParser extends MailParser {
   readonly #alternatives = new Map<ParserPart | undefined, Set<string>>()
   /** Whether each file that is not handed over yet is an alternative. */
   readonly #files: boolean[] = []
-  #textBytes = 0
+  #textPart: TextPart = 'Text'
+  readonly #textBytes = { Text: 0, HTML: 0 }
+  isTextCut = false
 
   constructor(context: ParserContext) {
     super({ ...PARSER_OPTIONS, ...{ maxChildNodes: context.maxParts } })
@@ -182,6 +188,7 @@ class TolerantParser extends MailParser {
     part.charset = OCTETS
     const getDecoder = part.getDecoder.bind(part)
     part.getDecoder = () => decoderOf(part.encoding, getDecoder)
+    this.#textPart = part.contentType === 'text/html' ? 'HTML' : 'Text'
     const entity = super.createNode(part)
     if (entity.isAttachment) this.#files.push(isAlternativeFile(part))
     const isHtml = part.contentType === 'text/html'
@@ -211,19 +218,27 @@ class TolerantParser extends MailParser {
     this.#alternatives.set(alternative, types.add(contentType))
   }
 
-  /** The octets of all texts pass through here. */
+  /** The octets of all texts pass through here, after `createNode` of their part. */
   override getDecoder(): { decodeStream(): Transform } {
-    return { decodeStream: () => octetsAsText((octets) => this.#allow(octets)) }
+    return {
+      decodeStream: () => {
+        const part = this.#textPart
+        return octetsAsText((octets) => this.#allow(part, octets))
+      },
+    }
   }
 
-  /** As many of the octets as the limit on texts leaves. */
-  #allow(octets: Buffer): Buffer {
-    const { maxTextBytes, damage } = this.#context
-    if (maxTextBytes === undefined) return octets
-    const left = maxTextBytes - this.#textBytes
-    if (octets.length > left) damage.add(`Text: cut off at ${maxTextBytes} octets.`)
-    this.#textBytes = Math.min(maxTextBytes, this.#textBytes + octets.length)
-    return octets.subarray(0, left)
+  /** As many of the octets as the limit on texts of the kind leaves, up to a character of UTF-8. */
+  #allow(part: TextPart, octets: Buffer): Buffer {
+    const { maxTextBytes = Number.POSITIVE_INFINITY, damage } = this.#context
+    const left = maxTextBytes - this.#textBytes[part]
+    this.#textBytes[part] = Math.min(maxTextBytes, this.#textBytes[part] + octets.length)
+    if (octets.length <= left) return octets
+    this.isTextCut = true
+    damage.add(`${part}: cut off at ${maxTextBytes} octets.`)
+    let end = left
+    while (end > 0 && left - end < 3 && isContinuation(octets[end])) end -= 1
+    return octets.subarray(0, end)
   }
 
   override getTextContent(): MessageText {
@@ -239,9 +254,14 @@ class TolerantParser extends MailParser {
   }
 }
 
+/** Of a character of UTF-8 (RFC 3629 section 3). */
+function isContinuation(octet: number | undefined): boolean {
+  return octet !== undefined && (octet & 0xc0) === 0x80
+}
+
 function emptyMessage(damage: Damage): ReadMessage {
   const none = { from: undefined, to: undefined, cc: undefined, replyTo: undefined }
-  const texts = { subject: '', html: '', text: '', isTextWhole: true }
+  const texts = { subject: '', html: '', text: '', isTextWhole: true, isTextCut: false }
   return { ...none, ...texts, lines: [], files: [], seal: null, damage, error: undefined }
 }
 

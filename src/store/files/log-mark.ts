@@ -103,10 +103,10 @@ function isGone(log: string, id: string): boolean {
   return size === 0 && idOf(log) !== id
 }
 
-/** Two files have the same number when one is made after the other was removed, but not the same birth. */
+/** Two files have the same number when one is made after the other was removed, but not the same birth. A device may have another number after a restart. */
 function idOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? 'gone' : `${found.dev} ${found.ino} ${found.birthtimeNs}`
+  return found === undefined ? 'gone' : `${found.ino} ${found.birthtimeNs}`
 }
 
 /** Another process may be faster. */
