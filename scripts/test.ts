@@ -4,8 +4,8 @@
  * `npm test -- FILE…`: these test files only, each in a process of its own.
  * `npm test -- --processes N`: as many at a time; without it one more than the machine has cores.
  *
- * Most test files run many to a process, one after the other (`test-batch.ts`): they close the
- * sockets and threads that they open. The files ALONE have a process to themselves.
+ * Test files run many to a process, one after the other (`test-batch.ts`): they close the sockets and
+ * threads that they open.
  *
  * A run of all tests bundles the test files, the program and the children (`*-child.ts`) of tests first:
  * processes and threads load the bundles in half the processor time that they need for the source.
@@ -23,23 +23,14 @@ import { bundleForTests } from './bundle-for-tests.ts'
 import { bundleTests } from './bundle-tests.ts'
 import { report } from './test-report.ts'
 
-/** Folders and files in `test` that start and kill programs, fill the disk, or take long. */
-const ALONE = [
-  'e2e/crash',
-  'e2e/commands.test.ts',
-  'e2e/restored-server.test.ts',
-  'docs/commands',
-  'docs/containerfile.test.ts',
-  'cli/serve.test.ts',
-  'store/files',
-  'store/write/crash.test.ts',
-]
+/** Folders in `test` whose files start and kill programs: one of them takes as long as several others. */
+const LONG = ['e2e', 'docs/commands', 'cli']
+const LONG_SIZE = 8
 /** The more files a process runs, the less of its time goes into loading and compiling. */
-const MAX_BATCH_FILES = 64
-const MIN_BATCH_FILES = 8
+const MIN_BATCH_SIZE = 16
 
-/** Folders whose files take longest. They begin, and files alone follow, so that the last processes are short. */
-const FIRST = ['e2e', 'docs', 'cli', 'http', 'outbound', 'inbound', 'features']
+/** Folders whose files take longest. They begin, so that the last processes are short. */
+const FIRST = [...LONG, 'docs', 'http', 'outbound', 'inbound', 'features']
 
 /** For one process with its batch of files. Other load makes the time ten times as long. */
 const TIMEOUT_MS = 3_600_000
@@ -79,9 +70,7 @@ async function runAll(argv: string[]): Promise<boolean> {
   const bundle = path.join(bundles, 'tests.mjs')
   await bundleTests(bundle, tests)
   const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-batches-'))
-  const batched = tests.filter((file) => !isAlone(file))
-  const alone = tests.filter(isAlone).map((file) => [file])
-  const programs = writePrograms(folder, bundle, [...divide(batched, processes), ...alone])
+  const programs = writePrograms(folder, bundle, divide(tests, processes))
   const buildInfo = path.join(cache, 'tsc.tsbuildinfo')
   const results = await Promise.all([
     check('tsc', ['--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile', buildInfo]),
@@ -106,29 +95,35 @@ function readArguments(argv: string[]): { files: string[]; processes: number } {
 
 function listTests(): string[] {
   const rank = (file: string) => {
-    const at = FIRST.indexOf(file.split(path.sep)[1] ?? '')
+    const at = FIRST.findIndex((folder) => isIn(folder, file))
     return at === -1 ? FIRST.length : at
   }
   const files = globSync('test/**/*.test.ts', { exclude: ['test/interop/**'] }).sort()
   return files.sort((a, b) => rank(a) - rank(b))
 }
 
-function isAlone(file: string): boolean {
-  const name = path.relative('test', file).split(path.sep).join('/')
-  return ALONE.some((one) => name === one || name.startsWith(`${one}/`))
+function isIn(folder: string, file: string): boolean {
+  return file.startsWith(path.join('test', folder, path.sep))
 }
 
 /**
  * Divides the files into batches. The later ones are smaller, so that all processes end at nearly the
  * same time.
  */
-function divide(files: string[], processes: number): string[][] {
+function divide(files: readonly string[], processes: number): string[][] {
+  const sizeOf = (file: string) => (LONG.some((folder) => isIn(folder, file)) ? LONG_SIZE : 1)
+  let left = files.reduce((sum, file) => sum + sizeOf(file), 0)
   const batches: string[][] = []
   for (let at = 0; at < files.length; ) {
-    const share = Math.ceil((files.length - at) / (2 * processes))
-    const count = Math.min(MAX_BATCH_FILES, Math.max(MIN_BATCH_FILES, share))
-    batches.push(files.slice(at, at + count))
-    at += count
+    const batch: string[] = []
+    const size = Math.max(MIN_BATCH_SIZE, left / (1.5 * processes))
+    for (let used = 0; used < size && at < files.length; at++) {
+      const file = files[at] as string
+      batch.push(file)
+      used += sizeOf(file)
+      left -= sizeOf(file)
+    }
+    batches.push(batch)
   }
   return batches
 }
