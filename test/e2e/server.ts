@@ -180,7 +180,8 @@ export async function makeProject(installation: Pick<Installation, 'folder'>) {
   return { id, secret }
 }
 
-async function placeDatabase({ folder }: Pick<Installation, 'folder'>): Promise<void> {
+/** As its first start makes it, without rows. */
+export async function placeDatabase({ folder }: Pick<Installation, 'folder'>): Promise<void> {
   const configPath = path.join(folder, 'pillarbox.toml')
   const config = loadConfig({ cwd: folder, configPath, env: {} })
   await prepareDataDir(config)
