@@ -248,7 +248,7 @@ async function postLarge(from: string, sizeBytes: number): Promise<number | unde
     agent: false,
     headers: { authorization: `Bearer ${mine.secret}`, 'content-length': sizeBytes },
   })
-  request.end(Buffer.alloc(sizeBytes, 'x'))
+  request.end(Buffer.alloc(sizeBytes, ' '))
   const [response] = await once(request, 'response')
   response.resume()
   return response.statusCode
@@ -306,7 +306,7 @@ async function sendBomb(): Promise<number> {
 }
 
 test('decompression bombs from one address do not hinder a message of 9 MB', async () => {
-  const bombs = Array.from({ length: 6 }, sendBomb)
+  const bombs = Array.from({ length: 4 }, sendBomb)
   await bombs[0]
   const content = Buffer.alloc(6.5 * MB, 'attached').toString('base64')
   const file = { filename: 'a.bin', contentType: 'application/octet-stream', content }
