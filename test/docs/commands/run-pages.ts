@@ -8,7 +8,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { install } from '../../e2e/server.ts'
+import { commandHere, install, placeDatabase } from '../../e2e/server.ts'
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { programFile } from '../../program-file.ts'
@@ -26,8 +26,16 @@ export const NOT_RUN: readonly [part: string, reason: string][] = [
 
 /** Waits of the guide for which nobody wants to wait here: a person has clicked long before. */
 export const SHORTER: readonly [part: string, shorter: string][] = [
-  ['"timeout":20}', '"timeout":8}'],
+  ['"timeout":20}', '"timeout":4}'],
+  ['seq 1 10000', 'seq 1 5000'],
 ]
+
+/**
+ * This page waits most of the time. It runs beside the pages after that which switches the tracking off for a
+ * moment; each of the two has variables of its own.
+ */
+const WAITING = 'workflows.md'
+const BEFORE_WAITING = 'feedback.md'
 
 /** Prints the code of an authenticator app, as `oathtool --totp --base32 SECRET` does. */
 const OATHTOOL = path.join(import.meta.dirname, '../oathtool.ts')
@@ -38,6 +46,7 @@ const skip = missing.length > 0 && `${missing.join(', ')} not installed`
 
 export const pages = readPages()
 const README = 'README.md'
+type Variables = Record<string, string>
 export const shellBlocks = (page: DocsPage) =>
   page.blocks.filter(({ language }) => language === 'sh')
 const reasonNotToRun = (text: string) => NOT_RUN.find(([part]) => text.includes(part))?.[1]
@@ -64,7 +73,7 @@ function pagesBetween(from: string, to: string): DocsPage[] {
 
 function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): void {
   // Without the settings of this process, but with its cache of compiled code.
-  const env: Record<string, string> = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
+  const shared: Variables = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
   let folder = ''
   let url = ''
   let dns: FakeDns | undefined
@@ -84,6 +93,7 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
     const settings = `[http]\nlisten = '127.0.0.1:0'\n[dns]\nservers = ['${dns.address}']\n`
     const installation = await install({ after: (clean) => cleanups.push(clean) }, settings)
     folder = installation.folder
+    await placeDatabase(installation)
     commands = await startCommandServer(folder)
     const start = `exec '${process.execPath}' '${programFile}' "$@"\n`
     paths.processes = makePrograms(path.join(folder, 'processes'), start)
@@ -91,26 +101,39 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
     const serving = await installation.serve()
     url = serving.url
     const welcome = serving.lines.join('\n')
-    env.PILLARBOX_KEY = /sk_[0-9a-f]+/.exec(welcome)?.[0] ?? ''
-    const [project] = (await installation.command('project', 'list')) as { id: string }[]
-    env.PROJECT_ID = project?.id ?? ''
+    shared.PILLARBOX_KEY = /sk_[0-9a-f]+/.exec(welcome)?.[0] ?? ''
+    const [project] = (await commandHere(installation, 'project', 'list')) as { id: string }[]
+    shared.PROJECT_ID = project?.id ?? ''
   })
 
-  for (const page of chosen) {
-    for (const { text } of shellBlocks(page)) {
-      const reason = reasonNotToRun(text)
-      const [first = ''] = text.split('\n')
-      it(`${page.file}: ${first}`, { skip: reason ?? false }, async () => {
-        const bin = asProcesses.includes(page.file) ? paths.processes : paths.here
-        env.PATH = `${bin}${path.delimiter}${process.env.PATH}`
-        const output = await runBlock(text)
-        learnIds(output)
-        if (text.includes('/v1/send')) await untilDelivered()
+  const { first, waiting, others } = arrange(chosen)
+  describe('one after the other', { concurrency: false }, () => describeBlocks(first, shared))
+  describe('beside each other', { concurrency: true }, () => {
+    for (const some of [waiting, others]) {
+      describe('in their order', { concurrency: false }, () => {
+        const own: Variables = {}
+        before(() => void Object.assign(own, shared))
+        describeBlocks(some, own)
       })
+    }
+  })
+
+  function describeBlocks(some: readonly DocsPage[], env: Variables): void {
+    for (const page of some) {
+      for (const { text } of shellBlocks(page)) {
+        const reason = reasonNotToRun(text)
+        const [first = ''] = text.split('\n')
+        it(`${page.file}: ${first}`, { skip: reason ?? false }, async () => {
+          const bin = asProcesses.includes(page.file) ? paths.processes : paths.here
+          env.PATH = `${bin}${path.delimiter}${process.env.PATH}`
+          learnIds(await runBlock(text, env), env)
+          if (text.includes('/v1/send')) await untilDelivered(env)
+        })
+      }
     }
   }
 
-  async function runBlock(text: string): Promise<string> {
+  async function runBlock(text: string, env: Variables): Promise<string> {
     const script = SHORTER.reduce(
       (rest, [part, shorter]) => rest.replaceAll(part, shorter),
       text.replaceAll('http://127.0.0.1:8080', url),
@@ -130,16 +153,7 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
     })
   }
 
-  function learnIds(output: string): void {
-    const emailId = /"email":"([0-9a-f-]{36})"/.exec(output)?.[1]
-    const jobId = /"jobId":"([^"]+)"/.exec(output)?.[1]
-    if (emailId !== undefined) env.EMAIL_ID = emailId
-    if (jobId !== undefined) env.JOB_ID = jobId
-    // Variables that a block sets for those after it.
-    for (const [, name = '', id] of output.matchAll(/([A-Z]+_ID)=(\S+)/g)) env[name] = id ?? ''
-  }
-
-  async function untilDelivered(): Promise<void> {
+  async function untilDelivered(env: Variables): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS
     const headers = { authorization: `Bearer ${env.PILLARBOX_KEY}` }
     const address = new URL(`/emails/${env.EMAIL_ID}`, url)
@@ -151,6 +165,27 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
     }
     assert.fail('the email was not delivered')
   }
+}
+
+/** The pages that run before the page that waits, this one, and the rest. */
+function arrange(chosen: readonly DocsPage[]) {
+  const waiting = chosen.filter(({ file }) => path.basename(file) === WAITING)
+  const before = chosen.findIndex(({ file }) => path.basename(file) === BEFORE_WAITING)
+  const others = waiting.length === 0 ? [] : chosen.slice(before + 1)
+  return {
+    first: chosen.slice(0, chosen.length - others.length),
+    waiting,
+    others: others.filter((page) => !waiting.includes(page)),
+  }
+}
+
+function learnIds(output: string, env: Variables): void {
+  const emailId = /"email":"([0-9a-f-]{36})"/.exec(output)?.[1]
+  const jobId = /"jobId":"([^"]+)"/.exec(output)?.[1]
+  if (emailId !== undefined) env.EMAIL_ID = emailId
+  if (jobId !== undefined) env.JOB_ID = jobId
+  // Variables that a block sets for those after it.
+  for (const [, name = '', id] of output.matchAll(/([A-Z]+_ID)=(\S+)/g)) env[name] = id ?? ''
 }
 
 /**

@@ -1,3 +1,3 @@
 import { describePages } from './run-pages.ts'
 
-describePages('c', 'e')
+describePages('a', 'e')

@@ -1,3 +1,0 @@
-import { describePages } from './run-pages.ts'
-
-describePages('a', 'b')
