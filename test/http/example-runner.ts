@@ -31,7 +31,7 @@ export type ExampleRunner = {
 
 /** `started` may be empty until the tests begin. */
 export function createExampleRunner(
-  started: StartedService,
+  started: Pick<StartedService, 'service' | 'mine'>,
   dns: ReturnType<typeof createExampleDns>,
 ): ExampleRunner {
   const { service, mine } = started
