@@ -115,7 +115,7 @@ export type App = {
   stop(): Promise<void>
 }
 
-type AppOptions = Pick<OpenOptions, 'log' | 'counters' | 'onMigration'>
+type AppOptions = Pick<OpenOptions, 'log' | 'counters' | 'onMigration' | 'createThread'>
 
 type Stop = (graceMs: number) => Promise<void>
 
@@ -160,7 +160,7 @@ async function stopAll({ mail, loops, delivery, http, parts }: Stops): Promise<v
 
 async function start(
   config: Config,
-  { log, counters, onMigration }: AppOptions,
+  { log, counters, onMigration, createThread }: AppOptions,
   stops: Stops,
 ): Promise<App> {
   await prepareDataDir(config)
@@ -169,7 +169,7 @@ async function start(
   lookForLog(config.database.file, nativeBinding)
   const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
-  const base = await openCore(config, { log, counters, onMigration, watch: true })
+  const base = await openCore(config, { log, counters, onMigration, createThread, watch: true })
   stops.parts.push(base.close)
   // Before anything acts: an older database is fenced.
   stops.parts.push((await startGenerationWatch(base)).stop)

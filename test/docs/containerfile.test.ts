@@ -8,7 +8,8 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { variableOf } from '../../src/config/layers/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { settingKeys } from '../../src/config/settings.ts'
-import { install } from '../e2e/server.ts'
+import { install, placeDatabase } from '../e2e/server.ts'
+import { runAt } from '../fakes/terminal.ts'
 import { programFile } from '../program-file.ts'
 import { healthCommand, readContainerfile } from './containerfile.ts'
 
@@ -27,13 +28,24 @@ const variables = Object.fromEntries(
     .map((pair) => pair.split('=') as [string, string]),
 )
 
+const environment = (folder: string) => ({
+  PILLARBOX_DATA_DIR: path.join(folder, 'data'),
+  PATH: process.env.PATH,
+})
+
 /** How the health check ends beside the server of this folder. */
-function checkHealth(folder: string): Promise<{ status: number; stderr: string }> {
-  const [, ...argv] = health
-  const env = { PILLARBOX_DATA_DIR: path.join(folder, 'data'), PATH: process.env.PATH }
+async function checkHealth(folder: string): Promise<{ status: number; stderr: string }> {
+  const options = { cwd: folder, env: environment(folder) }
+  const { status, err } = await runAt(options, ...health.slice(1))
+  return { status, stderr: err }
+}
+
+/** The same in a process of its own, as the container has it. */
+function runHealthCheck(folder: string): Promise<{ status: number; stderr: string }> {
+  const args = [programFile, ...health.slice(1)]
+  const options = { cwd: folder, env: environment(folder) }
   return new Promise((resolve) => {
-    const args = [programFile, ...argv]
-    execFile(process.execPath, args, { cwd: folder, env }, (error, _stdout, stderr) =>
+    execFile(process.execPath, args, options, (error, _stdout, stderr) =>
       resolve({ status: Number(error?.code ?? 0), stderr }),
     )
   })
@@ -73,10 +85,12 @@ it('its commands exist', () => {
 })
 
 it('the health check succeeds only while the server answers', async (t) => {
-  const { folder, serve } = await install(t, "[http]\nlisten = '127.0.0.1:0'\n")
+  const installation = await install(t, "[http]\nlisten = '127.0.0.1:0'\n")
+  const { folder, serve } = installation
+  await placeDatabase(installation)
   assert.equal((await checkHealth(folder)).status, 1, 'before the first start')
   const server = await serve()
-  const { status, stderr } = await checkHealth(folder)
+  const { status, stderr } = await runHealthCheck(folder)
   assert.deepEqual([status, stderr], [0, ''])
   // A server that hangs keeps its locks and its port.
   process.kill(server.pid, 'SIGSTOP')
@@ -84,5 +98,5 @@ it('the health check succeeds only while the server answers', async (t) => {
   process.kill(server.pid, 'SIGCONT')
   assert.equal((await checkHealth(folder)).status, 0)
   assert.equal(await server.kill('SIGTERM'), 0)
-  assert.equal((await checkHealth(folder)).status, 1)
+  assert.equal((await runHealthCheck(folder)).status, 1)
 })

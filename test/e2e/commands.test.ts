@@ -1,4 +1,4 @@
-/** The command line beside a running server: both are processes, as they are for an operator. */
+/** The command line beside a running server that is a process, as it is for an operator. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { runAt } from '../fakes/terminal.ts'
 import type { ShownEmail } from './mail/shown-email.ts'
 import { eventually } from './program.ts'
-import { installBesideSink, makeProject, post } from './server.ts'
+import { attemptHere, installBesideSink, makeProject, placeDatabase, post } from './server.ts'
 
 function message(from = 'shop@example.test') {
   return { to: 'ada@dest.test', from, subject: 'Hello', body: '<p>Hello</p>' }
@@ -83,6 +83,7 @@ describe('commands beside a running server', () => {
   it('exit with a status that shows their outcome', async (t) => {
     const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
     const { attempt, folder } = installation
+    await placeDatabase(installation)
     const server = await installation.serve()
     for (const [status, code, ...argv] of [
       [1, 'CONFLICT', 'serve'],
@@ -93,9 +94,9 @@ describe('commands beside a running server', () => {
       assert.equal(ended.stdout, '')
       assert.equal(JSON.parse(ended.stderr).error.code, code)
     }
-    const second = await attempt('serve')
-    assert.equal(second.stderr, 'pillarbox: Another server already runs on this database.\n')
-    assert.equal(second.stdout, '')
+    const second = await attemptHere(installation, 'serve')
+    assert.equal(second.err, 'pillarbox: Another server already runs on this database.\n')
+    assert.equal(second.out, '')
     assert.equal((await fetch(new URL('/health', server.url))).status, 200)
     assert.equal(await server.kill('SIGINT'), 0)
 

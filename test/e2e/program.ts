@@ -1,6 +1,6 @@
 /**
  * The whole program in this process: its HTTP listener, database, queue and delivery threads are
- * the real ones, and so are its commands; the DNS and the receivers of mail are fakes that every
+ * the real ones, and so are its commands; large queries run in the main thread; the DNS and the receivers of mail are fakes that every
  * test makes its own domains in.
  */
 import assert from 'node:assert/strict'
@@ -24,6 +24,7 @@ import {
 import { type OpenCore, openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
 import { takeServeLock } from '../../src/store/files/serve-lock.ts'
+import { createInlineThreads } from '../../src/store/read/inline-thread.ts'
 import { copyDatabase } from '../database-template.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
@@ -64,8 +65,11 @@ export type Program = {
   close(): Promise<void>
 }
 
-/** Started; `settings` as the environment has them, over those of tests. */
-export async function startProgram(settings: Record<string, string> = {}): Promise<Program> {
+/** Started; `settings` as the environment has them, over those of tests. The log is silent if absent. */
+export async function startProgram(
+  settings: Record<string, string> = {},
+  log = silentLog(),
+): Promise<Program> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-e2e-'))
   const dns = await startDnsServer()
   const sinks = [await startSink({ host: '127.0.0.2' })]
@@ -86,7 +90,6 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   const load = (more: Record<string, string> = {}) =>
     loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env: { ...env, ...more } })
   const config = load()
-  const log = silentLog()
   // A server has run here before: the lock's file is there, and who has the database open is welcome.
   await prepareDataDir(config)
   await copyDatabase(config.database.file)
@@ -97,7 +100,7 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   let app: App | undefined
 
   async function start(more?: Record<string, string>): Promise<void> {
-    app = await startApp(load(more), { log })
+    app = await startApp(load(more), { log, createThread: createInlineThreads() })
   }
 
   async function stop(): Promise<void> {

@@ -13,7 +13,7 @@ import { prepareDataDir } from '../../src/config/secret.ts'
 import { copyDatabase } from '../database-template.ts'
 import { startDnsServer } from '../fakes/dns-server.ts'
 import { type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
-import { runAt } from '../fakes/terminal.ts'
+import { type Outcome, runAt } from '../fakes/terminal.ts'
 import { programFile } from '../program-file.ts'
 
 const run = promisify(execFile)
@@ -154,14 +154,21 @@ ${more}`
   return { sink, dns, installation: await install(t, configuration) }
 }
 
-/** The JSON that a command prints. It runs in this process, which costs a tenth of a process for each. */
-export async function commandHere(
+/** Exit status and output of a command. It runs in this process, which costs a tenth of a process for each. */
+export function attemptHere(
   { folder }: Pick<Installation, 'folder'>,
   ...argv: string[]
-): Promise<unknown> {
+): Promise<Outcome> {
   const config = path.join(folder, 'pillarbox.toml')
-  const options = { cwd: folder, env: process.env }
-  const { status, out, err } = await runAt(options, '--config', config, ...argv, '--json')
+  return runAt({ cwd: folder, env: process.env }, '--config', config, ...argv)
+}
+
+/** The JSON that such a command prints. */
+export async function commandHere(
+  installation: Pick<Installation, 'folder'>,
+  ...argv: string[]
+): Promise<unknown> {
+  const { status, out, err } = await attemptHere(installation, ...argv, '--json')
   if (status !== 0) throw new Error(`${argv.join(' ')}: ${err}`)
   return JSON.parse(out)
 }

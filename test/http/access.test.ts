@@ -68,6 +68,11 @@ const DEPENDS_ON_CALLER = [
   ...['PATCH /users/@me/projects/:id', 'GET /projects/:id/members', 'POST /v1/track'],
 ]
 
+/** Reads whose answers alone have the ids that later calls name. */
+const TELLS_IDS = [
+  ...['GET /suppressions', 'GET /projects/:id/invitations', 'GET /users/@me/sessions'],
+]
+
 const ALL_LOGIN: Expectation[] = [noKey, noLogin, noLogin, noLogin, noLogin, noLogin, noLogin]
 
 /** One row for each kind of caller. `refine` has the rest. */
@@ -203,7 +208,7 @@ async function perform(
 ): Promise<void> {
   const { example, send } = prepared
   const before = await digestTables(started.service.core)
-  const answer = await send(headers).query(query)
+  const answer = await send(headers, query)
   assert.equal(answer.status, example.status, answer.text)
   if (!DEPENDS_ON_CALLER.includes(step.name)) {
     match(example.response, contentOf(answer), runner.bindings)
@@ -212,7 +217,8 @@ async function perform(
   assert.deepEqual(changed, EFFECTS[step.name] ?? [], 'see access-effects.ts')
 }
 
-type Staged = Pick<ReturnType<typeof useStage>, 'started' | 'stage'>
+type Stages = ReturnType<typeof useStage>
+type Staged = Pick<Stages, 'started' | 'stage'>
 type Prepared = Performance['prepared']
 
 async function callRefused(
@@ -265,52 +271,85 @@ type Performance = {
   query?: Record<string, string>
 }
 
-describe('callers that a route does not admit change nothing, and the one of its example has effect', () => {
-  const { started, runner, stage } = useStage()
+/** A member with the least role that is admitted, or the public key; else the caller of the example. */
+async function performAsLeast(
+  staged: Stages,
+  step: ExampleStep,
+  prepared: Prepared,
+): Promise<void> {
+  const { stage } = staged
+  const { callers, credentials } = prepared
+  const own = needsAdmin(step.name, callers) ? stage.admin : stage.member
+  const allowed = callers === 'any key' ? stage.callers['the public key'] : credentials
+  const headers = takesMember(step, callers) ? own : (allowed ?? {})
+  await asMembers(staged, prepared, () => perform(staged, step, { prepared, headers }))
+}
+
+/** The owner may name the project of a GET in its query. */
+async function performAsOwner(
+  staged: Stages,
+  step: ExampleStep,
+  prepared: Prepared,
+): Promise<void> {
+  const { started, stage } = staged
+  const { callers, credentials } = prepared
+  if (!takesMember(step, callers)) {
+    return perform(staged, step, { prepared, headers: credentials })
+  }
+  const { cookie } = stage.owner
+  const isByQuery = step.name.startsWith('GET ') && ['member', 'admin'].includes(callers)
+  const headers = isByQuery ? { cookie } : stage.owner
+  const query: Headers = isByQuery ? { projectId: started.mine.id } : {}
+  await perform(staged, step, { prepared, headers, query })
+}
+
+describe('callers that a route does not admit change nothing, and those that it admits have effect', () => {
+  const staged = useStage()
   for (const step of exampleSequence) {
     it(step.name, async () => {
-      const prepared = await runner.prepare(step)
-      await asMembers({ started, stage }, prepared, () =>
-        callRefused({ started, stage }, step, prepared),
-      )
-      await perform({ started, runner }, step, { prepared, headers: prepared.credentials })
+      const prepared = await staged.runner.prepare(step)
+      await asMembers(staged, prepared, () => callRefused(staged, step, prepared))
+      await perform(staged, step, { prepared, headers: prepared.credentials })
+      if (!isOnlyRead(step)) return
+      await performAsLeast(staged, step, prepared)
+      await performAsOwner(staged, step, prepared)
     })
   }
 })
 
 describe('the public key, and members with the least role, have the effect of the secret key', () => {
-  const { started, runner, stage } = useStage()
-  for (const step of exampleSequence) {
-    it(step.name, async () => {
-      const prepared = await runner.prepare(step)
-      const { callers, credentials } = prepared
-      const own = needsAdmin(step.name, callers) ? stage.admin : stage.member
-      const allowed = callers === 'any key' ? stage.callers['the public key'] : credentials
-      const headers = takesMember(step, callers) ? own : (allowed ?? {})
-      await asMembers({ started, stage }, prepared, () =>
-        perform({ started, runner }, step, { prepared, headers }),
-      )
-    })
-  }
+  walkChanges(performAsLeast)
 })
 
-describe('the owner has the effect of the key, and may name the project of a GET in its query', () => {
-  const { started, runner, stage } = useStage()
+describe('the owner has the effect of the key', () => {
+  walkChanges(performAsOwner)
+})
+
+/** Describes a walk over the routes that change something; of the others, it only prepares the records. */
+function walkChanges(performAs: typeof performAsOwner): void {
+  const staged = useStage()
+  let reads: ExampleStep[] = []
   for (const step of exampleSequence) {
+    if (isOnlyRead(step)) {
+      reads.push(step)
+      continue
+    }
+    const before = reads
+    reads = []
     it(step.name, async () => {
-      const prepared = await runner.prepare(step)
-      const { callers, credentials } = prepared
-      if (!takesMember(step, callers)) {
-        return perform({ started, runner }, step, { prepared, headers: credentials })
+      for (const read of before) {
+        const prepared = await staged.runner.prepare(read)
+        if (TELLS_IDS.includes(read.name)) await performAs(staged, read, prepared)
       }
-      const { cookie } = stage.owner
-      const isByQuery = step.name.startsWith('GET ') && ['member', 'admin'].includes(callers)
-      const headers = isByQuery ? { cookie } : stage.owner
-      const query: Headers = isByQuery ? { projectId: started.mine.id } : {}
-      await perform({ started, runner }, step, { prepared, headers, query })
+      await performAs(staged, step, await staged.runner.prepare(step))
     })
   }
-})
+}
+
+/** All callers of such a route can read the same. */
+function isOnlyRead({ name }: ExampleStep): boolean {
+  return name.startsWith('GET ') && !(name in EFFECTS)
+}
 
 /** Whether a member may call the route in a project. A step with a cookie of its own needs that one. */
 function takesMember(step: ExampleStep, callers: Callers): boolean {

@@ -10,10 +10,19 @@ const LEAST = { memory: 8, passes: 1 }
 const cheap: typeof argon2 = (algorithm, cost, done) =>
   argon2(algorithm, isOfToday(cost) ? { ...cost, ...LEAST } : cost, done)
 
-/** For all tests of a file or suite. A hash with other parameters than today's is computed as it says. */
+/** For all tests of a file or suite. */
 export function useCheapPasswords(): void {
-  before(() => void Object.assign(crypto, { argon2: cheap }))
-  after(() => void Object.assign(crypto, { argon2 }))
+  before(makePasswordsCheap)
+  after(endCheapPasswords)
+}
+
+/** A hash with other parameters than today's is computed as it says. */
+export function makePasswordsCheap(): void {
+  Object.assign(crypto, { argon2: cheap })
+}
+
+export function endCheapPasswords(): void {
+  Object.assign(crypto, { argon2 })
 }
 
 function isOfToday({ memory, passes }: { memory: number; passes: number }): boolean {

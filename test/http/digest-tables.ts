@@ -1,6 +1,4 @@
-/** Digests of all tables, for tests of what a request changes. */
-import { hash } from 'node:crypto'
-import { serialize } from 'node:v8'
+/** The rows of all tables, for tests of what a request changes. */
 import { sql } from '../../src/store/drizzle.ts'
 import type { Reader } from '../../src/store/store.ts'
 import type { TestCore } from '../core.ts'
@@ -8,33 +6,40 @@ import type { TestCore } from '../core.ts'
 /** The log of requests, which refusals are written to, and what the engine keeps for itself. */
 const OTHERS = ['api_requests', 'sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4']
 
-type Digests = ReadonlyMap<string, string>
+/** The rows of each table as one text. */
+type Digests = ReadonlyMap<string, unknown>
 
-/** The last digests of each database, of the version that its reader gave before they were made. */
-const made = new WeakMap<Reader, { version: number; digests: Digests }>()
+/** The query for the tables of a database; its last result, and the version that its reader gave before. */
+type Made = { query: string; version?: number; digests?: Digests }
 
-/** By table. Tables are read only when another connection has committed since their last digests. */
+const made = new WeakMap<Reader, Made>()
+
+/** By table. Tables are read only when another connection has committed since they were read last. */
 export async function digestTables({ store: { read } }: Pick<TestCore, 'store'>): Promise<Digests> {
   const [row] = await read.all<{ data_version: number }>(sql`pragma data_version`)
   const version = row?.data_version
   if (version === undefined) throw new TypeError('the reader has no version')
-  const last = made.get(read)
-  if (last?.version === version) return last.digests
-  const digests = await readDigests(read)
-  made.set(read, { version, digests })
+  const last: Made = made.get(read) ?? { query: await describeQuery(read) }
+  if (last.version === version && last.digests !== undefined) return last.digests
+  const [rows] = await read.all<Record<string, unknown>>(sql.raw(last.query))
+  const digests = new Map(Object.entries(rows ?? {}))
+  made.set(read, { query: last.query, version, digests })
   return digests
 }
 
-async function readDigests(read: Reader): Promise<Digests> {
-  const tables = await read.all<{ name: string }>(
-    sql`select name from sqlite_schema where type = 'table' order by name`,
+/** One query for all tables: a query for each would take most of the time of the tests that ask. */
+async function describeQuery(read: Reader): Promise<string> {
+  const columns = await read.all<{ name: string; column: string }>(
+    sql`select t.name, c.name as "column" from sqlite_schema t, pragma_table_xinfo(t.name) c
+      where t.type = 'table' and c.hidden <> 1 order by t.name, c.cid`,
   )
-  const own = tables.filter(({ name }) => !OTHERS.includes(name))
-  const digests = own.map(async ({ name }) => {
-    const rows = await read.values(sql.raw(`select * from "${name}"`))
-    return [name, hash('sha256', serialize(rows))] as const
+  const tables = Map.groupBy(columns, ({ name }) => name)
+  for (const other of OTHERS) tables.delete(other)
+  const fields = [...tables].map(([name, own]) => {
+    const row = own.map(({ column }) => `quote("${column}")`).join(`||','||`)
+    return `(select group_concat(${row}, char(10)) from "${name}") as "${name}"`
   })
-  return new Map(await Promise.all(digests))
+  return `select ${fields.join(', ')}`
 }
 
 /** The tables whose rows differ. */

@@ -7,6 +7,7 @@ import { ROUTES } from '../../src/http/route-table.ts'
 import { logIn } from '../session.ts'
 import { type Bindings, bind } from './example-match.ts'
 import { type createExampleDns, EXAMPLE_IDS, type ExampleStep } from './example-sequence.ts'
+import { type Answer, sendPlainly } from './plain-request.ts'
 import type { Method, StartedService } from './service.ts'
 
 export type Headers = Record<string, string>
@@ -19,7 +20,8 @@ type PreparedExample = {
   pathId: string | undefined
   /** The headers of a caller that is admitted. */
   credentials: Headers
-  send(credentials: Headers): supertest.Test
+  /** `query` has more parameters than those of the example. */
+  send(credentials: Headers, query?: Readonly<Record<string, string>>): Promise<Answer>
 }
 
 export type ExampleRunner = {
@@ -29,7 +31,7 @@ export type ExampleRunner = {
 
 /** `started` may be empty until the tests begin. */
 export function createExampleRunner(
-  started: StartedService,
+  started: Pick<StartedService, 'service' | 'mine'>,
   dns: ReturnType<typeof createExampleDns>,
 ): ExampleRunner {
   const { service, mine } = started
@@ -55,16 +57,16 @@ export function createExampleRunner(
     const cookie = await step.cookie?.(context)
     const credentials = cookie === undefined ? await credentialsFor(callers) : { cookie }
     const body = { content, own: step.fields?.(), file: step.file?.() }
+    const signed = sign?.(context, JSON.stringify(content))
     return {
       example,
       callers,
       pathId: made.id ?? params.id,
       credentials,
-      send: (given) => {
-        const verb = method.toLowerCase() as Method
-        const request = supertest(service.url)[verb](url).query(query).set(headers).set(given)
-        if (sign !== undefined) request.set(sign(context, JSON.stringify(content)))
-        return withBody(request, body)
+      send: (given, more = {}) => {
+        const search = new URLSearchParams({ ...query, ...more })
+        const target = new URL(`${url}?${search}`, service.url)
+        return sendBody({ method, target, headers: { ...headers, ...given, ...signed } }, body)
       },
     }
   }
@@ -91,17 +93,30 @@ type StepBody = {
   file: ReturnType<NonNullable<ExampleStep['file']>> | undefined
 }
 
-function withBody(request: supertest.Test, { content, own, file: form }: StepBody): supertest.Test {
-  if (form !== undefined) return request.attach(form.field, form.content, form.name)
+type Request = { method: string; target: URL; headers: Headers }
+
+function sendBody(
+  { method, target, headers }: Request,
+  { content, own, file: form }: StepBody,
+): Promise<Answer> {
   const { file, ...fields } = Object({ ...Object(content), ...own }) as Record<string, string>
-  if (file === undefined) {
-    return request.send(own === undefined ? (content as object | undefined) : fields)
+  if (form === undefined && file === undefined) {
+    return sendPlainly(target, { method, headers, content: own === undefined ? content : fields })
   }
+  const verb = method.toLowerCase() as Method
+  const request = supertest(target.origin)[verb](target.pathname).query(target.search.slice(1))
+  request.set(headers)
+  if (form !== undefined) return answerOf(request.attach(form.field, form.content, form.name))
   for (const [field, value] of Object.entries(fields)) request.field(field, value)
-  return request.attach('file', Buffer.from(file), 'people.csv')
+  return answerOf(request.attach('file', Buffer.from(file ?? ''), 'people.csv'))
 }
 
-export function contentOf({ body, text, type, status }: supertest.Response): unknown {
+async function answerOf(request: supertest.Test): Promise<Answer> {
+  const { status, type, headers, text, body } = await request
+  return { status, type, headers, text, body }
+}
+
+export function contentOf({ body, text, type, status }: Omit<Answer, 'headers'>): unknown {
   if (status === 204) return undefined
   return type === 'application/json' ? body : text
 }

@@ -20,6 +20,7 @@ import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
 import { accountTokens, memberships, projects, users } from '../../src/store/schema/accounts.ts'
+import { deletedEvents } from '../../src/store/schema/analytics.ts'
 import { usageMonths } from '../../src/store/schema/billing.ts'
 import { campaignProgress, campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
@@ -127,6 +128,12 @@ const work = async ({ core }: Stage) => {
   const active = () => core.store.read.$count(jobs, eq(jobs.state, 'active'))
   while ((await left()) + (await active()) > 0) await new Promise(setImmediate)
   await loop.stop(1_000)
+}
+
+/** What the deleted events leave to the counting, which does not run here, would be read at each comparison. */
+const deleteEvents = async (stage: Stage) => {
+  await work(stage)
+  await stage.core.store.write((tx) => tx.delete(deletedEvents))
 }
 
 const token = async ({ core, real }: Stage) => ({
@@ -457,7 +464,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /workflows/:id/executions/cancel-all' },
   { name: 'GET /events/:eventName/usage' },
   { name: 'DELETE /events/:eventName', prepare: manyEvents },
-  { name: 'GET /events/jobs/:jobId', prepare: work },
+  { name: 'GET /events/jobs/:jobId', prepare: deleteEvents },
   { name: 'POST /contacts/import' },
   { name: 'GET /contacts/import/:jobId', prepare: work },
   { name: 'POST /contacts/verify' },

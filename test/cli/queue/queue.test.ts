@@ -15,7 +15,7 @@ import {
   workflows,
 } from '../../../src/store/schema/workflows.ts'
 import { makeFolder } from '../../config/config-folder.ts'
-import { commandsAt } from '../commands-at.ts'
+import { commandsAt, placeDatabase } from '../commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
@@ -50,6 +50,7 @@ async function makeProject(name: string, domain: string): Promise<string> {
 }
 
 before(async () => {
+  await placeDatabase(cwd)
   await json('user', 'create', '--email', owner)
   first = await makeProject('First', 'first.example')
   second = await makeProject('Second', 'second.example')
@@ -316,15 +317,17 @@ describe('a server that runs and does not respond', () => {
       log: silentLog(),
     })
     t.after(() => lock.release())
-    for (const argv of [
-      ['show', id],
-      ['list', '--to', 'silent@now.test'],
-    ]) {
-      const said = await text('queue', ...argv)
-      assert.match(said, /The server did not answer within 2 s, so its live state is not shown\./)
-      assert.match(said, /It is due now; the server did not answer, so no more is known\./)
+    // Each of them waits for an answer.
+    const [sites, ...said] = await Promise.all([
+      run('queue', 'sites'),
+      text('queue', 'show', id),
+      text('queue', 'list', '--to', 'silent@now.test'),
+    ])
+    for (const each of said) {
+      assert.match(each, /The server did not answer within 2 s, so its live state is not shown\./)
+      assert.match(each, /It is due now; the server did not answer, so no more is known\./)
     }
-    const { status, err } = await run('queue', 'sites')
+    const { status, err } = sites
     assert.deepEqual(
       [status, err.split('\n')[0]],
       [...[1, 'pillarbox: The server did not answer within 2 s.']],

@@ -4,19 +4,24 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
+import { copyDatabase } from '../../database-template.ts'
 import { countAnalytics, openCounted } from './analytics-child.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
-const KILLS = 3
-/** Longer than the follower lingers. */
-const RUN_MS = 1_200
+const KILLS = 2
 
 test('after kills the counts are equal to a ledger of the emails, also of deleted ones', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'a.db')
-  for (let round = 0; round < KILLS; round += 1)
-    await runUntilKilled('analytics-child.ts', file, RUN_MS)
+  await copyDatabase(file)
+  const child = {
+    program: 'analytics-child.ts',
+    argument: file,
+    database: file,
+    follower: 'analytics',
+  }
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(child)
 
   const store = await openCounted(file)
   const figures = sql`sum(sent) as sent, sum(delivered) as delivered, sum(opened) as opened`

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../../src/store/ids.ts'
 import { eventually } from '../program.ts'
-import { type Arrival, assertOnce, type Call, startCampaign, untilSent } from './crash-campaign.ts'
+import { type Arrival, assertOnce, type Call, startCampaigns, untilSent } from './crash-campaign.ts'
 import { fillDisk, isRoot, mountDisk } from './small-disk.ts'
 
 /** More than the pages that the log has already may hold. */
@@ -20,7 +20,8 @@ test('F3: a campaign waits while the disk is full, and then reaches everybody on
   if (disk === undefined) return t.skip('a small file system cannot be mounted here')
   // Without a reserve, the outcomes of mail find no space either.
   const configuration = `min_free_bytes = 0\n[database]\nurl = "sqlite:${disk}/pillarbox.db"\n`
-  const campaign = await startCampaign(t, recipients, configuration)
+  const campaigns = await startCampaigns(t, recipients, configuration)
+  const campaign = await campaigns.make()
   const { id, call, arrivals } = campaign
   assert.equal((await call('POST', `/campaigns/${id}/send`)).status, 200)
   await eventually(() => (arrivals.length >= 100 ? true : undefined))
@@ -39,7 +40,7 @@ test('F3: a campaign waits while the disk is full, and then reaches everybody on
     const { data: stats } = (await call('GET', `/campaigns/${id}/stats`)).body
     return stats.deliveredCount === recipients ? true : undefined
   })
-  assert.equal(await campaign.stop(), 0)
+  assert.equal(await campaigns.stop(), 0)
 })
 
 /** Returns how many have arrived once no more do. */

@@ -20,15 +20,32 @@ type Options = {
   /** Every other kill comes once a random number of messages has arrived, and not after a random time. */
   killsAtArrivals?: boolean
   /** Called while the server runs, before each kill. */
-  act?(call: Call, round: number): Promise<unknown>
+  act?(campaign: Campaign, round: number): Promise<unknown>
 }
 
 export type Call = (method: string, route: string, body?: object) => Promise<Answer>
 export type Answer = { status: number; body: { data: Record<string, unknown> } }
 export type Arrival = { id: string; to: string }
 
-/** `configuration` begins in the table `[limits]`. */
-export async function startCampaign(t: TestContext, recipients: number, configuration = '') {
+export type Campaign = {
+  id: string
+  call: Call
+  /** Its messages. */
+  arrivals: Arrival[]
+  killed: Kill[]
+  isSent(): Promise<boolean>
+  killAndRestart(): Promise<void>
+}
+
+/**
+ * A server with contacts, whose campaigns come one after the other: the last one is sent or cancelled when
+ * the next is made. `configuration` begins in the table `[limits]`.
+ */
+export async function startCampaigns(
+  t: Pick<TestContext, 'after'>,
+  recipients: number,
+  configuration = '',
+) {
   const arrivals: Arrival[] = []
   const { installation, sink } = await installBesideSink(t, {
     retrySchedule: '1s',
@@ -53,23 +70,23 @@ export async function startCampaign(t: TestContext, recipients: number, configur
     return Object(body).total === recipients ? true : undefined
   }
   await eventually(contactsAre)
-  const campaign = { name: 'C', subject: 'Hello', body: '<p>Hello {{number}}</p>' }
-  const made = await call('POST', '/campaigns', { ...campaign, from: 'news@example.test' })
-  const id = String(made.body.data.id)
-  return {
-    id,
-    arrivals,
-    call,
-    installation,
-    killed: [] as Kill[],
-    isSent: async () => (await call('GET', `/campaigns/${id}`)).body.data.status === 'SENT',
-    async killAndRestart(killed: Kill[]) {
-      await server.kill('SIGKILL')
-      killed.push(await noteKill(installation, { sink, arrivals }))
-      server = await installation.serve()
-    },
-    stop: () => server.kill('SIGTERM'),
+  const make = async (): Promise<Campaign> => {
+    const campaign = { name: 'C', subject: 'Hello', body: '<p>Hello {{number}}</p>' }
+    const made = await call('POST', '/campaigns', { ...campaign, from: 'news@example.test' })
+    const id = String(made.body.data.id)
+    const killed: Kill[] = []
+    arrivals.length = 0
+    return {
+      ...{ id, call, arrivals, killed },
+      isSent: async () => (await call('GET', `/campaigns/${id}`)).body.data.status === 'SENT',
+      async killAndRestart() {
+        await server.kill('SIGKILL')
+        killed.push(await noteKill(installation, { sink, arrivals }))
+        server = await installation.serve()
+      },
+    }
   }
+  return { make, stop: () => server.kill('SIGTERM') }
 }
 
 export type CampaignCrash = {
@@ -80,17 +97,16 @@ export type CampaignCrash = {
   midway: number
 }
 
-export async function crashCampaign(t: TestContext, options: Options): Promise<CampaignCrash> {
+export async function crashCampaign(campaign: Campaign, options: Options): Promise<CampaignCrash> {
   const { recipients, kills, act } = options
-  const campaign = await startCampaign(t, recipients)
   const { id, call, arrivals, killed } = campaign
   let midway = 0
   assert.equal((await call('POST', `/campaigns/${id}/send`)).status, 200)
   for (let round = 0; round < kills && !(await campaign.isSent()); round += 1) {
     await untilRandomMoment(arrivals, round, options)
-    await act?.(call, round)
+    await act?.(campaign, round)
     midway += arrivals.length < recipients ? 1 : 0
-    await campaign.killAndRestart(killed)
+    await campaign.killAndRestart()
   }
   await call('POST', `/campaigns/${id}/resume`)
   await untilSent(campaign, recipients)
@@ -101,7 +117,6 @@ export async function crashCampaign(t: TestContext, options: Options): Promise<C
   })
   assert.deepEqual([stats.deliveredCount, stats.pending], [recipients, 0])
   assert.equal(stats.totalRecipients, recipients)
-  assert.equal(await campaign.stop(), 0)
   return { duplicates, kills: killed.length, midway }
 }
 
@@ -121,10 +136,7 @@ async function untilRandomMoment(
 }
 
 /** Each step of its progress has the deadline to itself: the machine may be slow. */
-export async function untilSent(
-  { arrivals, isSent }: Awaited<ReturnType<typeof startCampaign>>,
-  recipients: number,
-): Promise<void> {
+export async function untilSent({ arrivals, isSent }: Campaign, recipients: number): Promise<void> {
   while (arrivals.length < recipients) {
     const { length } = arrivals
     await eventually(() => (arrivals.length > length ? true : undefined))

@@ -23,6 +23,7 @@ import type { Reader } from '../../../src/store/store.ts'
 import { findText, listAll } from '../../features/erasure/fill.ts'
 import { fillMany } from '../../features/erasure/fill-many.ts'
 import { PATIENCE_MS } from '../../patience.ts'
+import { serveHere } from '../serve-here.ts'
 import { type Installation, install, makeProject } from '../server.ts'
 
 const configuration = `
@@ -55,7 +56,7 @@ export async function crashReset(t: TestContext, crash: Crash): Promise<number> 
         else if (KEPT_TABLES.includes(name)) assert.ok(left > 0 || !FILLED.includes(name), name)
         else assert.equal(left, 0, name)
       }
-      await checkUsable(installation, secret)
+      await checkUsable(t, { installation, secret })
     },
   })
 }
@@ -184,13 +185,16 @@ async function checkChildren(read: Reader): Promise<void> {
   assert.deepEqual(await read.all(sql`pragma foreign_key_check`), [])
 }
 
-async function checkUsable(installation: Installation, secret: string): Promise<void> {
-  const server = await installation.serve()
+async function checkUsable(
+  t: TestContext,
+  { installation, secret }: Pick<Erased, 'installation' | 'secret'>,
+): Promise<void> {
+  const server = await serveHere(t, installation)
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ email: 'person1@people.test' })
   const made = await fetch(`${server.url}/contacts`, { method: 'POST', headers, body })
   assert.equal(made.status, 201)
   const listed = await fetch(`${server.url}/contacts`, { headers })
   assert.equal(((await listed.json()) as { total: number }).total, 1)
-  assert.equal(await server.kill('SIGTERM'), 0)
+  await server.stop()
 }

@@ -4,7 +4,7 @@ import { crashDeletion, crashReset } from './crash-erasure.ts'
 
 /** A longer run: `RESET_CONTACTS=100000`. */
 const contacts = Number(process.env.RESET_CONTACTS ?? 2_000)
-const kills = contacts > 20_000 ? 20 : 3
+const kills = contacts > 20_000 ? 20 : 2
 const runMs = 600
 
 test('a reset ends whole and touches no other project, however often the server is killed', async (t) => {

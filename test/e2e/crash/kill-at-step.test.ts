@@ -1,68 +1,91 @@
-/** A server that is killed with -9 at each step of one delivery, as its receiver sees them. */
+/** A server that is killed with -9 while each of its deliveries is at another step, as its receiver sees them. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { silence } from '../../fakes/smtp-sink.ts'
+import { type TestContext, test } from 'node:test'
+import { type SinkCommand, silence, startSink } from '../../fakes/smtp-sink.ts'
 import type { ShownEmail } from '../mail/shown-email.ts'
 import { eventually } from '../program.ts'
 import { commandHere, installBesideSink, makeProject, post, type Serving } from '../server.ts'
 
-/** ACCEPTED: the answer to the request has come. The others are verbs of the sink. */
-const STEPS = ['ACCEPTED', 'CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'MESSAGE']
+/** Verbs of the sink. */
+const VERBS = ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'MESSAGE']
+/** The answer to the request has come. */
+const ACCEPTED = 'ACCEPTED'
+/** The message is taken, and the server waits for the rest of the reply. */
+const HALF_REPLY = '250-2.0.0 Ok'
 
-test('F1: a server that is killed at any step of a delivery delivers; only past the final dot twice', async (t) => {
-  let killAt: string | undefined
-  let server: Serving | undefined
-  const killed = new Map<string, Promise<unknown> | undefined>()
-  const { sink, dns, installation } = await installBesideSink(t, {
-    retrySchedule: '1s',
-    respond: ({ verb }) => {
-      if (verb !== killAt) return undefined
-      killAt = undefined
-      killed.set(verb, server?.kill('SIGKILL'))
-      // The message is taken; the server does not live to read the reply.
-      return verb === 'MESSAGE' ? undefined : silence
-    },
-  })
+/** What a sink does that goes silent at the verb, until it is released. */
+function goSilent(at: string) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isSilent = false
+  let isReleased = false
+  const respond = ({ verb }: SinkCommand) => {
+    isSilent ||= verb === at
+    if (isReleased || !isSilent) return undefined
+    resolve()
+    return verb === 'MESSAGE' ? HALF_REPLY : silence
+  }
+  const release = () => {
+    isReleased = true
+  }
+  return { respond, reached: promise, release }
+}
+
+/** A server whose mail goes to a domain and a sink for each step. */
+async function setUp(t: TestContext) {
+  const { sink, dns, installation } = await installBesideSink(t, { retrySchedule: '1s' })
   const { secret } = await makeProject(installation)
+  const receivers = []
+  for (const [index, step] of [...VERBS, ACCEPTED].entries()) {
+    const host = `127.0.0.${index + 2}`
+    const silent = goSilent(step)
+    const own = await startSink({ host, port: sink.port, respond: silent.respond })
+    t.after(() => own.stop())
+    const domain = `${step.toLowerCase()}.test`
+    dns.set(domain, { MX: [[10, `mx.${domain}`]] })
+    dns.set(`mx.${domain}`, { A: [host] })
+    receivers.push({ step, to: `ada@${domain}`, sink: own, ...silent })
+  }
 
-  async function send(step: string): Promise<string> {
-    const to = addressOf(step)
-    const request = { to, from: 'shop@example.test', subject: step, body: '<p>Hello</p>' }
-    const { status, body } = await post(server?.url ?? '', secret, request)
+  async function send({ url }: Serving, to: string): Promise<string> {
+    const request = { to, from: 'shop@example.test', subject: 'Hello', body: '<p>Hello</p>' }
+    const { status, body } = await post(url, secret, request)
     assert.equal(status, 200)
     return (body as { data: { emails: { email: string }[] } }).data.emails[0]?.email ?? ''
   }
 
-  /** Resolves to the email once it is delivered, by the server that runs now. */
+  /** Resolves to the email once it is delivered. */
   const untilDelivered = (id: string) =>
     eventually(async () => {
       const shown = (await commandHere(installation, 'queue', 'show', id)) as ShownEmail
       return shown.state === 'delivered' ? shown : undefined
     })
 
-  for (const step of STEPS) {
-    // A domain for each, so that each delivery opens a connection.
-    const domain = `${step.toLowerCase()}.test`
-    dns.set(domain, { MX: [[10, `mx.${domain}`]] })
-    dns.set(`mx.${domain}`, { A: ['127.0.0.1'] })
-    server ??= await installation.serve()
-    if (step !== 'ACCEPTED') killAt = step
-    const id = await send(step)
-    if (step === 'ACCEPTED') killed.set(step, server.kill('SIGKILL'))
-    await eventually(() => killed.has(step) || undefined)
-    await killed.get(step)
+  return { installation, receivers, send, untilDelivered }
+}
 
-    const copiesNow = () => sink.messages.filter(({ to }) => to.includes(addressOf(step)))
+test('F1: a server that is killed at any step of a delivery delivers; only past the final dot twice', async (t) => {
+  const { installation, receivers, send, untilDelivered } = await setUp(t)
+  const first = await installation.serve()
+  const ids = new Map<string, string>()
+  for (const { step, to } of receivers.filter((each) => each.step !== ACCEPTED))
+    ids.set(step, await send(first, to))
+  await Promise.all(receivers.map(({ step, reached }) => (step === ACCEPTED ? null : reached)))
+  ids.set(ACCEPTED, await send(first, `ada@${ACCEPTED.toLowerCase()}.test`))
+  await first.kill('SIGKILL')
+  for (const { release } of receivers) release()
+
+  const second = await installation.serve()
+  for (const { step, sink } of receivers) {
     const wanted = step === 'MESSAGE' ? 2 : 1
-    server = await installation.serve()
-    await eventually(() => copiesNow().length >= wanted || undefined)
-    const { attempts } = await untilDelivered(id)
-    const copies = copiesNow()
-    const ids = copies.map(({ bytes }) => /^message-id: (\S+)/im.exec(String(bytes))?.[1])
-    assert.equal(new Set(ids).size, 1, 'all copies have one Message-ID')
+    await sink.waitForMessages(wanted)
+    const { attempts } = await untilDelivered(ids.get(step) ?? '')
+    const messageIds = sink.messages.map(
+      ({ bytes }) => /^message-id: (\S+)/im.exec(String(bytes))?.[1],
+    )
+    assert.equal(new Set(messageIds).size, 1, 'all copies have one Message-ID')
     // The server may have gone on for a moment after its answer.
-    if (step === 'ACCEPTED') continue
-    assert.equal(copies.length, wanted, step)
+    if (step === ACCEPTED) continue
+    assert.equal(sink.messages.length, wanted, step)
     assert.deepEqual(
       attempts.map(({ result, maybeDelivered }) => [result, maybeDelivered]),
       [
@@ -71,9 +94,5 @@ test('F1: a server that is killed at any step of a delivery delivers; only past 
       ],
     )
   }
-  assert.equal(await server?.kill('SIGTERM'), 0)
+  assert.equal(await second.kill('SIGTERM'), 0)
 })
-
-function addressOf(step: string): string {
-  return `ada@${step.toLowerCase()}.test`
-}

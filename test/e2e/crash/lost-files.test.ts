@@ -3,8 +3,10 @@ import { link, rm, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runAt } from '../../fakes/terminal.ts'
 import { eventually } from '../program.ts'
-import { commandHere, installBesideSink, makeProject, post } from '../server.ts'
+import { serveHere } from '../serve-here.ts'
+import { commandHere, type Installation, installBesideSink, makeProject, post } from '../server.ts'
 
 const message = {
   from: 'shop@example.test',
@@ -46,8 +48,9 @@ test('acknowledged data survives an unlinked log and a kill', async (t) => {
     acknowledged.filter((id) => !ids.has(id)),
     [],
   )
-  const again = await installation.serve()
+  const again = await serveHere(t, installation)
   assert.equal((await post(again.url, secret, message)).status, 200)
+  await again.stop()
 })
 
 test('a log that is removed after a kill is told by the first process, a command or a server', async (t) => {
@@ -65,8 +68,8 @@ test('a log that is removed after a kill is told by the first process, a command
     await kill('SIGKILL')
   }
   const list = async () => {
-    const { status, stderr } = await installation.attempt('queue', 'list', '--json')
-    return [status, /log is missing/.test(stderr)]
+    const { status, err } = await attemptHere(installation, 'queue', 'list')
+    return [status, /log is missing/.test(err)]
   }
   let server = await serve()
   await sendAndKill(server)
@@ -81,12 +84,13 @@ test('a log that is removed after a kill is told by the first process, a command
   await unlink(`${database}-wal`)
   assert.deepEqual(await list(), [1, true])
   assert.deepEqual(await list(), [0, false])
-  server = await serve()
-  const health = await (await fetch(new URL('/health', server.url))).text()
+  const last = await serveHere(t, installation)
+  const health = await (await fetch(new URL('/health', last.url))).text()
   assert.match(health, /its write-ahead log was lost/)
-  const doctor = await installation.attempt('doctor', '--json')
-  const { checks } = JSON.parse(doctor.stdout) as { checks: { id: string; status: string }[] }
+  const doctor = await attemptHere(installation, 'doctor')
+  const { checks } = JSON.parse(doctor.out) as { checks: { id: string; status: string }[] }
   assert.equal(checks.find(({ id }) => id === 'wal')?.status, 'failed')
+  await last.stop()
 })
 
 test('a second server is refused on a hard link of the database and after the lock was removed', async (t) => {
@@ -95,15 +99,21 @@ test('a second server is refused on a hard link of the database and after the lo
   await installation.serve()
   const data = path.join(installation.folder, 'data')
   await unlink(path.join(data, 'pillarbox.db.serving'))
-  const second = await installation.attempt('serve', '--json')
-  assert.deepEqual([second.status, JSON.parse(second.stderr).error.code], [1, 'CONFLICT'])
+  const second = await attemptHere(installation, 'serve')
+  assert.deepEqual([second.status, JSON.parse(second.err).error.code], [1, 'CONFLICT'])
   await link(path.join(data, 'pillarbox.db'), path.join(data, 'other.db'))
   const url = 'sqlite:other.db'
   const { installation: other } = await installBesideSink(t, {
     retrySchedule: '1h',
     configuration: `[database]\nurl = "${url.replace('other.db', path.join(data, 'other.db'))}"`,
   })
-  const third = await other.attempt('serve', '--json')
+  const third = await attemptHere(other, 'serve')
   assert.equal(third.status, 1)
-  assert.match(JSON.parse(third.stderr).error.message, /has 2 names|has this database open/)
+  assert.match(JSON.parse(third.err).error.message, /has 2 names|has this database open/)
 })
+
+/** In this process, as `commandHere`, whatever its status is. */
+function attemptHere({ folder }: Installation, ...argv: string[]) {
+  const config = path.join(folder, 'pillarbox.toml')
+  return runAt({ cwd: folder, env: process.env }, '--config', config, ...argv, '--json')
+}

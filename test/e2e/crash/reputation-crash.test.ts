@@ -4,20 +4,25 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
+import { copyDatabase } from '../../database-template.ts'
 import { openCountedProjects } from './counted-projects.ts'
 import { countReputation } from './reputation-child.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
-const KILLS = 3
-/** Longer than the follower lingers. */
-const RUN_MS = 700
+const KILLS = 2
 
 test('after kills the counters of reputation are equal to a recount of the events', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'a.db')
-  for (let round = 0; round < KILLS; round += 1)
-    await runUntilKilled('reputation-child.ts', file, RUN_MS)
+  await copyDatabase(file)
+  const child = {
+    program: 'reputation-child.ts',
+    argument: file,
+    database: file,
+    follower: 'reputation',
+  }
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(child)
 
   const store = await openCountedProjects(file)
   const [early] = await store.read.all<{ n: number }>(

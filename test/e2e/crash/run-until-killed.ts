@@ -2,24 +2,40 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 import { childProgram } from '../../child-program.ts'
+import { eventually } from '../program.ts'
 
-/**
- * Runs a program of this folder, with one argument, until it has written its first line, and about `runMs`
- * longer; then it is killed.
- */
-export async function runUntilKilled(
-  program: string,
-  argument: string,
-  runMs: number,
-): Promise<void> {
+/** Longer than the followers linger: it dies at any moment between two counts. */
+const LONGEST_MS = 600
+
+type Child = {
+  /** A file of this folder. */
+  program: string
+  argument: string
+  database: string
+  /** The name of the follower that counts in it. */
+  follower: string
+}
+
+/** Runs a program until its follower has counted some of its events, and for a random time; then it is killed. */
+export async function runUntilKilled({ program, argument, ...counted }: Child): Promise<void> {
+  const before = lastCounted(counted)
   const args = [childProgram(`test/e2e/crash/${program}`), argument]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
-  await Promise.race([once(child.stdout, 'data'), exited])
   child.stdout.resume()
+  const isCounted = () => child.exitCode !== null || lastCounted(counted) > before
+  await eventually(() => isCounted() || undefined)
   assert.equal(child.exitCode, null)
-  await sleep(runMs + Math.random() * 200)
+  await sleep(Math.random() * LONGEST_MS)
   child.kill('SIGKILL')
   await exited
+}
+
+function lastCounted({ database: file, follower }: Pick<Child, 'database' | 'follower'>): number {
+  const database = new Database(file, { readonly: true, timeout: 10_000 })
+  const row = database.prepare('SELECT seq FROM event_followers WHERE name = ?').get(follower)
+  database.close()
+  return Number(Object(row).seq ?? 0)
 }

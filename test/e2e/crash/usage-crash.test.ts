@@ -5,23 +5,24 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
 import { sql } from '../../../src/store/drizzle.ts'
+import { copyDatabase } from '../../database-template.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 import { LIMIT, makeProjects, openUsageCore } from './usage-child.ts'
 
-const KILLS = 3
-/** Longer than the follower lingers. */
-const RUN_MS = 900
+const KILLS = 2
 
 type Row = { name: string; used: number; emails: number; failed: number; suppressed: number }
 
 test('after kills the use of each project is equal to its emails that were not stopped', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
+  const database = path.join(folder, 'pillarbox.db')
+  await copyDatabase(database)
   const first = await openUsageCore(folder)
   await makeProjects(first)
   await first.close()
-  for (let round = 0; round < KILLS; round += 1)
-    await runUntilKilled('usage-child.ts', folder, RUN_MS)
+  const child = { program: 'usage-child.ts', argument: folder, database, follower: 'billing' }
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(child)
 
   const core = await openUsageCore(folder)
   const follower = startUsage(core)

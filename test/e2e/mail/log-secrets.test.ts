@@ -7,10 +7,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { createLog } from '../../../src/log.ts'
 import { buildDsn } from '../../features/receiving/receiver.ts'
 import { connect } from '../../inbound/dialogue.ts'
 import { plainLogin } from '../../inbound/submission-server.ts'
-import { commandHere, installBesideSink, makeProject } from '../server.ts'
+import { eventually, startProgram } from '../program.ts'
 
 const WRONG = `sk_${'0f'.repeat(32)}`
 const SUBJECT = 'the marked subject'
@@ -24,17 +25,19 @@ function message({ to, token = '' }: { to: string; token?: string }): string {
   ].join('\r\n')
 }
 
-const CONFIGURATION = `
-[submission]
-listen = ["127.0.0.1:0"]
-[inbound]
-listen = ["127.0.0.1:0"]
-`
+const SETTINGS = {
+  PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["1h"]',
+  PILLARBOX_SUBMISSION__LISTEN: '["127.0.0.1:0"]',
+  PILLARBOX_INBOUND__LISTEN: '["127.0.0.1:0"]',
+}
 
-for (const level of ['info', 'debug']) {
+for (const level of ['info', 'debug'] as const) {
   test(`at ${level} the log of SMTP has no credential, subject or body`, async (t) => {
-    const { sink, installation } = await installBesideSink(t, {
-      ...{ retrySchedule: '1h', configuration: CONFIGURATION },
+    const lines: string[] = []
+    const log = createLog(level, { write: (line) => void lines.push(line) })
+    const program = await startProgram(SETTINGS, log)
+    t.after(program.close)
+    const sink = await program.receive('dest.test', {
       respond: ({ verb, line }) => {
         if (verb === 'RCPT' && line.includes('gone')) return `550 5.1.1 ${line} is unknown here`
         if (verb === 'RCPT' && line.includes('busy')) return `451 4.7.1 ${line} is busy`
@@ -43,12 +46,9 @@ for (const level of ['info', 'debug']) {
         return undefined
       },
     })
-    const { secret } = await makeProject(installation)
-    const env = { PILLARBOX_LOG__LEVEL: level }
-    const server = await installation.serve({ env, keepsLog: true })
-    const [submission = 0, inbound = 0] = [server.submission, server.inbound].map(([place]) =>
-      Number(place?.split(':').at(-1)),
-    )
+    const { secret } = program.project
+    const [submission = 0] = program.submissionPorts()
+    const inbound = program.inboundPort()
     const dial = async (port: number) => {
       const client = await connect(port, { ehlo: 'client.test' })
       t.after(client.close)
@@ -86,9 +86,9 @@ for (const level of ['info', 'debug']) {
     await client.data(message({ to: 'ada@dest.test' }).replaceAll('example.test', 'other.test'))
     client.close()
     const states = async () =>
-      (await commandHere(installation, 'queue', 'list', '--state', 'delivered')) as unknown[]
+      (await program.command('queue', 'list', '--state', 'delivered')) as unknown[]
     await sink.waitForMessages(1)
-    while ((await states()).length === 0);
+    await eventually(async () => ((await states()).length > 0 ? true : undefined))
 
     const returnPath = sink.messages[0]?.from ?? ''
     assert.match(returnPath, /@/)
@@ -110,27 +110,27 @@ for (const level of ['info', 'debug']) {
       peer.close()
     }
     const unread = async () =>
-      ((await commandHere(installation, 'inbound', 'list')) as { state: string }[]).length
-    while ((await unread()) === 0);
+      ((await program.command('inbound', 'list')) as { state: string }[]).length
+    await eventually(async () => ((await unread()) > 0 ? true : undefined))
     const cut = await dial(inbound)
     await cut.open('eve.sender@dest.test', returnPath)
     cut.write(message({ to: returnPath }))
     cut.socket.resetAndDestroy()
     await once(cut.socket, 'close')
-    assert.equal(await server.kill('SIGTERM'), 0)
+    await program.stop()
 
-    const text = server.log.join('\n')
+    const text = lines.join('')
     assert.match(text, /a login for submission failed/)
     assert.match(text, /email delivered/)
     const secrets = [secret, WRONG, base64(WRONG), base64(secret), plainLogin(secret)]
     for (const each of [...secrets, plainLogin(WRONG), SUBJECT, BODY]) {
-      assert.ok(!text.includes(each), `${each}: ${server.log.find((line) => line.includes(each))}`)
+      assert.ok(!text.includes(each), `${each}: ${lines.find((line) => line.includes(each))}`)
     }
     // Halves, too: a line may have been cut.
     for (const each of [secret, WRONG]) assert.ok(!text.includes(each.slice(0, 32)), each)
     if (level === 'debug') return
     for (const each of [...recipients, returnPath, 'eve.sender@', 'no.such.box@', 'shop@']) {
-      assert.ok(!text.includes(each), `${each}: ${server.log.find((line) => line.includes(each))}`)
+      assert.ok(!text.includes(each), `${each}: ${lines.find((line) => line.includes(each))}`)
     }
   })
 }

@@ -6,11 +6,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'
-import supertest from 'supertest'
-import { match } from '../example-match.ts'
-import { contentOf, createExampleRunner } from '../example-runner.ts'
-import { createExampleDns, exampleOptions, exampleSequence } from '../example-sequence.ts'
-import { useService } from '../service.ts'
+import { contentOf } from '../example-runner.ts'
+import { walkExamples } from '../example-walk.ts'
 import { findDifferences, listItems, noteItems } from './shape.ts'
 import { type Shape, SPECIFICATION } from './specification.ts'
 
@@ -31,12 +28,9 @@ const ALIASES: Record<string, string> = {
 }
 
 /** Their examples show the form of newer clients; the specification has the older one. */
-const SHOWN_IN_NEWER_FORM = ['GET /analytics/timeseries']
+const SHOWN_IN_NEWER_FORM = ['/analytics/timeseries'] as const
 
 const pairs = Object.keys(SPECIFICATION)
-const dns = createExampleDns()
-const started = useService(exampleOptions(dns))
-const { bindings, prepare } = createExampleRunner(started, dns)
 const answers: Answers = new Map()
 /** Shapes of items of lists that some answer has. */
 const seenItems = new Set<Shape>()
@@ -44,8 +38,8 @@ let described: Map<string, Operation>
 
 describe(`the census of ${pairs.length} operations of the specification`, () => {
   before(async () => {
-    const { body } = await supertest(started.service.url).get('/openapi.json')
-    const paths = Object.entries<Record<string, Operation>>(body.paths)
+    const { steps, reads } = await walkExamples()
+    const paths = Object.entries<Record<string, Operation>>(reads['/openapi.json'].body.paths)
     described = new Map(
       paths.flatMap(([url, methods]) =>
         Object.entries(methods).map(([method, operation]): [string, Operation] => [
@@ -54,8 +48,15 @@ describe(`the census of ${pairs.length} operations of the specification`, () => 
         ]),
       ),
     )
-    for (const step of exampleSequence) await run(step)
-    for (const pair of SHOWN_IN_NEWER_FORM) await callPlainly(pair)
+    for (const { name, answer } of steps) {
+      const seen = { status: answer.status, body: contentOf(answer) }
+      answers.set(nameOf(name), [...(answers.get(nameOf(name)) ?? []), seen])
+    }
+    // Without parameters, in place of the example.
+    for (const path of SHOWN_IN_NEWER_FORM) {
+      const { status, body } = reads[path]
+      answers.set(`GET ${path}`, [{ status, body }])
+    }
     for (const [pair, [, shape]] of Object.entries(SPECIFICATION)) {
       for (const { body } of answers.get(nameOf(pair)) ?? [])
         noteItems(shape ?? 'any', body, seenItems)
@@ -100,22 +101,6 @@ describe(`the census of ${pairs.length} operations of the specification`, () => 
     assert.deepEqual(faults, [])
   })
 })
-
-async function run(step: (typeof exampleSequence)[number]): Promise<void> {
-  const { example, credentials, send } = await prepare(step)
-  const answer = await send(credentials)
-  const name = nameOf(step.name)
-  const body = contentOf(answer)
-  // Later examples name the ids of this answer.
-  if (answer.status === example.status) match(example.response, body, bindings)
-  answers.set(name, [...(answers.get(name) ?? []), { status: answer.status, body }])
-}
-
-/** Without parameters, in place of the example. */
-async function callPlainly(pair: string): Promise<void> {
-  const { status, body } = await started.call('get', pair.replace('GET ', ''))
-  answers.set(nameOf(pair), [{ status, body }])
-}
 
 /** Parameters are named by their places, since documents and code name them differently. */
 function nameOf(pair: string): string {

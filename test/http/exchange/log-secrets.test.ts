@@ -6,9 +6,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createLog, type LogLevel } from '../../../src/log.ts'
-import { match } from '../example-match.ts'
-import { contentOf, createExampleRunner } from '../example-runner.ts'
-import { createExampleDns, exampleOptions, exampleSequence } from '../example-sequence.ts'
+import { exampleSequence } from '../example-sequence.ts'
+import { walkExamples } from '../example-walk.ts'
 import { useService } from '../service.ts'
 
 const PRIVATE_NAME =
@@ -27,22 +26,19 @@ function listPrivate(value: unknown, isPrivate = false): string[] {
   )
 }
 
-for (const level of ['info', 'debug'] satisfies LogLevel[]) {
+for (const level of ['info', 'debug'] as const satisfies LogLevel[]) {
   describe(`at ${level}, while all examples run`, () => {
     const lines: string[] = []
     const log = createLog(level, { write: (line: string) => lines.push(line) })
-    const dns = createExampleDns()
-    const started = useService({ ...exampleOptions(dns), log })
-    const { bindings, prepare } = createExampleRunner(started, dns)
+    const started = useService({ log })
     const secrets = new Set<string>()
     const addresses = new Set<string>()
 
     it('each is answered', async () => {
-      for (const step of exampleSequence) {
-        const { example, credentials, send } = await prepare(step)
-        const answer = await send(credentials)
-        assert.equal(answer.status, example.status, `${step.name}: ${answer.text}`)
-        match(example.response, contentOf(answer), bindings)
+      const walk = await walkExamples()
+      lines.push(...walk.lines[level])
+      for (const { example, credentials, answer, difference } of walk.steps) {
+        if (difference !== undefined) throw difference
         for (const value of [example.request, answer.body, credentials.cookie ?? '']) {
           for (const secret of listPrivate(value)) secrets.add(secret)
           for (const [found] of JSON.stringify(value ?? null).matchAll(ADDRESS))
