@@ -4,6 +4,8 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { makeFolder } from './config/config-folder.ts'
+import { runAt } from './fakes/terminal.ts'
+import { programFile } from './program-file.ts'
 
 const main = path.join(import.meta.dirname, '..', 'src', 'main.ts')
 
@@ -32,14 +34,13 @@ describe('main', () => {
   const full = '/dev/full'
   it('fails with one line when its output does not fit on the disk', {
     skip: !existsSync(full),
-  }, () => {
+  }, async () => {
     const folder = makeFolder()
     const env = { ...process.env, PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' }
-    const made = spawnSync(process.execPath, [main, 'user', 'list'], { cwd: folder, env })
-    assert.equal(made.status, 0)
+    assert.equal((await runAt({ cwd: folder, env }, 'user', 'list')).status, 0)
     for (const argv of [['version'], ['backup', '-']]) {
       const stdout = openSync(full, 'w')
-      const { status, stderr } = spawnSync(process.execPath, [main, ...argv], {
+      const { status, stderr } = spawnSync(process.execPath, [programFile, ...argv], {
         ...{ cwd: folder, env, encoding: 'utf8' },
         stdio: ['ignore', stdout, 'pipe'],
       })

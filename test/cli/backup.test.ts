@@ -8,10 +8,11 @@ import { backups } from '../../src/store/schema/backups.ts'
 import { takeBackupLock } from '../../src/store/snapshot/backup-lock.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { changeBackup } from '../features/backup/work.ts'
-import { commandsAt } from './commands-at.ts'
+import { commandsAt, placeDatabase } from './commands-at.ts'
 
 test('a backup that cannot be recorded is made all the same, and the output says so', async () => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const { run, withStore } = commandsAt({ cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } })
   assert.equal((await run('user', 'list')).status, 0)
   await withStore((store) =>
@@ -30,6 +31,7 @@ test('a backup that cannot be recorded is made all the same, and the output says
 
 test('a backup that is refused because another one runs is no failed backup', async () => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const place = { cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } }
   const { run, failure, withStore } = commandsAt(place)
   const attempts = () => withStore((store) => store.read.$count(backups))
@@ -48,6 +50,7 @@ test('a backup that is refused because another one runs is no failed backup', as
 
 test('a path that cannot be a backup is refused by its name', async () => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const { run, failure } = commandsAt({ cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } })
   assert.equal((await run('user', 'list')).status, 0)
   const missing = path.join(cwd, 'missing')
@@ -69,6 +72,7 @@ test('a path that cannot be a backup is refused by its name', async () => {
 
 test('verify and restore write what a foreign backup says of itself without control characters', async (t) => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const { run } = commandsAt({ cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } })
   assert.equal((await run('user', 'list')).status, 0)
   const own = path.join(cwd, 'backup.tar.zst')

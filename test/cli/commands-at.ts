@@ -1,8 +1,10 @@
 /** Commands of a test in one place, and what becomes of them. */
 import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { silentLog } from '../../src/log.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { copyDatabase } from '../database-template.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 
 type Place = { cwd: string; env: NodeJS.ProcessEnv }
@@ -39,4 +41,11 @@ export function commandsAt(place: Place, ...first: string[]) {
     }
   }
   return { run, text, json, failure, withStore }
+}
+
+/** Puts a database without rows where the commands of `cwd` look for it: to migrate a new one takes longer. */
+export async function placeDatabase(cwd: string): Promise<void> {
+  const folder = path.join(cwd, 'data')
+  mkdirSync(folder, { mode: 0o700 })
+  await copyDatabase(path.join(folder, 'pillarbox.db'))
 }

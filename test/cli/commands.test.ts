@@ -18,7 +18,7 @@ import { attempts, contents, type Email, emails } from '../../src/store/schema/m
 import { sandboxMessages } from '../../src/store/schema/service.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
-import { commandsAt } from './commands-at.ts'
+import { commandsAt, placeDatabase } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
@@ -75,6 +75,7 @@ function send(to: string, ...more: string[]) {
 }
 
 before(async () => {
+  await placeDatabase(cwd)
   await json('user', 'create', '--email', owner)
   project = await json('project', 'create', '--name', 'Letters', '--owner', owner)
   await json('domain', 'add', '--project', project.id, 'example.test')

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
+import { placeDatabase } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = {
@@ -27,7 +28,10 @@ async function deleteAsking(id: string, typed: string) {
 }
 
 describe('pillarbox project delete', () => {
-  before(() => run('user', 'create', '--email', owner))
+  before(async () => {
+    await placeDatabase(cwd)
+    await run('user', 'create', '--email', owner)
+  })
 
   it('deletes with --yes, and the project is no longer there', async () => {
     const id = await makeProject('Gone')

@@ -7,7 +7,7 @@ import { templates } from '../../src/store/schema/messages.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
-import { commandsAt } from './commands-at.ts'
+import { commandsAt, placeDatabase } from './commands-at.ts'
 
 const cwd = makeFolder()
 let dns: FakeDns
@@ -19,6 +19,7 @@ const add = (name: string, ...options: string[]) =>
   text('domain', 'add', '--project', projects[0] ?? '', name, ...options)
 
 before(async () => {
+  await placeDatabase(cwd)
   dns = await startDnsServer({
     'mail.example.com': { A: ['192.0.2.1'], AAAA: ['2001:db8::1'] },
     '1.2.0.192.in-addr.arpa': { PTR: ['Mail.Example.com'] },

@@ -5,7 +5,7 @@ import { eq, sql } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema/inbound.ts'
 import { makeFolder } from '../config/config-folder.ts'
-import { commandsAt } from './commands-at.ts'
+import { commandsAt, placeDatabase } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
@@ -34,7 +34,7 @@ const keep = (message: Partial<InboundMessage>) =>
   })
 
 describe('pillarbox inbound', () => {
-  before(() => json('inbound', 'list'))
+  before(() => placeDatabase(cwd))
 
   it('list shows mail to the server itself and unreadable mail, newest first', async () => {
     assert.deepEqual(await json('inbound', 'list'), [])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { makeFolder } from '../config/config-folder.ts'
-import { commandsAt } from './commands-at.ts'
+import { commandsAt, placeDatabase } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
@@ -27,6 +27,7 @@ const roles = async (): Promise<Record<string, string>> => {
 }
 
 before(async () => {
+  await placeDatabase(cwd)
   for (const name of ['owner', 'ann', 'bob']) {
     await json('user', 'create', '--email', `${name}@example.test`)
   }

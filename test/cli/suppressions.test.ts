@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import { readSince } from '../../src/cli/options/since.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { runAt } from '../fakes/terminal.ts'
-import { commandsAt } from './commands-at.ts'
+import { commandsAt, placeDatabase } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
@@ -11,6 +11,7 @@ const { run, json, failure } = commandsAt({ cwd, env }, 'suppressions')
 const projects: string[] = []
 
 before(async () => {
+  await placeDatabase(cwd)
   await runAt({ cwd, env }, 'user', 'create', '--email', 'owner@example.test')
   for (const name of ['Letters', 'Notes']) {
     const argv = ['project', 'create', '--name', name, '--owner', 'owner@example.test', '--json']

@@ -118,13 +118,13 @@ test('records have names, and tags have descriptions', () => {
 })
 
 test('the description passes the recommended rules of Redocly', async () => {
-  const config = await createConfig({ extends: ['recommended'] })
+  // The paths of this API family are ambiguous to such tools: an event may be called `contact`.
+  const rules = { 'no-ambiguous-paths': 'off' } as const
+  const config = await createConfig({ extends: ['recommended'], rules })
   const source = JSON.stringify({ ...description, servers: [{ url: 'https://mail.shop.test' }] })
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config })
-  // The paths of this API family are ambiguous to such tools: an event may be called `contact`.
-  const others = problems.filter(({ ruleId }) => ruleId !== 'no-ambiguous-paths')
   assert.deepEqual(
-    others.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     [],
   )
 })

@@ -9,7 +9,7 @@ import { makeDatabaseFolder } from './test-store.ts'
 
 /** Opens a new database whose migrations are those with smaller numbers. */
 export async function openBefore(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   number: number,
 ): Promise<{ before: Store; file: string }> {
   const { folder, path: file } = await makeDatabaseFolder(t)

@@ -38,7 +38,7 @@ export function worstOf({ checks }: Pick<CheckRun, 'checks'>): 'ok' | 'warning' 
 }
 
 /** In the order in which they are shown. */
-const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = [
   ...[smtpEgressCheck, reverseDnsCheck, spfCheck, dkimCheck, dmarcCheck, returnPathCheck],
   ...[starttlsCheck, certificatesCheck, blocklistsCheck, baseUrlCheck, oneClickCheck, clockCheck],
   ...[diskSpaceCheck, inodesCheck, walCheck, oldestDueCheck, backupCheck],

@@ -15,7 +15,7 @@ import {
   workflows,
 } from '../../../src/store/schema/workflows.ts'
 import { makeFolder } from '../../config/config-folder.ts'
-import { commandsAt } from '../commands-at.ts'
+import { commandsAt, placeDatabase } from '../commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
@@ -50,6 +50,7 @@ async function makeProject(name: string, domain: string): Promise<string> {
 }
 
 before(async () => {
+  await placeDatabase(cwd)
   await json('user', 'create', '--email', owner)
   first = await makeProject('First', 'first.example')
   second = await makeProject('Second', 'second.example')

@@ -1,20 +1,19 @@
 /** Faults of other systems while mail is on its way, and a stop under load. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { drop, type SinkAction, type SinkCommand } from '../../fakes/smtp-sink.ts'
 import { eventually, type Program, startProgram } from '../program.ts'
 import type { ShownEmail } from './shown-email.ts'
 
-async function startFor(t: TestContext, settings: Record<string, string> = {}): Promise<Program> {
-  const program = await startProgram({
-    PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["100ms"]',
-    ...settings,
-  })
-  t.after(program.close)
-  return program
-}
+let program: Program
+
+before(async () => {
+  program = await startProgram({ PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["100ms"]' })
+})
+
+after(() => program.close())
 
 function idOf(message: string): string {
   return /^message-id: *<([^@>]+)@example\.test>/im.exec(message)?.[1] ?? ''
@@ -26,8 +25,7 @@ const ROUNDS = 10
 const MIN_ROUNDS = 3
 
 describe('faults', () => {
-  it('F2: a peer whose connection breaks during the message gets the same message again', async (t) => {
-    const program = await startFor(t)
+  it('F2: a peer whose connection breaks during the message gets the same message again', async () => {
     const stages = ['MAIL', 'RCPT', 'DATA', 'MESSAGE']
     const copies: string[] = []
     const vanishAt = (stage: string) => (command: SinkCommand) => {
@@ -65,7 +63,8 @@ describe('faults', () => {
 
   it('F4: an unreachable or silent destination delays no other mail', async (t) => {
     type Listed = { to: string; state: string; attempts: number }
-    const program = await startFor(t, { PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["5s"]' })
+    const program = await startProgram({ PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["5s"]' })
+    t.after(program.close)
     const live = await program.receive('live.test')
     program.dns.set('dead.test', { MX: [[10, 'mx.dead.test']] })
     program.dns.set('mx.dead.test', { A: ['127.0.0.250'] })
@@ -105,7 +104,6 @@ describe('faults', () => {
   })
 
   it('a server that is stopped under load finishes its mail in flight or puts it back', async (t) => {
-    const program = await startFor(t)
     const sink = await program.receive('load.test')
     const accepted = new Set<string>()
     let isStopping = false
@@ -139,8 +137,7 @@ describe('faults', () => {
     assert.equal(all.length, accepted.size, 'some arrived twice')
   })
 
-  it('F10: a template that renders for a second delays no request, and is still sent', async (t) => {
-    const program = await startFor(t)
+  it('F10: a template that renders for a second delays no request, and is still sent', async () => {
     const [slow, quick] = [await program.receive('slow.test'), await program.receive('quick.test')]
     const step = '{% assign sum = j | plus: i %}'
     const loop = `{% for i in (1..1000) %}{% for j in (1..1000) %}${step}{% endfor %}{% endfor %}`

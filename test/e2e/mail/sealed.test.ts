@@ -1,8 +1,8 @@
 /** Signed and encrypted mail arrives with the body that was submitted, octet by octet. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { createTransport } from 'nodemailer'
-import { startProgram } from '../program.ts'
+import { type Program, startProgram } from '../program.ts'
 
 const ARMOUR = [
   '-----BEGIN PGP SIGNED MESSAGE-----',
@@ -61,9 +61,15 @@ const sealed: [title: string, fields: string[], body: string[]][] = [
   ],
 ]
 
-test('signed and encrypted mail arrives as it was submitted, and says what it goes without', async (t) => {
-  const program = await startProgram({ PILLARBOX_SUBMISSION__LISTEN: '["127.0.0.1:0"]' })
-  t.after(program.close)
+let program: Program
+
+before(async () => {
+  program = await startProgram({ PILLARBOX_SUBMISSION__LISTEN: '["127.0.0.1:0"]' })
+})
+
+after(() => program.close())
+
+test('signed and encrypted mail arrives as it was submitted, and says what it goes without', async () => {
   const sink = await program.receive('dest.test')
   const [port = 0] = program.submissionPorts()
   const auth = { user: 'pillarbox', pass: program.project.secret }
@@ -110,12 +116,10 @@ test('signed and encrypted mail arrives as it was submitted, and says what it go
   )
 })
 
-test('a request with OpenPGP in its text goes out untracked and literal, and its answer says so', async (t) => {
-  const program = await startProgram()
-  t.after(program.close)
-  const sink = await program.receive('dest.test')
+test('a request with OpenPGP in its text goes out untracked and literal, and its answer says so', async () => {
+  const sink = await program.receive('literal.test')
   const body = `<pre>\n${[...ARMOUR, ...SIGNATURE].join('\n')}</pre><a href="https://example.org/">x</a>`
-  const request = { to: 'ada@dest.test', from: 'shop@example.test', subject: '{{ x }}', body }
+  const request = { to: 'ada@literal.test', from: 'shop@example.test', subject: '{{ x }}', body }
   const answer = await program.call('POST', '/v1/send', request)
   const { data } = answer.body as { data: { warnings: string[]; emails: { email: string }[] } }
   assert.match(data.warnings.join('\n'), /byte for byte, without tracking/)
@@ -126,10 +130,8 @@ test('a request with OpenPGP in its text goes out untracked and literal, and its
   assert.doesNotMatch(message, /\/t\/|<img/)
 })
 
-test('a picture that the HTML shows is related to it, an invitation is an alternative', async (t) => {
-  const program = await startProgram()
-  t.after(program.close)
-  const sink = await program.receive('dest.test')
+test('a picture that the HTML shows is related to it, an invitation is an alternative', async () => {
+  const sink = await program.receive('picture.test')
   const picture = {
     filename: 'logo.png',
     content: 'aGk=',
@@ -141,7 +143,7 @@ test('a picture that the HTML shows is related to it, an invitation is an altern
     contentType: 'text/calendar; charset=utf-8; method=REQUEST',
   }
   const [id = ''] = await program.send({
-    ...{ to: 'ada@dest.test', from: 'shop@example.test', subject: 'x', tracking: false },
+    ...{ to: 'ada@picture.test', from: 'shop@example.test', subject: 'x', tracking: false },
     ...{
       body: '<img src="cid:{{ picture }}">',
       data: { picture: { value: 'logo', persistent: false } },

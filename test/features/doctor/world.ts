@@ -13,8 +13,8 @@ import { DAY_MS } from '../../../src/clock.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { findLastBackup, recordBackup } from '../../../src/features/backup/record.ts'
 import type { DoctorDeps } from '../../../src/features/doctor/deps.ts'
-import type { CheckId, CheckResult, CheckStatus } from '../../../src/features/doctor/outcome.ts'
-import { runChecks } from '../../../src/features/doctor/run-checks.ts'
+import type { CheckId, CheckResult } from '../../../src/features/doctor/outcome.ts'
+import { CHECKS, runChecks } from '../../../src/features/doctor/run-checks.ts'
 import { wantedRecords } from '../../../src/features/domains/records.ts'
 import { startHttp } from '../../../src/http/server/server.ts'
 import { startInbound } from '../../../src/inbound/listener.ts'
@@ -50,8 +50,9 @@ export type World = {
   /** Changes a part of the configuration. */
   configure(change: (config: Config) => Config): void
   run(options?: Parameters<typeof runChecks>[1]): Promise<CheckResult[]>
-  /** The status of every check that is neither ok nor skipped. */
-  faults(): Promise<Partial<Record<CheckId, CheckStatus>>>
+  /** The checks that are neither ok nor skipped. */
+  faults(): Promise<CheckResult[]>
+  /** Runs this check alone: it follows from no other. */
   check(id: CheckId): Promise<CheckResult>
   addBackup(ageMs: number, error?: string): Promise<void>
 }
@@ -143,11 +144,10 @@ export async function openWorld(
       deps.config = change(deps.config)
     },
     async faults() {
-      const bad = (await run()).filter(({ status }) => status === 'warning' || status === 'failed')
-      return Object.fromEntries(bad.map(({ id: name, status }) => [name, status]))
+      return (await run()).filter(({ status }) => status === 'warning' || status === 'failed')
     },
     async check(name) {
-      const found = (await run()).find((one) => one.id === name)
+      const [found] = await run({ checks: CHECKS.filter(({ id }) => id === name) })
       return found!
     },
     async addBackup(ageMs, error) {

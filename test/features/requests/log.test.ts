@@ -10,12 +10,15 @@ import { silentLog } from '../../../src/log.ts'
 import { asc } from '../../../src/store/drizzle.ts'
 import { apiRequests } from '../../../src/store/schema/service.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
+import { copyDatabase } from '../../database-template.ts'
 
 const day = 24 * 60 * 60 * 1000
 
 async function withStore(use: (store: Store) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-requests-'))
-  const store = await openStore({ path: path.join(folder, 'a.db'), log: silentLog(), watch: false })
+  const file = path.join(folder, 'a.db')
+  await copyDatabase(file)
+  const store = await openStore({ path: file, log: silentLog(), watch: false })
   try {
     await use(store)
   } finally {

@@ -12,7 +12,7 @@ import { type StartedService, useService } from '../service.ts'
 const started = useService({}, fill)
 
 /** All of them on a page take more than the buffers of a connection. */
-const TEMPLATES = 60
+const TEMPLATES = 30
 const PAGE = '/templates?page=1&pageSize=100'
 
 async function fill({ service, mine }: StartedService) {

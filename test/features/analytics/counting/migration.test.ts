@@ -1,12 +1,13 @@
 /** The first run over a database from before the counts. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { isAnalyticsComplete } from '../../../../src/features/analytics/complete.ts'
 import { startAnalytics } from '../../../../src/features/analytics/counting/follow-events.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../../src/store/store.ts'
 import { openTestCore } from '../../../core.ts'
+import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import { pause } from '../../../pause.ts'
 import { openBefore } from '../../../store/open-before.ts'
 import { type Row, readCounts } from './ledger.ts'
@@ -41,12 +42,23 @@ async function fill(store: Store): Promise<void> {
   for (const text of texts) await store.write((tx) => tx.run(sql.raw(text)))
 }
 
-test('events from before the counts are counted, and the counts are complete from then on', async (t) => {
-  const { before, file } = await openBefore(t, 17)
-  await fill(before)
-  await before.close()
-  const store = await openStore({ path: file, log: silentLog(), watch: false })
-  t.after(() => store.close())
+const cleanup = cleanUpAfterFile()
+let store: Store
+/** Of the followers, before any has run. */
+let places: unknown
+
+before(async () => {
+  const { before: older, file } = await openBefore(cleanup, 17)
+  await fill(older)
+  await older.close()
+  store = await openStore({ path: file, log: silentLog(), watch: false })
+  cleanup.after(() => store.close())
+  places = await store.read.all(
+    sql`select name, seq from event_followers where name in ('analytics', 'billing') order by name`,
+  )
+})
+
+test('events from before the counts are counted, and the counts are complete from then on', async () => {
   assert.equal(await isAnalyticsComplete(store.read), false)
   const deps = { store, log: silentLog(), now: () => AT, config: { delivery: { mode: 'direct' } } }
   const write: Store['write'] = async (fn, options) => {
@@ -88,15 +100,7 @@ test('a new database is complete', async (t) => {
   assert.equal(await isAnalyticsComplete(store.read), true)
 })
 
-test('billing begins with what happens after the migration', async (t) => {
-  const { before, file } = await openBefore(t, 17)
-  await fill(before)
-  await before.close()
-  const store = await openStore({ path: file, log: silentLog(), watch: false })
-  t.after(() => store.close())
-  const places = await store.read.all(
-    sql`select name, seq from event_followers where name in ('analytics', 'billing') order by name`,
-  )
+test('billing begins with what happens after the migration', () => {
   assert.deepEqual(places, [
     { name: 'analytics', seq: 0 },
     { name: 'billing', seq: (EMAILS * 7) / 3 },

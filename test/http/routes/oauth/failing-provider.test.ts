@@ -145,18 +145,21 @@ describe('discovery', () => {
   it('is not kept when it names no usable endpoint', async (t) => {
     const endpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
     const unusable: unknown[] = [undefined, null, 7, 'no address', 'http://login.example.com/']
+    const server = await open(t)
     for (const endpoint of endpoints) {
       for (const url of unusable) {
-        const server = await open(t)
         provider.metadata = { [endpoint]: url }
+        provider.asked.splice(0)
         const visit = await answer(server.browser())
         assert.equal(errorOf(visit), 'provider_error', `${endpoint} ${url}`)
-        provider.metadata = {}
+        // The one before was not kept.
+        assert.ok(provider.asked.some((path) => path.includes('well-known')))
         server.core.clock.now += 5_000
-        const mended = await answer(server.browser())
-        assert.equal(mended.location?.pathname, '/app', `${endpoint} ${url}`)
       }
     }
+    provider.metadata = {}
+    const mended = await answer(server.browser())
+    assert.equal(mended.location?.pathname, '/app')
   })
 
   it('is refused when the provider names itself differently; the log says how', async (t) => {
