@@ -5,14 +5,14 @@
  * with a lower bound of at most 3, a loop over the text, or a bound of the text, which goes into BOUNDED.
  */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { it } from 'node:test'
 import { attackText, listAttacks } from './regexes/attacks.ts'
-import { recordBuiltRegexes } from './regexes/built-regexes.ts'
 import { parseRegex } from './regexes/parse-regex.ts'
 import { compileRegex } from './regexes/program.ts'
-import { type FoundRegex, findRegexes } from './regexes/source-regexes.ts'
+import { listBuilt, listSources } from './regexes/program-regexes.ts'
+import type { FoundRegex } from './regexes/source-regexes.ts'
 import { needsStack } from './regexes/stack-loops.ts'
 
 /** A file, the most characters its texts have, and the code that sees to that, by file. */
@@ -106,7 +106,7 @@ const FILLING = 17_000_000
 const root = path.join(import.meta.dirname, '..')
 
 it('F10: regular expressions need no stack for each character of a long text', async () => {
-  const found = await listRegexes()
+  const found = [...listSources().literals, ...(await listBuilt())]
   assert.ok(found.length > 1_000)
   const deep = found.filter(({ regex }) => needsStack(parseRegex(regex).root, regex))
   const unbounded = deep.filter(({ file }) => boundOf(file) === undefined)
@@ -173,17 +173,6 @@ it('loops that need stack are told from others as V8 has it', () => {
     }
   }
 })
-
-async function listRegexes(): Promise<FoundRegex[]> {
-  const files = globSync('{src/**/*,scripts/build*}.ts', { cwd: root })
-  const found = files.map((file) => {
-    const name = file.split(path.sep).join('/')
-    return findRegexes(name, readFileSync(path.join(root, file), 'utf8'))
-  })
-  const places = found.flatMap((one) => one.places.map(({ file }) => file))
-  const built = await recordBuiltRegexes([...new Set(places)])
-  return [...found.flatMap(({ literals }) => literals), ...built]
-}
 
 function boundOf(file: string): Bound | undefined {
   return BOUNDED.find((bound) => bound.file === file)

@@ -3,14 +3,14 @@
  * one that does not mends it: a loop over the text, or a lookahead that lets no run be split.
  */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { attackText, listAttacks } from './regexes/attacks.ts'
-import { recordBuiltRegexes } from './regexes/built-regexes.ts'
 import { measureRegex, TEXT_LENGTH } from './regexes/measure.ts'
 import { compileRegex, type Program } from './regexes/program.ts'
-import { type BuildingPlace, type FoundRegex, findRegexes } from './regexes/source-regexes.ts'
+import { listBuilt, listSources } from './regexes/program-regexes.ts'
+import type { BuildingPlace, FoundRegex } from './regexes/source-regexes.ts'
 import { StepCounter } from './regexes/steps.ts'
 
 /**
@@ -97,8 +97,7 @@ const { literals, places } = listSources()
 describe('the regular expressions', () => {
   it('F10: of the program are linear', async () => {
     assert.ok(literals.length > 1_000)
-    const files = [...new Set(places.map(({ file }) => file))]
-    const built = await recordBuiltRegexes(files)
+    const built = await listBuilt()
     const recorded = new Set(built.map(placeOf))
     const unknown = places.map(placeOf).filter((place) => !recorded.has(place))
     assert.deepEqual(unknown, [], 'built at run time, but not by a call in built-regexes-thread.ts')
@@ -154,18 +153,6 @@ function listTexts(program: Program): string[] {
 function matchNatively(regex: RegExp, text: string): string[] {
   const matches = [...text.matchAll(new RegExp(regex, `${regex.flags.replace('g', '')}g`))]
   return matches.map(({ index, 0: found }) => `${index}-${index + found.length}`)
-}
-
-function listSources() {
-  const files = globSync('{src/**/*,scripts/build*}.ts', { cwd: root })
-  const found = files.map((file) => {
-    const name = file.split(path.sep).join('/')
-    return findRegexes(name, readFileSync(path.join(root, file), 'utf8'))
-  })
-  return {
-    literals: found.flatMap(({ literals }) => literals),
-    places: found.flatMap(({ places }) => places),
-  }
 }
 
 function placeOf({ file, line }: BuildingPlace): string {

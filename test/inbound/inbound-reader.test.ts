@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import {
@@ -13,6 +13,7 @@ import { type InboundReaderOptions, startInboundReader } from '../../src/inbound
 import { silentLog } from '../../src/log.ts'
 import { buildArf, buildDsn, buildMessage } from '../features/receiving/receiver.ts'
 
+const SETTINGS = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.test' }
 const together = { isAlone: false }
 
 const unread = (
@@ -25,10 +26,18 @@ const unread = (
 })
 
 function open(t: TestContext, options: Partial<InboundReaderOptions> = {}) {
-  const settings = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.test' }
-  const reader = startInboundReader({ settings, log: silentLog(), ...options })
+  const reader = startInboundReader({ settings: SETTINGS, log: silentLog(), ...options })
   t.after(() => reader.stop())
   return reader
+}
+
+let opened: ReturnType<typeof startInboundReader> | undefined
+after(() => opened?.stop())
+
+/** One reader with its real thread, for tests that leave it as it was. */
+function share() {
+  opened ??= startInboundReader({ settings: SETTINGS, log: silentLog() })
+  return opened
 }
 
 /** A thread that behaves as its messages say. */
@@ -78,8 +87,8 @@ test('no thread runs before the first message, nor after a while without message
   assert.equal(await reader.read(unread('again'), together), 'again')
 })
 
-test('a message is parsed in the thread', async (t) => {
-  const { report, header, mail } = await open(t).read(unread(buildDsn()), together)
+test('a message is parsed in the thread', async () => {
+  const { report, header, mail } = await share().read(unread(buildDsn()), together)
   assert.equal(report.kind, 'bounce')
   assert.equal(header.subject, 'Undelivered Mail Returned to Sender')
   assert.equal(mail, null)
@@ -174,8 +183,8 @@ const mimeBombs: Record<string, string> = {
   nothing: '',
 }
 
-test('S8: MIME bombs are read in bounded time and memory', async (t) => {
-  const reader = open(t)
+test('S8: MIME bombs are read in bounded time and memory', async () => {
+  const reader = share()
   for (const [name, raw] of Object.entries(mimeBombs)) {
     const reading = await reader.read(unread(raw, { isMail: true }), { isAlone: true })
     assert.notEqual(reading.mail, null, name)
@@ -187,12 +196,12 @@ test('S8: MIME bombs are read in bounded time and memory', async (t) => {
   assert.equal(reader.countThreads(), 1)
 })
 
-test('the first parts of a message with too many parts are still read', async (t) => {
+test('the first parts of a message with too many parts are still read', async () => {
   const raw = buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     `--b\r\n\r\nfirst\r\n${repeat('--b\r\n\r\nx\r\n', 2_000)}`,
   )
-  const { mail } = await open(t).read(unread(raw, { isMail: true }), together)
+  const { mail } = await share().read(unread(raw, { isMail: true }), together)
   assert.equal(mail?.isPartial, true)
   assert.match(mail?.text ?? '', /^first/)
 })
@@ -230,8 +239,8 @@ const mutation = fc.record({
   ),
 })
 
-test('S8: messages damaged at random are read without a crash', async (t) => {
-  const reader = open(t)
+test('S8: messages damaged at random are read without a crash', async () => {
+  const reader = share()
   const seeds = listSeeds()
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.array(mutation, { maxLength: 6 }), async (seed, mutations) => {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { updateProject } from '../../src/features/accounts/projects/projects.ts'
+import { eq } from '../../src/store/drizzle.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import { contacts } from '../../src/store/schema/contacts.ts'
-import { addProject } from '../core.ts'
+import { addProject, trustDomain } from '../core.ts'
 import { openSubmission, shareSubmission } from './submission-server.ts'
 
 describe('submission', () => {
@@ -90,8 +91,8 @@ describe('submission', () => {
     assert.equal(row?.content.body, 'a < b\n\nzwei: ä\n')
   })
 
-  it('braces follow the setting of the project, which a message overrides', async (t) => {
-    const { core, project, send, rows } = await openSubmission(t)
+  it('braces follow the setting of the project, which a message overrides', async () => {
+    const { core, project, send, rows } = await share()
     const isLiteral = async (headers: Record<string, string> = {}) => {
       await send({ text: 'Dear {{ name }}', headers })
       return (await rows()).at(-1)?.content.isLiteral
@@ -102,6 +103,7 @@ describe('submission', () => {
     assert.equal(await isLiteral(), false)
     assert.equal(await isLiteral({ 'X-Pillarbox-Template': 'no' }), true)
     assert.equal((await rows()).at(-1)?.headers?.['X-Pillarbox-Template'], undefined)
+    await updateProject(core, project.id, { submissionTemplates: false })
   })
 
   it('what a message goes without is in the record', async () => {
@@ -360,14 +362,18 @@ describe('submission', () => {
     assert.equal((await rows()).length, 1)
   })
 
-  it('a message over a limit by the month gets 452 4.7.1, and no recipient gets it', async (t) => {
-    const { send, rows, core } = await openSubmission(t)
+  it('a message over a limit by the month gets 452 4.7.1, and no recipient gets it', async () => {
+    const { send, rows, core } = await share()
+    const limited = await addProject(core, 'Limited')
+    await trustDomain(core, limited.id, 'limited.test')
     await core.store.write(async (tx) => {
-      await tx.update(projects).set({ limitTransactional: 2 }).run()
+      const own = eq(projects.id, limited.id)
+      await tx.update(projects).set({ limitTransactional: 2 }).where(own).run()
       tx.afterCommit(core.directory.drop)
     })
-    await send({ text: '1' })
-    await assert.rejects(send({ text: '2', to: 'ada@dest.test, bob@dest.test' }), {
+    const [from, login] = ['shop@limited.test', { pass: limited.secret }]
+    await send({ from, text: '1' }, login)
+    await assert.rejects(send({ from, text: '2', to: 'ada@dest.test, bob@dest.test' }, login), {
       response: /^452 4\.7\.1 This project is limited to 2 transactional emails a month/,
     })
     assert.equal((await rows()).length, 1)
