@@ -385,6 +385,6 @@ test('any damaged form gets a response, and a refused one leaves nothing', async
         for (const table of [importChunks, jobs]) await tx.delete(table).run()
       })
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   )
 })
