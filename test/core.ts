@@ -54,6 +54,8 @@ export type TestCoreOptions = {
   certificatePollMs?: number
   /** Whether to look for changes of other processes, and for lost files. */
   watch?: boolean
+  /** Whether the database has no unused pages: it was not used before. */
+  isNew?: boolean
 }
 
 export type TestProject = {
@@ -76,11 +78,12 @@ export async function openTestCore(
     parts,
     certificatePollMs,
     watch = false,
+    isNew = false,
     ...options
   }: TestCoreOptions = {},
 ): Promise<TestCore> {
   const hasOwnSecret = settings.PILLARBOX_SECRET !== undefined
-  const database = await takeDatabase({ isAlone: watch || hasOwnSecret })
+  const database = await takeDatabase({ isAlone: isNew || watch || hasOwnSecret })
   const { folder, connect } = database
   const dns = await startDnsServer()
   const env = {

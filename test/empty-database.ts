@@ -27,12 +27,12 @@ export function readNewRows(connection: Connection): NewRows {
   const tables = all.map(({ name }) => name).filter((name) => !parts.includes(name))
   const filled = filledOf(connection, tables)
   const rows = new Map(filled.map((name) => [name, list(connection, `SELECT * FROM ${name}`)]))
-  return { rows, tables, searches, pages: pagesOf(connection) }
+  return { rows, tables, searches, pages: countPages(connection) }
 }
 
 /** Returns false when it has not emptied the database. @throws SQLite's error */
 export function emptyDatabase(connection: Connection, fresh: NewRows): boolean {
-  if (pagesOf(connection) > fresh.pages + MAX_NEW_PAGES) return false
+  if (countPages(connection) > fresh.pages + MAX_NEW_PAGES) return false
   connection.script('PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE')
   let filled = filledOf(connection, fresh.tables)
   for (let pass = 0; filled.length > 0; pass++) {
@@ -65,9 +65,6 @@ function list(connection: Connection, text: string): unknown[][] {
   return connection.run(text, [], 'rows') as unknown[][]
 }
 
-function pagesOf(connection: Connection): number {
-  const [all, unused] = ['page_count', 'freelist_count'].map((name) =>
-    Number(connection.value(`PRAGMA ${name}`)()),
-  )
-  return (all ?? 0) - (unused ?? 0)
+function countPages(connection: Connection): number {
+  return Number(connection.value('PRAGMA page_count')())
 }
