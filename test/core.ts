@@ -4,8 +4,7 @@
  * Nothing is delivered: a test that needs outbound gives its own part. Everything ends with the test.
  */
 import { createPrivateKey } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Config } from '../src/config/config.ts'
@@ -35,6 +34,7 @@ import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { createInlineThreads } from '../src/store/read/inline-thread.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
+import { takeDatabase } from './kept-database.ts'
 import { testTracker } from './mail/tracker.ts'
 
 export type TestCore = Core & {
@@ -54,6 +54,8 @@ export type TestCoreOptions = {
   certificatePollMs?: number
   /** Whether to look for changes of other processes, and for lost files. */
   watch?: boolean
+  /** Whether the database has no unused pages: it was not used before. */
+  isNew?: boolean
 }
 
 export type TestProject = {
@@ -76,10 +78,13 @@ export async function openTestCore(
     parts,
     certificatePollMs,
     watch = false,
+    isNew = false,
     ...options
   }: TestCoreOptions = {},
 ): Promise<TestCore> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-core-'))
+  const hasOwnSecret = settings.PILLARBOX_SECRET !== undefined
+  const database = await takeDatabase({ isAlone: isNew || watch || hasOwnSecret })
+  const { folder, connect } = database
   const dns = await startDnsServer()
   const env = {
     PILLARBOX_SECRET: SECRET,
@@ -90,21 +95,23 @@ export async function openTestCore(
   }
   const loaded = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
   const config = configure?.(loaded) ?? loaded
-  await copyDatabase(config.database.file)
+  if (!existsSync(config.database.file)) await copyDatabase(config.database.file)
   const clock = { now: START }
   const { now = () => clock.now } = options
   const log = silentLog()
   const forTests = {
     ...{ dnsTimeoutMs: 30_000, dnsTries: 1, certificatePollMs },
-    createThread: createInlineThreads(),
+    createThread: createInlineThreads(connect),
   }
-  const opened = await openCore(config, { log, now, watch, ...forTests })
+  const opened = await openCore(config, { log, now, watch, connect, ...forTests })
+  database.opened()
   const hits = startHitWriter(opened, { groupMs: 0 })
   t.after(async () => {
     await hits.stop()
+    database.keepOpen()
     await opened.close()
     await dns.stop()
-    await rm(folder, { recursive: true })
+    await database.giveBack()
   })
   const delivering = {
     outbound: createIdleOutbound(),

@@ -58,6 +58,7 @@ export type OpenOptions = {
   onMigration?: StoreOptions['onMigration'] | undefined
   /** See `StoreOptions`. Without `watch`, scans run in this thread if absent. */
   createThread?: StoreOptions['createThread']
+  connect?: StoreOptions['connect']
 }
 
 /**
@@ -85,6 +86,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     watch: isWatching,
     onMigration: options.onMigration,
     addressDigest: keyring.addressDigest,
+    connect: options.connect,
     ...(createThread && { createThread }),
   })
   try {

@@ -86,6 +86,8 @@ export type StoreOptions = {
   readerThreads?: number
   /** In place of a worker thread. */
   createThread?: typeof createThread
+  /** In place of a new connection; for tests. */
+  connect?: typeof openConnection | undefined
   /**
    * Whether to watch for changes by other processes and for lost files; one-shot commands need not.
    */
@@ -105,13 +107,13 @@ const READ_BUSY_TIMEOUT_MS = 1000
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { path, nativeBinding, log, health, counters, readerThreads = 2, watch = true } = options
-  const { createThread: makeThread = createThread } = options
+  const { createThread: makeThread = createThread, connect = openConnection } = options
   const migrations = readMigrations(options.migrationsDir)
   await migrateIfLong({ ...options, onProgress: options.onMigration }, migrations)
   const writable = await openWritable(options, migrations)
   const files = openDatabaseFiles(path, { log, health })
   const settings = { path, nativeBinding }
-  const reading = openConnection({
+  const reading = connect({
     ...settings,
     addressDigest: options.addressDigest,
     isReadOnly: true,
@@ -206,10 +208,10 @@ async function openWritable(options: StoreOptions, migrations: Migration[]): Pro
 }
 
 function setUp(options: StoreOptions, migrations: Migration[]): Connection {
-  const { path, nativeBinding, addressDigest } = options
+  const { path, nativeBinding, addressDigest, connect = openConnection } = options
   createFile(path)
   refuseSecondName(path)
-  const connection = openConnection({ path, nativeBinding, addressDigest, busyTimeoutMs: 0 })
+  const connection = connect({ path, nativeBinding, addressDigest, busyTimeoutMs: 0 })
   try {
     // Pages large enough for a message's text without overflow, and a cache for the busy ones.
     connection.script('PRAGMA page_size = 8192; PRAGMA cache_size = -16384')

@@ -11,6 +11,7 @@ import { makeFolder } from '../config/config-folder.ts'
 import { eventually } from '../e2e/program.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
 import { programFile } from '../program-file.ts'
+import { placeDatabase } from './commands-at.ts'
 
 const env = { PILLARBOX_HTTP__LISTEN: '127.0.0.1:0', PILLARBOX_LOG__LEVEL: 'silent' }
 
@@ -82,6 +83,7 @@ describe('pillarbox serve', () => {
 
   it("prints the welcome as JSON; config check warns about the sandbox's keys in other modes", async () => {
     const cwd = makeFolder()
+    await placeDatabase(cwd)
     const { lines, stop } = await startServer(cwd, '--json')
     const welcome = JSON.parse(lines[1] ?? '')
     assert.equal(welcome.event, 'sandbox')
@@ -106,9 +108,11 @@ describe('pillarbox serve', () => {
   })
 
   it('fails with advice when its address is taken', async () => {
-    const { ready, stop } = await startServer(makeFolder())
+    const [cwd, other] = [makeFolder(), makeFolder()]
+    for (const folder of [cwd, other]) await placeDatabase(folder)
+    const { ready, stop } = await startServer(cwd)
     const taken = { ...env, PILLARBOX_HTTP__LISTEN: new URL(ready.http).host }
-    const { status, out, err } = await runAt({ cwd: makeFolder(), env: taken }, 'serve')
+    const { status, out, err } = await runAt({ cwd: other, env: taken }, 'serve')
     assert.deepEqual([status, out], [1, ''])
     assert.match(err, /EADDRINUSE[\s\S]*Another program listens on this address/)
     assert.equal(await stop(), 0)

@@ -4,7 +4,7 @@
  * test makes its own domains in.
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -63,12 +63,21 @@ export type Program = {
   stop(): Promise<void>
   /** Stops, and removes everything. */
   close(): Promise<void>
+  /** As `close`; `folder` gets what is on its disk, for the starts of others. */
+  closeInto(folder: string): Promise<Origin>
 }
 
-/** Started; `settings` as the environment has them, over those of tests. The log is silent if absent. */
+/** What a program has left. */
+export type Origin = Pick<Program, 'project' | 'records'> & { folder: string }
+
+/**
+ * Started, but for one that has an origin; `settings` as the environment has them, over those of tests.
+ * The log is silent if absent.
+ */
 export async function startProgram(
   settings: Record<string, string> = {},
   log = silentLog(),
+  origin?: Origin,
 ): Promise<Program> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-e2e-'))
   const dns = await startDnsServer()
@@ -92,11 +101,12 @@ export async function startProgram(
   const config = load()
   // A server has run here before: the lock's file is there, and who has the database open is welcome.
   await prepareDataDir(config)
-  await copyDatabase(config.database.file)
+  if (origin === undefined) await copyDatabase(config.database.file)
+  else await cp(origin.folder, folder, { recursive: true })
   const lock = await takeServeLock(config.database.file, { log })
   lock.release()
   const core = await openCore(config, { log })
-  const { project, records } = await makeProject(core)
+  const { project, records } = origin ?? (await makeProject(core))
   let app: App | undefined
 
   async function start(more?: Record<string, string>): Promise<void> {
@@ -155,14 +165,26 @@ export async function startProgram(
     return JSON.parse(out)
   }
 
+  async function closeInto(kept: string): Promise<Origin> {
+    await stop()
+    await core.close()
+    await cp(folder, kept, { recursive: true })
+    await remove()
+    return { project, records, folder: kept }
+  }
+
   async function close(): Promise<void> {
     await stop()
     await core.close()
+    await remove()
+  }
+
+  async function remove(): Promise<void> {
     await Promise.all([dns.stop(), ...sinks.map((sink) => sink.stop())])
     await rm(folder, { recursive: true })
   }
 
-  await start()
+  if (origin === undefined) await start()
   return {
     dns,
     project,
@@ -180,6 +202,7 @@ export async function startProgram(
     start,
     stop,
     close,
+    closeInto,
   }
 }
 

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { silentLog } from '../../src/log.ts'
+import { createInlineThreads } from '../../src/store/read/inline-thread.ts'
 import type { Installation } from './server.ts'
 
 export type ServingHere = { url: string; stop(): Promise<void> }
@@ -15,7 +16,10 @@ export async function serveHere(
 ): Promise<ServingHere> {
   const configPath = path.join(folder, 'pillarbox.toml')
   const config = loadConfig({ cwd: folder, configPath, env: {} })
-  let app: App | undefined = await startApp(config, { log: silentLog() })
+  let app: App | undefined = await startApp(config, {
+    log: silentLog(),
+    createThread: createInlineThreads(),
+  })
   const url = app.ready.http
   const stop = async () => {
     const running = app

@@ -47,6 +47,7 @@ type ServiceOptions = {
   topicArns?: readonly string[]
   /** The log of the routes, in place of none. */
   log?: Core['log']
+  isNew?: TestCoreOptions['isNew']
 }
 
 /** The service stops by itself when it does not start. */
@@ -119,7 +120,7 @@ const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
   const { http, limits, accounts, delivery, baseUrl, resolver } = options
   const { publicFetch = refuseFetch, topicArns = [], now = Date.now } = options
-  const { webhookClient = idleWebhookClient, lastUsed, log } = options
+  const { webhookClient = idleWebhookClient, lastUsed, log, isNew } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
@@ -145,8 +146,7 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       ...(lastUsed && { lastUsed }),
       ...(log && { log }),
     },
-    now,
-    certificatePollMs: 20,
+    ...{ now, certificatePollMs: 20, isNew },
   }
 }
 

@@ -2,7 +2,7 @@
  * Outbound with real threads, a fake DNS and real sinks. `sendAll` adds deliveries as the queue does: up
  * to `capacity`, more when results come, and deliveries that were put back once more.
  */
-import { afterEach } from 'node:test'
+import { type after, afterEach } from 'node:test'
 import type { Config } from '../../src/config/config.ts'
 import { silentLog } from '../../src/log.ts'
 import type { MessageSource } from '../../src/mail/compose/build-message.ts'
@@ -34,10 +34,10 @@ async function startSinks(...options: SinkOptions[]): Promise<Sink[]> {
   return sinks
 }
 
-/** Starts sinks and outbound for the tests of a file, and stops them after each test. */
-export function useOutbound() {
+/** Starts sinks and outbound, and stops them after each test; with `after`, at the end of the describe. */
+export function useOutbound(atEnd: typeof after = afterEach) {
   const stops: (() => Promise<unknown>)[] = []
-  afterEach(async () => {
+  atEnd(async () => {
     for (const stop of stops.splice(0).reverse()) await stop()
   })
   return {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, describe, it, test } from 'node:test'
 import { silentLog } from '../../src/log.ts'
 import { findInMessage } from '../../src/mail/compose/message-findings.ts'
 import { checkTemplate } from '../../src/mail/template/template.ts'
@@ -7,12 +7,12 @@ import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.t
 import { pause } from '../pause.ts'
 import { type HarnessOptions, makeSource, makeTasks, useOutbound } from './harness.ts'
 
-const { sinksOf, start: startOutbound } = useOutbound()
+const ofTest = useOutbound()
 
-async function start(sinkOptions: SinkOptions, options: HarnessOptions = {}) {
-  const [sink] = (await sinksOf({ host: '127.0.0.1', ...sinkOptions })) as [Sink]
+async function start(sinkOptions: SinkOptions, options: HarnessOptions = {}, use = ofTest) {
+  const [sink] = (await use.sinksOf({ host: '127.0.0.1', ...sinkOptions })) as [Sink]
   const { delivery, deps } = options
-  const harness = await startOutbound({
+  const harness = await use.start({
     ...options,
     delivery: { mode: 'sandbox', ...delivery },
     deps: { sandboxPort: sink.port, ...deps },
@@ -76,43 +76,6 @@ test('delivered messages are reported even if their thread does not stop in time
   assert.equal(kinds.filter((kind) => kind === 'put back').length, 4)
 })
 
-test('previews are rendered as messages are, in the order of the requests', async () => {
-  const { outbound } = await start({})
-  const sources = ['Ann', 'Bob'].map((name) => ({
-    ...makeSource(),
-    variables: { stored: { name }, request: {}, system: {} },
-  }))
-  const previews = await outbound.preview(sources)
-  assert.deepEqual(
-    previews.map((look) => look?.subject),
-    ['Hello Ann', 'Hello Bob'],
-  )
-  assert.match(previews[1]?.html ?? '', /<p>Dear Bob<\/p>/)
-  assert.match(previews[1]?.text ?? '', /Dear Bob/)
-  assert.deepEqual(await outbound.preview([]), [])
-})
-
-test('an inspection has what is found in the messages, and not the messages', async () => {
-  const { outbound } = await start({})
-  const source = makeSource({
-    id: 'a',
-    body: '<a href="http://shop.test/">Shop</a><img src="a.png">',
-  })
-  const rules = { baseUrl: 'https://mail.shop.test', isUnsubscribeLinkDue: true }
-  const [message] = await outbound.preview([source])
-  const inspected = await outbound.inspect([source, makeSource()], rules)
-  assert.ok(message)
-  assert.deepEqual(inspected[0], { faults: [], findings: findInMessage(message, rules) })
-  assert.deepEqual(
-    inspected[0]?.findings.map(({ code }) => code),
-    ['no_unsubscribe_link', 'insecure_link', 'image_without_alt'],
-  )
-  assert.deepEqual(
-    inspected[1]?.findings.map(({ code }) => code),
-    ['no_unsubscribe_link'],
-  )
-})
-
 test('a message that takes long to compose holds no connection of its site', async () => {
   const { outbound, reported, reports } = await start({})
   const capacity = outbound.capacity('sandbox', 1)
@@ -151,27 +114,6 @@ test('a page of previews shows all others if one fails, and one that takes too l
     ['Hello Ann', 'Hello Ann', null, 'Hello Ann'],
   )
   assert.match(previews[1]?.text ?? '', /Ann/)
-})
-
-test('a template is checked in a thread with the usual result', async () => {
-  const { outbound } = await start({})
-  assert.equal(await outbound.checkTemplate('Hello {{ name }}'), undefined)
-  const fault = await outbound.checkTemplate('Hello\n{% if name %}')
-  assert.deepEqual(fault, checkTemplate('Hello\n{% if name %}'))
-  assert.notEqual(fault, undefined)
-})
-
-test('the fault of a template comes with the result of the message', async () => {
-  const { send } = await start({})
-  const source = makeSource({ id: 'faulty', body: '<p>{{ name | shout }}</p>\n{% if %}' })
-  const { outcome, faults } = await send({ domain: 'a.test', source })
-  assert.equal(outcome.result, 'delivered')
-  assert.deepEqual(
-    faults.map(({ part, line }) => [part, line]),
-    [['body', 1]],
-  )
-  const whole = await send({ domain: 'a.test' })
-  assert.deepEqual(whole.faults, [])
 })
 
 test('no thread runs before there is work', async () => {
@@ -246,4 +188,66 @@ test('a large content is sent to a thread once for many recipients', async () =>
   await sendAll(makeTasks(12, { domain: 'a.test', source }))
   assert.equal(sink.acceptedCount(), 12)
   assert.ok(sink.messages.every(({ bytes }) => bytes.length > 400_000))
+})
+
+describe('one thread after the other work', () => {
+  const use = useOutbound(after)
+  let server: Awaited<ReturnType<typeof start>>
+  before(async () => {
+    server = await start({}, {}, use)
+  })
+
+  it('previews are rendered as messages are, in the order of the requests', async () => {
+    const sources = ['Ann', 'Bob'].map((name) => ({
+      ...makeSource(),
+      variables: { stored: { name }, request: {}, system: {} },
+    }))
+    const previews = await server.outbound.preview(sources)
+    assert.deepEqual(
+      previews.map((look) => look?.subject),
+      ['Hello Ann', 'Hello Bob'],
+    )
+    assert.match(previews[1]?.html ?? '', /<p>Dear Bob<\/p>/)
+    assert.match(previews[1]?.text ?? '', /Dear Bob/)
+    assert.deepEqual(await server.outbound.preview([]), [])
+  })
+
+  it('an inspection has what is found in the messages, and not the messages', async () => {
+    const source = makeSource({
+      id: 'a',
+      body: '<a href="http://shop.test/">Shop</a><img src="a.png">',
+    })
+    const rules = { baseUrl: 'https://mail.shop.test', isUnsubscribeLinkDue: true }
+    const [message] = await server.outbound.preview([source])
+    const inspected = await server.outbound.inspect([source, makeSource()], rules)
+    assert.ok(message)
+    assert.deepEqual(inspected[0], { faults: [], findings: findInMessage(message, rules) })
+    assert.deepEqual(
+      inspected[0]?.findings.map(({ code }) => code),
+      ['no_unsubscribe_link', 'insecure_link', 'image_without_alt'],
+    )
+    assert.deepEqual(
+      inspected[1]?.findings.map(({ code }) => code),
+      ['no_unsubscribe_link'],
+    )
+  })
+
+  it('a template is checked in a thread with the usual result', async () => {
+    assert.equal(await server.outbound.checkTemplate('Hello {{ name }}'), undefined)
+    const fault = await server.outbound.checkTemplate('Hello\n{% if name %}')
+    assert.deepEqual(fault, checkTemplate('Hello\n{% if name %}'))
+    assert.notEqual(fault, undefined)
+  })
+
+  it('the fault of a template comes with the result of the message', async () => {
+    const source = makeSource({ id: 'faulty', body: '<p>{{ name | shout }}</p>\n{% if %}' })
+    const { outcome, faults } = await server.send({ domain: 'a.test', source })
+    assert.equal(outcome.result, 'delivered')
+    assert.deepEqual(
+      faults.map(({ part, line }) => [part, line]),
+      [['body', 1]],
+    )
+    const whole = await server.send({ domain: 'a.test' })
+    assert.deepEqual(whole.faults, [])
+  })
 })

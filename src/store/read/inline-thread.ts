@@ -8,8 +8,8 @@ import { createThread } from './thread.ts'
 
 const BUSY_TIMEOUT_MS = 1000
 
-/** Makes the threads of one store. The last one that stops closes the connection. */
-export function createInlineThreads(): typeof createThread {
+/** Makes the threads of one store. The last one that stops closes the connection. `connect` is for tests. */
+export function createInlineThreads(connect = openConnection): typeof createThread {
   let connection: Connection | undefined
   let users = 0
 
@@ -25,7 +25,7 @@ export function createInlineThreads(): typeof createThread {
       await setImmediate()
       isStarted = true
       const options = { ...settings, isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS }
-      connection ??= openConnection(options)
+      connection ??= connect(options)
       return structuredClone(connection.run(text, copies, shape))
     }
 

@@ -1,7 +1,8 @@
 /** The command blocks of all pages: their languages, and those that are not run. */
 import assert from 'node:assert/strict'
+import path from 'node:path'
 import { it } from 'node:test'
-import { NOT_RUN, pages, SHORTER, shellBlocks } from './run-pages.ts'
+import { FIRST, NOT_RUN, pages, SHORTER, shellBlocks, WAITING } from './blocks.ts'
 
 it('every entry of the tables of blocks that are not run or run with less waiting belongs to a block', () => {
   const texts = pages.flatMap(shellBlocks).map(({ text }) => text)
@@ -10,6 +11,11 @@ it('every entry of the tables of blocks that are not run or run with less waitin
       texts.some((text) => text.includes(part)),
       part,
     )
+})
+
+it('every page with a place of its own exists', () => {
+  const names = pages.map(({ file }) => path.basename(file))
+  for (const name of [...FIRST, ...WAITING]) assert.ok(names.includes(name), name)
 })
 
 it('every block names its language', () => {

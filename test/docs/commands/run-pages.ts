@@ -1,6 +1,6 @@
 /**
  * Runs the command blocks of the README and of pages of the guide against a real sandbox server in a
- * temporary folder. The blocks run in their order and share the folder; ids in variables such as
+ * temporary folder. The blocks of a page run in their order, and all share the folder; ids in variables such as
  * `$EMAIL_ID` come from the output of earlier blocks.
  */
 import assert from 'node:assert/strict'
@@ -12,30 +12,9 @@ import { commandHere, install, placeDatabase } from '../../e2e/server.ts'
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { programFile } from '../../program-file.ts'
-import { type DocsPage, readPages } from '../pages.ts'
+import type { DocsPage } from '../pages.ts'
+import { arrange, pagesBetween, README, reasonNotToRun, SHORTER, shellBlocks } from './blocks.ts'
 import { type CommandServer, startCommandServer } from './command-server.ts'
-
-/** Blocks that are not run, by a part of their text, and the reason. */
-export const NOT_RUN: readonly [part: string, reason: string][] = [
-  ['npm ci && npm start', 'installs packages and serves until it is stopped'],
-  ['npm ci && npm run build', 'installs packages, builds, and adds a user to the system'],
-  ['systemctl', 'starts a service of the system'],
-  ['swaks', 'needs a server with a certificate at mail.example.com'],
-  ['sqlite3', 'needs the sqlite3 program and the folders of an installation'],
-]
-
-/** Waits of the guide for which nobody wants to wait here: a person has clicked long before. */
-export const SHORTER: readonly [part: string, shorter: string][] = [
-  ['"timeout":20}', '"timeout":4}'],
-  ['seq 1 10000', 'seq 1 3000'],
-]
-
-/**
- * This page waits most of the time. It runs beside the pages after that which switches the tracking off for a
- * moment; each of the two has variables of its own.
- */
-const WAITING = 'workflows.md'
-const BEFORE_WAITING = 'feedback.md'
 
 /** Prints the code of an authenticator app, as `oathtool --totp --base32 SECRET` does. */
 const OATHTOOL = path.join(import.meta.dirname, '../oathtool.ts')
@@ -44,12 +23,7 @@ const TOOLS = ['bash', 'curl']
 const missing = TOOLS.filter((tool) => !isInstalled(tool))
 const skip = missing.length > 0 && `${missing.join(', ')} not installed`
 
-export const pages = readPages()
-const README = 'README.md'
 type Variables = Record<string, string>
-export const shellBlocks = (page: DocsPage) =>
-  page.blocks.filter(({ language }) => language === 'sh')
-const reasonNotToRun = (text: string) => NOT_RUN.find(([part]) => text.includes(part))?.[1]
 
 /**
  * After the blocks of the README, whose ids the pages use, those of all pages in these letters of the
@@ -60,15 +34,6 @@ export function describePages(from: string, to: string): void {
   describe(`command blocks of ${from} to ${to}`, { skip }, () =>
     runPages(pagesBetween(from, to), from === 'a' ? [README] : []),
   )
-}
-
-/** Each page belongs to one range. */
-function pagesBetween(from: string, to: string): DocsPage[] {
-  const isBetween = ({ file }: DocsPage) => {
-    const [letter = ''] = path.basename(file)
-    return from <= letter && letter <= to
-  }
-  return pages.filter((page) => page.file === README || isBetween(page))
 }
 
 function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): void {
@@ -164,18 +129,6 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     assert.fail('the email was not delivered')
-  }
-}
-
-/** The pages that run before the page that waits, this one, and the rest. */
-function arrange(chosen: readonly DocsPage[]) {
-  const waiting = chosen.filter(({ file }) => path.basename(file) === WAITING)
-  const before = chosen.findIndex(({ file }) => path.basename(file) === BEFORE_WAITING)
-  const others = waiting.length === 0 ? [] : chosen.slice(before + 1)
-  return {
-    first: chosen.slice(0, chosen.length - others.length),
-    waiting,
-    others: others.filter((page) => !waiting.includes(page)),
   }
 }
 

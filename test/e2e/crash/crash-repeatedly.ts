@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PATIENCE_MS } from '../../patience.ts'
 import { eventually } from '../program.ts'
+import { serveHere } from '../serve-here.ts'
 import { installBesideSink, makeProject, post } from '../server.ts'
 import { assertExcused, type Kill, noteKill } from './kills.ts'
 
@@ -42,9 +43,9 @@ export async function crashRepeatedly(
     killed.push(await noteKill(installation, { sink, arrivals }))
     await load.stop()
   }
-  const server = await installation.serve()
+  const server = await serveHere(t, installation)
   await waitForAll(arrivals, acknowledged)
-  assert.equal(await server.kill('SIGTERM'), 0)
+  await server.stop()
   const duplicates = assertExcused(arrivals, killed).size
   return { acknowledged: acknowledged.size, duplicates, kills }
 }

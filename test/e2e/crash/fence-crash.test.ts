@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { HOUR_MS } from '../../../src/clock.ts'
@@ -11,16 +13,16 @@ import {
   generationFileOf,
   readGeneration,
 } from '../../../src/features/fence/generation-file.ts'
-
 import { HELD_UNTIL, SERVER } from '../../../src/features/fence/rows.ts'
 import { enqueueJob } from '../../../src/jobs/enqueue.ts'
+import { silentLog } from '../../../src/log.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { sessions } from '../../../src/store/schema/accounts.ts'
 import { statement } from '../../../src/store/statement.ts'
 import { childProgram } from '../../child-program.ts'
 import { addCampaign } from '../../features/campaigns/add-campaign.ts'
-import { eventually, type Program, startProgram } from '../program.ts'
+import { eventually, type Origin, type Program, startProgram } from '../program.ts'
 import { commandHere, installBesideSink, makeProject, post } from '../server.ts'
 
 const program = childProgram('test/e2e/crash/fence-child.ts')
@@ -38,16 +40,18 @@ async function runKilled(...argv: string[]): Promise<void> {
   assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL'])
 }
 
-/** A program with mail that was deferred, a campaign, a job, a webhook and a session. */
-async function setUp(t: TestContext, settings: Record<string, string> = {}) {
-  const started = await startProgram({
-    ...settings,
-  })
-  t.after(started.close)
+const LATER = '451 4.7.1 Later'
+
+let made: Promise<{ origin: Origin; email: string }> | undefined
+
+/** What a program has left whose mail was deferred, with a campaign, a job and a session. */
+async function makeOrigin() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-fenced-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const started = await startProgram()
   const { core, project } = started
-  const receiver = { isBusy: true }
-  const sink = await started.receive('dest.test', {
-    respond: ({ verb }) => (verb === 'RCPT' && receiver.isBusy ? '451 4.7.1 Later' : undefined),
+  await started.receive('dest.test', {
+    respond: ({ verb }) => (verb === 'RCPT' ? LATER : undefined),
   })
   const [email = ''] = await started.send({ to: 'old@dest.test' })
   await started.untilState(email, 'deferred')
@@ -62,6 +66,19 @@ async function setUp(t: TestContext, settings: Record<string, string> = {}) {
     const userId = (await tx.list(findUser))[0]?.id ?? ''
     const life = { createdAt: at, issuedAt: at, lastUsedAt: at, expiresAt: at + HOUR_MS }
     await tx.insert(sessions).values({ id: newId(), userId, ip: null, ...life })
+  })
+  return { origin: await started.closeInto(folder), email }
+}
+
+/** One that goes on from there, and has not started. */
+async function setUp(t: TestContext) {
+  made ??= makeOrigin()
+  const { origin, email } = await made
+  const started = await startProgram({}, silentLog(), origin)
+  t.after(started.close)
+  const receiver = { isBusy: true }
+  const sink = await started.receive('dest.test', {
+    respond: ({ verb }) => (verb === 'RCPT' && receiver.isBusy ? LATER : undefined),
   })
   return { started, sink, receiver, email }
 }
@@ -104,12 +121,12 @@ async function assertHeld({ started, sink, receiver, email }: Awaited<ReturnType
 
 for (const step of STEPS) {
   test(`F7: fence without a server, killed at ${step}`, async (t) => {
-    const made = await setUp(t)
-    const { started, sink, receiver, email } = made
+    const world = await setUp(t)
+    const { started, sink, receiver, email } = world
     await killAt('command', step, started)
     if (step !== 'inside') {
       assert.deepEqual(await readFence(started), wholeOf(started))
-      return assertHeld(made)
+      return assertHeld(world)
     }
     assert.deepEqual(await readFence(started), NONE)
     receiver.isBusy = false
@@ -119,8 +136,8 @@ for (const step of STEPS) {
   })
 
   test(`F7: the start on an older database, killed at ${step}`, async (t) => {
-    const made = await setUp(t)
-    const { started } = made
+    const world = await setUp(t)
+    const { started } = world
     const { core } = started
     const { seq } = await findKnown(core.store.read)
     const file = generationFileOf(core.config)
@@ -129,7 +146,7 @@ for (const step of STEPS) {
     await killAt('start', step, started)
     assert.deepEqual(await readFence(started), step === 'inside' ? NONE : wholeOf(started))
     // The next start sets it if it is missing, and no second one if it is there.
-    await assertHeld(made)
+    await assertHeld(world)
     assert.deepEqual({ ...(await readFence(started)), sessions: 0 }, wholeOf(started))
     const known = await readGeneration(file)
     assert.ok(typeof known !== 'string')
@@ -138,8 +155,8 @@ for (const step of STEPS) {
 }
 
 test('F7: fence beside a running server, killed at each step', async (t) => {
-  const made = await setUp(t)
-  const { started, sink, receiver, email } = made
+  const world = await setUp(t)
+  const { started, sink, receiver, email } = world
   const { project } = started
   await started.start()
   await killAt('command', 'inside', started)

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { installBesideSink, makeProject, post } from '../server.ts'
+import { serveHere } from '../serve-here.ts'
+import { commandHere, installBesideSink, makeProject, post } from '../server.ts'
 
 test('F3: below limits.min_free_bytes no mail is accepted, and accepted mail is sent', async (t) => {
   // More than the disks of tests have.
@@ -12,11 +13,12 @@ test('F3: below limits.min_free_bytes no mail is accepted, and accepted mail is 
   const file = `${installation.folder}/pillarbox.toml`
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace('[limits]', `[limits]\nmin_free_bytes = ${min}`))
-  await installation.command(
+  await commandHere(
+    installation,
     ...['send', '--project', id, '--from', 'shop@example.test', '--to', 'ada@dest.test'],
     ...['--subject', 'Hello', '--html', '<p>Hello</p>'],
   )
-  const server = await installation.serve()
+  const server = await serveHere(t, installation)
   const { status, body } = await post(server.url, secret, {
     from: 'shop@example.test',
     to: 'bob@dest.test',
@@ -33,4 +35,5 @@ test('F3: below limits.min_free_bytes no mail is accepted, and accepted mail is 
     reasons.map(({ cause }) => cause),
     ['disk'],
   )
+  await server.stop()
 })

@@ -19,6 +19,8 @@ import { type Installation, install, makeProject, type Serving } from '../server
 
 const SENDERS = 6
 const KILLS = 2
+/** More than are read at once. */
+const MESSAGES = 40
 
 const configuration = `
 [http]
@@ -57,7 +59,7 @@ servers = ["${silentDns}"]
   let server = await installation.serve()
   const client = await connect(inboundPort(server), { ehlo: 'client.test' })
   const acknowledged: string[] = []
-  for (let count = 0; count < 60; count += 1) {
+  for (let count = 0; count < MESSAGES; count += 1) {
     assert.equal((await client.open('a@sender.test', 'help@example.test')).code, 354)
     const message = `From: a@sender.test\r\nSubject: Number ${count}\r\n\r\nHello\r\n`
     const { code, text } = await client.data(message)
@@ -82,7 +84,7 @@ servers = ["${silentDns}"]
     states,
     acknowledged.map(() => 'processed'),
   )
-  assert.equal(await countReceived(installation, projectId), 60)
+  assert.equal(await countReceived(installation, projectId), MESSAGES)
 })
 
 /** The first time as a process of its own; then here, where a start costs a tenth. */

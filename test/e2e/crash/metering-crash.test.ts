@@ -7,6 +7,7 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
 import { childProgram } from '../../child-program.ts'
+import { copyDatabase } from '../../database-template.ts'
 import { type StripeDouble, type StripeRequest, startStripeDouble } from '../../stripe/double.ts'
 import { CUSTOMERS, logOf, openMetered } from './metering-child.ts'
 
@@ -95,6 +96,7 @@ async function setUp(t: TestContext) {
     await rm(folder, { recursive: true, force: true })
   })
   const file = path.join(folder, 'a.db')
+  await copyDatabase(file)
   const start = (step: string) => {
     const args = [program, file, stripe.url, String(ahead), step]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -6,11 +6,12 @@ import { test } from 'node:test'
 import { runAt } from '../../fakes/terminal.ts'
 import { pause } from '../../pause.ts'
 import { eventually } from '../program.ts'
+import { serveHere } from '../serve-here.ts'
 import { installBesideSink, makeProject, post } from '../server.ts'
 
 type Listed = { id: string; state: string; reason: string }
 
-/** Three servers start and end. */
+/** Three servers start and end, in this process. */
 const TIMEOUT_MS = 600_000
 
 test('F7: a server on a database brought back sends nothing twice until its fence is lifted', {
@@ -41,23 +42,23 @@ test('F7: a server on a database brought back sends nothing twice until its fenc
   const project = await makeProject({ folder: installation.folder })
   const send = (url: string, to: string) =>
     post(url, project.secret, { to, from: 'shop@example.test', subject: to, body: 'Hello' })
-  let server = await installation.serve()
+  let server = await serveHere(t, installation)
   assert.equal((await send(server.url, 'old@dest.test')).status, 200)
   await untilState('deferred')
   const [old] = await list()
-  await server.kill('SIGTERM')
+  await server.stop()
   await copyFile(database, copy)
 
   isDeferring = false
-  server = await installation.serve()
+  server = await serveHere(t, installation)
   await command('queue', 'retry', old!.id)
   while (sink.messages.length < 1) await pause()
   await untilState('deferred')
-  await server.kill('SIGTERM')
+  await server.stop()
   await copyFile(copy, database)
   for (const end of ['-wal', '-shm']) await rm(`${database}${end}`, { force: true })
 
-  server = await installation.serve()
+  server = await serveHere(t, installation)
   const [held] = await list()
   assert.equal(held?.state, 'paused')
   assert.match(held.reason, /brought back from a copy/)
@@ -91,5 +92,5 @@ test('F7: a server on a database brought back sends nothing twice until its fenc
   const all = (await command('queue', 'release', '--restored')) as { released: object }
   assert.deepEqual(new Set(Object.values(all.released)), new Set([0]))
   assert.deepEqual(await command('queue', 'holds'), [])
-  await server.kill('SIGTERM')
+  await server.stop()
 })

@@ -26,11 +26,16 @@ export async function mountDisk(
 /** Writes a file until there is no space left. */
 export async function fillDisk(file: string): Promise<void> {
   const handle = await open(file, 'w')
-  const block = Buffer.alloc(4_096)
   try {
-    for (;;) await handle.write(block)
-  } catch (error) {
-    assert.equal(Object(error).code, 'ENOSPC')
+    for (const bytes of [1_048_576, 4_096]) {
+      const block = Buffer.alloc(bytes)
+      await assert.rejects(
+        async () => {
+          for (;;) await handle.write(block)
+        },
+        { code: 'ENOSPC' },
+      )
+    }
   } finally {
     await handle.close()
   }

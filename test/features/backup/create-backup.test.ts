@@ -25,6 +25,7 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { takeBackupLock } from '../../../src/store/snapshot/backup-lock.ts'
 import { openDatabaseCopy } from '../../../src/store/snapshot/database-copy.ts'
 import { addProject, openTestCore, SECRET, trustDomain } from '../../core.ts'
+import { pause } from '../../pause.ts'
 import { backUp, readPieces, temporaryFolder } from './work.ts'
 
 /** The files of an archive by name, and the text of all of them. */
@@ -57,9 +58,12 @@ test('a backup beside constant writes holds all that was acknowledged before, an
   const acknowledged: string[] = []
   let isOver = false
   const writing = (async () => {
-    while (!isOver) acknowledged.push((await addProject(core)).id)
+    while (!isOver) {
+      acknowledged.push((await addProject(core)).id)
+      await pause()
+    }
   })()
-  for (const name of ['one', 'two', 'three']) {
+  for (const name of ['one', 'two']) {
     const before = acknowledged.length
     const file = path.join(folder, `${name}.tar.zst`)
     await backUp(core, file)

@@ -246,32 +246,32 @@ describe('a run that does not end', () => {
 
 describe('three days without Stripe', () => {
   for (const fault of ['refuse', '500-after', 'cut'] as const) {
-    it(`charge 10,000 emails exactly once afterwards (${fault})`, async (t) => {
+    it(`charge all emails exactly once afterwards (${fault})`, async (t) => {
       const billed = await openBilled(t)
       const projects = [await billed.subscribe('a'), await billed.subscribe('b')]
       await billed.send(projects[0]!, 5)
       billed.pass(2 * MINUTE_MS)
       await billed.run()
       billed.stripe.fault = () => fault
-      for (let hour = 0; hour < 72; hour += 1) {
+      for (let hour = 0; hour < 72; hour += 2) {
         // A full batch each day, and smaller ones.
-        await billed.send(projects[0]!, hour % 24 === 0 ? 1_000 : 90)
-        await billed.send(projects[1]!, 10)
-        billed.pass(HOUR_MS / 2)
+        await billed.send(projects[0]!, hour % 24 === 0 ? 1_000 : 9)
+        await billed.send(projects[1]!, 2)
+        billed.pass(HOUR_MS)
         await billed.run()
-        if (hour % 24 === 7) billed.restart()
-        billed.pass(HOUR_MS / 2)
+        if (hour % 24 === 8) billed.restart()
+        billed.pass(HOUR_MS)
         await billed.run()
       }
       await billed.send(projects[1]!, 64)
       billed.stripe.fault = () => undefined
-      for (let minute = 0; minute < 150; minute += 1) {
+      for (let minute = 0; minute < 75; minute += 1) {
         billed.pass(MINUTE_MS)
         await billed.run()
       }
       assert.deepEqual(await statesOf(billed), ['charged'])
-      assert.equal(billed.stripe.charged(projects[0]!.customer), 5 + 3 * 1_000 + 69 * 90)
-      assert.equal(billed.stripe.charged(projects[1]!.customer), 72 * 10 + 64)
+      assert.equal(billed.stripe.charged(projects[0]!.customer), 5 + 3 * 1_000 + 33 * 9)
+      assert.equal(billed.stripe.charged(projects[1]!.customer), 36 * 2 + 64)
       const identifiers = billed.stripe.state.events.map(({ identifier }) => identifier)
       assert.equal(new Set(identifiers).size, identifiers.length)
     })

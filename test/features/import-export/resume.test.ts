@@ -77,7 +77,7 @@ for (const death of ['before', 'after'] as const) {
     const seen = new Set<number>()
     // By this clock each batch is as short as it can be.
     let ms = 0
-    t.mock.method(performance, 'now', () => (ms += 10))
+    const { mock: clock } = t.mock.method(performance, 'now', () => (ms += 10))
     // Each run gets one batch further and dies; the file has more than five of them.
     for (let round = 0; round < 4; round += 1) {
       const job = await claim(core)
@@ -88,6 +88,7 @@ for (const death of ['before', 'after'] as const) {
       core.clock.now += LEASE_MS
     }
     assert.equal(seen.size, 4, `it came further each time: ${[...seen]}`)
+    clock.restore()
     const job = await claim(core)
     const result = await importContacts(core, job)
     await assertDoneOnce(core, projectId, result)

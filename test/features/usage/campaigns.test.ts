@@ -40,12 +40,15 @@ const REFUSED = { code: 'BILLING_LIMIT_EXCEEDED', status: 402 }
 
 const isPaused = (core: TestCore, id: string) => async () =>
   (await loadCampaignRow(core, id)).pausedAt !== null
-/** Delivers what waits, once all emails are made. */
+/** Delivers what waits, once all emails are made, and wakes the loop, which looks each second by itself. */
 const isSent = (core: TestCore, id: string) => async () => {
   const { status } = await loadCampaignRow(core, id)
   if (status === 'SENT') return true
   const waiting = (await emailsOf(core, id)).some(({ state }) => state === 'queued')
-  if (waiting && (await loadProgress(core, id)).expandedAt !== null) await deliverAll(core)
+  if (waiting && (await loadProgress(core, id)).expandedAt !== null) {
+    await deliverAll(core)
+    core.campaignNotifier.notify()
+  }
   return false
 }
 const recipientsOf = async (core: TestCore, id: string) =>

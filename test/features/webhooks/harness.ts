@@ -27,7 +27,9 @@ export async function openStage(
   t: Pick<TestContext, 'after'>,
   options: TestCoreOptions = {},
 ): Promise<WebhookStage> {
-  const core = await openTestCore(t, options)
+  // What a sender cannot record because the core is closed, it tries again after a second.
+  const ends: (() => unknown)[] = []
+  const core = await openTestCore({ after: (end) => void ends.push(end as () => unknown) }, options)
   const nextWrite = watchWrites(core)
   const { id: projectId } = await addProject(core)
   const follower = startWebhookFollower(core)
@@ -35,6 +37,7 @@ export async function openStage(
   t.after(async () => {
     await follower.stop()
     await sender.stop(0)
+    for (const end of ends) await end()
   })
   await follower.caughtUp()
   const deliveries = (endpointId: string) =>

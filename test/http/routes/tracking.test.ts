@@ -156,7 +156,7 @@ describe('a link', () => {
   })
 
   it('redirects when the database cannot write', async () => {
-    const full = await startService()
+    const full = await startService({ isNew: true })
     try {
       const id = await deliver(full)
       await full.core.store.write((tx) => tx.get(sql.raw('PRAGMA max_page_count = 1')))

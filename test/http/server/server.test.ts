@@ -39,7 +39,7 @@ test('/health shows all details to the operator', async () => {
 })
 
 test('/health shows that the disk is full', async () => {
-  const full = await startService()
+  const full = await startService({ isNew: true })
   try {
     const { store } = full.core
     await store.write((tx) => tx.get(sql.raw('PRAGMA max_page_count = 1')))

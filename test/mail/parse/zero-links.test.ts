@@ -68,7 +68,8 @@ test('F10: a line of base64 of any length is searched', () => {
   const begins = ['A: b\r\n\r\n', 'A: bc\r\n\r\n']
   const places = begins.flatMap((begin) => ['', '\r\n--x--\r\n'].map((end) => [begin, end]))
   for (const [at, [begin, end]] of places.entries()) {
-    const words = Buffer.alloc(at === 0 ? 7_000_000 : 300_000, 'words ')
+    // The first and the last are longer than a slice.
+    const words = Buffer.alloc(at % 3 === 0 ? 7_000_000 : 300_000, 'words ')
     const content = Buffer.concat([words, Buffer.from(`${LINK}words`)])
     const inZeros = Buffer.from(content.toString('latin1').replace(TOKEN, '0'.repeat(64)))
     const zeroed = zeroLinks(Buffer.from(`${begin}${content.toString('base64')}${end}`))

@@ -1,6 +1,6 @@
 /** Texts that are no part of a message, in a real thread. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import { placeUrlValues } from '../../../src/mail/template/url-values.ts'
 import { renderTextsInThread } from '../../../src/outbound/composing/texts.ts'
@@ -20,21 +20,17 @@ const variables = {
 
 const ofText = (source: string) => ({ source, format: 'text' as const })
 
-function open(t: TestContext, hangMs: number) {
-  const tasks = createThreadTasks({ settings, log: silentLog(), hangMs, restMs: 1_000 })
-  t.after(() => tasks.stop())
-  return { render: (source: TextsSource) => renderTextsInThread(tasks, source) }
-}
+const tasks = createThreadTasks({ settings, log: silentLog(), hangMs: 30_000, restMs: 1_000 })
+after(() => tasks.stop())
+const texts = { render: (source: TextsSource) => renderTextsInThread(tasks, source) }
 
-test('templates are rendered as plain text, faulty ones by their placeholders', async (t) => {
-  const texts = open(t, 5_000)
+test('templates are rendered as plain text, faulty ones by their placeholders', async () => {
   const templates = ['{{ name }}', '{{ event.order | plus: 1 }}', '{{ email ?? no }} {% if %}', 'x']
   const rendered = await texts.render({ templates: templates.map(ofText), variables, at: 0 })
   assert.deepEqual(rendered, ['Ann & <Bo>', '8', 'ann@people.test {% if %}', 'x'])
 })
 
-test('values of a url are marked for the place that they stand at', async (t) => {
-  const texts = open(t, 5_000)
+test('values of a url are marked for the place that they stand at', async () => {
   const templates = ['https://h.test/{{ name }}', '{{ name | upcase }}'].map((source, index) => ({
     ...{ source, format: index === 0 ? ('url' as const) : ('text' as const) },
   }))
@@ -43,8 +39,7 @@ test('values of a url are marked for the place that they stand at', async (t) =>
   assert.equal(text, 'ANN & <BO>')
 })
 
-test('texts that take long have no result, and the next ones are rendered as ever', async (t) => {
-  const texts = open(t, 5_000)
+test('texts that take long have no result, and the next ones are rendered as ever', async () => {
   const loop =
     '{% for a in (1..9999) %}{% for b in (1..9999) %}{{ a | times: b }}{% endfor %}{% endfor %}'
   assert.equal(
@@ -56,8 +51,7 @@ test('texts that take long have no result, and the next ones are rendered as eve
   ])
 })
 
-test('the texts of a request share one limit on their output', async (t) => {
-  const texts = open(t, 5_000)
+test('the texts of a request share one limit on their output', async () => {
   const long = '{% for a in (1..9000) %}{{ name }}{{ order }}0123456789{% endfor %}'
   const render = (count: number) =>
     texts.render({ templates: Array.from({ length: count }, () => ofText(long)), variables, at: 0 })
@@ -67,8 +61,7 @@ test('the texts of a request share one limit on their output', async (t) => {
   assert.equal(await texts.render({ templates: plain.map(ofText), variables, at: 0 }), 'too heavy')
 })
 
-test('the texts of a request share one limit on their time', async (t) => {
-  const texts = open(t, 30_000)
+test('the texts of a request share one limit on their time', async () => {
   const slow = '{% for a in (1..20000) %}{% assign b = a | times: a %}{% endfor %}'
   const one = await texts.render({ templates: [ofText(slow)], variables, at: 0 })
   assert.deepEqual(one, [''])

@@ -1,7 +1,7 @@
 /** Servers that deny everything, servers that are silent, and what is believed meanwhile. */
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
-import { type TestContext, test } from 'node:test'
+import { describe, it, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createHealth } from '../../../src/health.ts'
 import { createLog } from '../../../src/log.ts'
@@ -193,34 +193,37 @@ test('every denial counts without canaries', async (t) => {
   assert.deepEqual(health.reasons(), [])
 })
 
-test('a DNS server that stops responding is logged once, and once more when it responds again', async (t) => {
-  const setup = await setUp(t, { silent: true, recheckMs: 5 })
-  const { dns, resolver, health, lines, logged, messages } = setup
-  dns.answerAll('SILENT')
-  const silent = once(logged, 'line')
-  await resolver.mx('dest.test')
-  await resolver.mx('other.test')
-  await silent
-  assert.deepEqual(messages(), ['a DNS server gives no answer'])
-  assert.equal(lines[0]?.server, dns.address)
-  assert.deepEqual(health.reasons(), [
-    { cause: 'dns', reason: `No answer from these DNS servers: ${dns.address}.` },
-  ])
-  const back = once(logged, 'line')
-  dns.answerAll(undefined)
-  await back
-  assert.deepEqual(messages(), ['a DNS server gives no answer', 'a DNS server answers again'])
-  assert.equal(lines[1]?.server, dns.address)
-  assert.deepEqual(health.reasons(), [])
-})
+/** They wait for answers most of the time. */
+describe('servers that give no answer', { concurrency: true }, () => {
+  it('a DNS server that stops responding is logged once, and once more when it responds again', async (t) => {
+    const setup = await setUp(t, { silent: true, recheckMs: 5 })
+    const { dns, resolver, health, lines, logged, messages } = setup
+    dns.answerAll('SILENT')
+    const silent = once(logged, 'line')
+    await resolver.mx('dest.test')
+    await resolver.mx('other.test')
+    await silent
+    assert.deepEqual(messages(), ['a DNS server gives no answer'])
+    assert.equal(lines[0]?.server, dns.address)
+    assert.deepEqual(health.reasons(), [
+      { cause: 'dns', reason: `No answer from these DNS servers: ${dns.address}.` },
+    ])
+    const back = once(logged, 'line')
+    dns.answerAll(undefined)
+    await back
+    assert.deepEqual(messages(), ['a DNS server gives no answer', 'a DNS server answers again'])
+    assert.equal(lines[1]?.server, dns.address)
+    assert.deepEqual(health.reasons(), [])
+  })
 
-test('a domain whose own servers do not respond does not count against a DNS server', async (t) => {
-  const zone: DnsZone = { 'down.test': 'SILENT' }
-  const { dns, second, resolver, health, lines } = await setUp(t, { silent: true, zone })
-  const answer = await resolver.mx('down.test')
-  assert.equal(answer.kind, 'failed')
-  const wereAsked = () => dns.count('gmail.com') > 0 && second.count('gmail.com') > 0
-  while (!wereAsked()) await resolver.mx('dest.test', { isFresh: true })
-  await resolver.mx('dest.test', { isFresh: true })
-  assert.deepEqual([lines, health.reasons()], [[], []])
+  it('a domain whose own servers do not respond does not count against a DNS server', async (t) => {
+    const zone: DnsZone = { 'down.test': 'SILENT' }
+    const { dns, second, resolver, health, lines } = await setUp(t, { silent: true, zone })
+    const answer = await resolver.mx('down.test')
+    assert.equal(answer.kind, 'failed')
+    const wereAsked = () => dns.count('gmail.com') > 0 && second.count('gmail.com') > 0
+    while (!wereAsked()) await resolver.mx('dest.test', { isFresh: true })
+    await resolver.mx('dest.test', { isFresh: true })
+    assert.deepEqual([lines, health.reasons()], [[], []])
+  })
 })

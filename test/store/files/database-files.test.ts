@@ -81,7 +81,8 @@ const takings: [string, (file: string) => Promise<unknown>][] = [
   ],
 ]
 
-describe('the files of the database', () => {
+/** Each test has its own files, and most wait for the next look at them. */
+describe('the files of the database', { concurrency: true }, () => {
   for (const [what, take] of takings) {
     it(`when ${what}, nothing is acknowledged any more and health says why`, async (t) => {
       const { store, health, fatal, file } = await openWatched(t)

@@ -176,13 +176,11 @@ describe('a step is not added', () => {
 
   test('beyond 1,000 steps', async () => {
     const { id } = await create()
-    await service.core.store.write(async (tx) => {
-      for (let index = 1; index < 1_000; index += 1) {
-        const row = { id: newId(), workflowId: id, projectId: mine.id, type: 'EXIT' as const }
-        const rest = { name: 'E', position: at, config: {}, createdAt: 1, updatedAt: 1 }
-        await tx.insert(workflowSteps).values({ ...row, ...rest })
-      }
-    })
+    const rows = Array.from({ length: 999 }, () => ({
+      ...{ id: newId(), workflowId: id, projectId: mine.id, type: 'EXIT' as const },
+      ...{ name: 'E', position: at, config: {}, createdAt: 1, updatedAt: 1 },
+    }))
+    await service.core.store.write((tx) => tx.insert(workflowSteps).values(rows))
     const answer = await add(id, 'EXIT')
     assert.deepEqual([answer.status, answer.body.error.code], [400, 'BAD_REQUEST'])
   })
