@@ -4,6 +4,7 @@ import { checkCampaign } from '../../../../src/features/campaigns/check/check.ts
 import { listNamedVariables } from '../../../../src/features/campaigns/check/named-variables.ts'
 import { createSegment } from '../../../../src/features/segments/create.ts'
 import { addMembers } from '../../../../src/features/segments/edit-members.ts'
+import type { Outbound } from '../../../../src/outbound/outbound.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import type { Campaign } from '../../../../src/store/schema/campaigns.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'
@@ -99,13 +100,12 @@ test('a long message is searched in a thread, so that other requests need not wa
   const body = product.repeat(20_000)
   const id = await addCampaign(core, projectId, { subject: 'News', body })
   const { outbound } = await startThreads({})
-  const began = process.threadCpuUsage()
-  const { findings } = await checkCampaign({ ...core, outbound }, project, id)
-  const codes = findings.map(({ code }) => code)
-  assert.deepEqual(codes, ['image_without_alt', 'html_too_large'])
-  const { user, system } = process.threadCpuUsage(began)
-  const cpuMs = (user + system) / 1_000
-  assert.ok(cpuMs < 200, `the main thread was busy for ${cpuMs} ms`)
+  const listCodes = async (searching: Outbound) => {
+    const { findings } = await checkCampaign({ ...core, outbound: searching }, project, id)
+    return findings.map(({ code }) => code)
+  }
+  assert.deepEqual(await listCodes(outbound), ['image_without_alt', 'html_too_large'])
+  assert.deepEqual(await listCodes({ ...outbound, inspect: async () => [] }), [])
 })
 
 test('names that a text defines itself and those of the server are not data', () => {
