@@ -75,7 +75,8 @@ export function discard(incoming: Readable, maxBytes: number): Promise<void> {
       sizeBytes += chunk.length
       if (sizeBytes > maxBytes) end()
     }
-    const timer = setTimeout(end, MAX_MS)
+    // The connection keeps the process alive, not the time that it has left.
+    const timer = setTimeout(end, MAX_MS).unref()
     function end(): void {
       clearTimeout(timer)
       incoming.off('data', onData).off('end', end).off('close', end).off('error', end)

@@ -223,6 +223,8 @@ test('an endpoint that is enabled again sends new events at once, and tries them
   await stage.append({})
   const later = (rows: WebhookDelivery[]) => rows.filter(({ number }) => number > 2)
   while (!later(await stage.deliveries(id)).every(wasTried)) await pause()
+  // It would take what the test takes.
+  await stage.sender.stop(0)
   core.clock.now += HOUR_MS
   const query = { held: new Set<number>(), limit: 10 }
   const take = () => takeDeliveries(core, { key: id, projectId }, { ...query, now: core.clock.now })
