@@ -53,6 +53,7 @@ export function createThreadPool<State, Message>(
   const { watch } = options
   const running: PoolThread<State>[] = []
   const endedByOwner = new WeakSet<PoolThread<State>>()
+  const terminated = new WeakSet<PoolThread<State>>()
   const exits = new Set<Promise<unknown>>()
   let lastNumber = 0
   let failedStarts = 0
@@ -125,8 +126,11 @@ export function createThreadPool<State, Message>(
 
   async function endIfNeeded(thread: PoolThread<State>): Promise<void> {
     const shouldEnd = watch?.shouldEnd(thread)
-    if (shouldEnd === true || (shouldEnd !== false && (await shouldEnd)))
-      await thread.worker.terminate()
+    const isOver = shouldEnd === true || (shouldEnd !== false && (await shouldEnd))
+    // It may take a few more checks until it has ended.
+    if (!isOver || terminated.has(thread)) return
+    terminated.add(thread)
+    await thread.worker.terminate()
   }
 
   function end(thread: PoolThread<State>): void {

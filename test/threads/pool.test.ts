@@ -92,3 +92,21 @@ test('endAll ends the threads without calling ended, and stop waits for them', a
   assert.equal(thread?.worker.threadId, -1)
   assert.equal(pool.start(), undefined)
 })
+
+test('a thread that takes a while to end is terminated once', async (t) => {
+  let checks = 0
+  let terminations = 0
+  let terminate: () => unknown = () => undefined
+  const shouldEnd = () => {
+    checks += 1
+    if (checks === 5) terminate()
+    return true
+  }
+  const pool = open(t, obedient, { watch: { everyMs: () => 1, shouldEnd } })
+  const thread = pool.start()
+  assert.ok(thread)
+  terminate = thread.worker.terminate.bind(thread.worker)
+  thread.worker.terminate = async () => ++terminations
+  await thread.state.ended.promise
+  assert.equal(terminations, 1)
+})
