@@ -62,8 +62,7 @@ const GROUPS: Readonly<Record<Exclude<Callers, 'anyone'>, number>> = {
   'operator or monitor': 6,
 }
 
-/** The response has the caller's role, or the people of these tests. */
-/** The answer to the public key: `routes/public-key.test.ts`. */
+/** The response has the caller's role, or the people of these tests. The public key: `routes/public-key.test.ts`. */
 const DEPENDS_ON_CALLER = [
   ...['PATCH /users/@me/projects/:id', 'GET /projects/:id/members', 'POST /v1/track'],
 ]
