@@ -7,6 +7,7 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
+import { MINUTE_MS } from '../src/clock.ts'
 import type { Config } from '../src/config/config.ts'
 import { createKeyring } from '../src/config/keyring.ts'
 import { loadConfig } from '../src/config/load.ts'
@@ -30,6 +31,7 @@ import { signDkim } from '../src/mail/compose/dkim.ts'
 import { findInMessage } from '../src/mail/compose/message-findings.ts'
 import { createTemplateCache } from '../src/mail/precomposed/template-cache.ts'
 import { compileTemplate, renderTemplate } from '../src/mail/template/template.ts'
+import { createWebhookClient } from '../src/outbound/http/webhook-client.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { createInlineThreads } from '../src/store/read/inline-thread.ts'
 import { copyDatabase } from './database-template.ts'
@@ -65,6 +67,9 @@ export type TestProject = {
   secret: string
   public: string
 }
+
+/** On a busy machine a request takes long. What is late would be tried again, by a clock that stands still. */
+const REQUEST_MS = 10 * MINUTE_MS
 
 export const START = Date.UTC(2026, 10, 21, 12)
 export const HOSTNAME = 'mx.pillarbox.test'
@@ -106,8 +111,11 @@ export async function openTestCore(
   const opened = await openCore(config, { log, now, watch, connect, ...forTests })
   database.opened()
   const hits = startHitWriter(opened, { groupMs: 0 })
+  const { resolver } = opened
+  const webhookClient = createWebhookClient({ resolver, config, timeoutMs: REQUEST_MS })
   t.after(async () => {
     await hits.stop()
+    webhookClient.closeIdle()
     database.keepOpen()
     await opened.close()
     await dns.stop()
@@ -121,7 +129,15 @@ export async function openTestCore(
     hits,
     doctor: createIdleDoctor(now),
   }
-  return { ...opened, disk: { ...unwatchedDisk }, ...delivering, ...parts, clock, dns }
+  return {
+    ...opened,
+    disk: { ...unwatchedDisk },
+    ...delivering,
+    webhookClient,
+    ...parts,
+    clock,
+    dns,
+  }
 }
 
 /** An HTTP client that makes no requests. */

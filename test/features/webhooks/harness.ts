@@ -1,19 +1,14 @@
 /** A project with the parts that make and send webhooks, and endpoints on loopback. */
 import type { TestContext } from 'node:test'
-import { MINUTE_MS } from '../../../src/clock.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import type { Follower } from '../../../src/features/events/follow.ts'
 import { createEndpoint } from '../../../src/features/webhooks/endpoints/create.ts'
 import { startWebhookFollower } from '../../../src/features/webhooks/follow-events.ts'
 import { startWebhookSender } from '../../../src/features/webhooks/sending/sender.ts'
-import { createWebhookClient } from '../../../src/outbound/http/webhook-client.ts'
 import { asc, eq } from '../../../src/store/drizzle.ts'
 import { type WebhookDelivery, webhookDeliveries } from '../../../src/store/schema/webhooks.ts'
 import { addProject, openTestCore, type TestCore, type TestCoreOptions } from '../../core.ts'
 import { watchWrites } from '../watch-writes.ts'
-
-/** On a busy machine a request takes long. What is late would be tried again, by a clock that stands still. */
-const REQUEST_MS = 10 * MINUTE_MS
 
 export type WebhookStage = {
   core: TestCore
@@ -34,13 +29,7 @@ export async function openStage(
 ): Promise<WebhookStage> {
   // What a sender cannot record because the core is closed, it tries again after a second.
   const ends: (() => unknown)[] = []
-  const opened = await openTestCore(
-    { after: (end) => void ends.push(end as () => unknown) },
-    options,
-  )
-  const { resolver, config } = opened
-  const client = createWebhookClient({ resolver, config, timeoutMs: REQUEST_MS })
-  const core = { ...opened, webhookClient: options.parts?.webhookClient ?? client }
+  const core = await openTestCore({ after: (end) => void ends.push(end as () => unknown) }, options)
   const nextWrite = watchWrites(core)
   const { id: projectId } = await addProject(core)
   const follower = startWebhookFollower(core)
@@ -48,7 +37,6 @@ export async function openStage(
   t.after(async () => {
     await follower.stop()
     await sender.stop(0)
-    client.closeIdle()
     for (const end of ends) await end()
   })
   await follower.caughtUp()
