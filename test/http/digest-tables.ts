@@ -36,7 +36,10 @@ async function describeQuery(read: Reader): Promise<string> {
   const tables = Map.groupBy(columns, ({ name }) => name)
   for (const other of OTHERS) tables.delete(other)
   const fields = [...tables].map(([name, own]) => {
-    const row = own.map(({ column }) => `quote("${column}")`).join(`||','||`)
+    // `quote` ends a text at its first NUL.
+    const row = own
+      .map(({ column }) => `quote("${column}")||ifnull(length(cast("${column}" as blob)), '')`)
+      .join(`||','||`)
     return `(select group_concat(${row}, char(10)) from "${name}") as "${name}"`
   })
   return `select ${fields.join(', ')}`

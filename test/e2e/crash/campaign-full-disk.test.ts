@@ -12,7 +12,7 @@ import { fillDisk, isRoot, mountDisk } from './small-disk.ts'
 /** More than the pages that the log has already may hold. */
 const recipients = 700
 /** Longer than any rest before another attempt. */
-const QUIET_MS = 1_200
+const QUIET_MS = 2_000
 
 test('F3: a campaign waits while the disk is full, and then reaches everybody once', {
   skip: !isRoot && 'mounting a small file system needs root',

@@ -56,6 +56,7 @@ servers = ["${silentDns}"]
   const configure = (text: string) =>
     writeFile(path.join(installation.folder, 'pillarbox.toml'), text)
   const { id: projectId } = await makeProject(installation)
+  let asked = once(silent, 'message')
   let server = await installation.serve()
   const client = await connect(inboundPort(server), { ehlo: 'client.test' })
   const acknowledged: string[] = []
@@ -68,13 +69,15 @@ servers = ["${silentDns}"]
   }
   client.close()
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    await sleep(Math.random() * 200)
+    // A message is being read.
+    await asked
     await server.kill(signal)
     await configure(base + inboundListen((taken.address() as AddressInfo).port))
     await assertStartFails(installation, signal === 'SIGTERM')
     const next = base + inboundListen(0)
     // All of it waits until the second start, which finds an answer to each question.
     await configure(signal === 'SIGTERM' ? next : next.replace(silentDns, dns.address))
+    asked = once(silent, 'message')
     server = await installation.serve()
   }
   const rows = await untilRead(installation)

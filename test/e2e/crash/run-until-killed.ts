@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { childProgram } from '../../child-program.ts'
 import { eventually } from '../program.ts'
 
+/** It writes one for each acceptance, or commit. */
+const FEWEST_LINES = 12
 /** Longer than the followers linger: it dies at any moment between two counts. */
 const LONGEST_MS = 600
 
@@ -24,8 +27,10 @@ export async function runUntilKilled({ program, argument, ...counted }: Child): 
   const args = [childProgram(`test/e2e/crash/${program}`), argument]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
-  child.stdout.resume()
-  const isCounted = () => child.exitCode !== null || lastCounted(counted) > before
+  let lines = 0
+  createInterface({ input: child.stdout }).on('line', () => (lines += 1))
+  const hasCounted = () => lines >= FEWEST_LINES && lastCounted(counted) > before
+  const isCounted = () => child.exitCode !== null || hasCounted()
   await eventually(() => isCounted() || undefined)
   assert.equal(child.exitCode, null)
   await sleep(Math.random() * LONGEST_MS)

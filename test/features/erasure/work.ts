@@ -1,4 +1,5 @@
 /** The background jobs of tests of resets, which run without followers of events. */
+import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSchedule } from '../../../src/features/schedule.ts'
@@ -6,6 +7,7 @@ import { startJobs } from '../../../src/jobs/jobs.ts'
 import { inArray, sql } from '../../../src/store/drizzle.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import type { TestCore } from '../../core.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 
 /** As if the followers for which an erasure waits had handled all events. */
 export async function passFollowers({ store }: TestCore): Promise<void> {
@@ -31,7 +33,9 @@ export async function work(core: TestCore): Promise<void> {
   const stopped = mock.method(performance, 'now', () => 0)
   try {
     const loop = startJobs({ store, log, now, handlers, limits })
+    const startedAt = Date.now()
     while ((await store.read.$count(jobs, isLeft)) > 0) {
+      assert.ok(Date.now() - startedAt < PATIENCE_MS, 'the jobs do not end')
       await sleep(POLL_MS)
       await passFollowers(core)
     }

@@ -31,6 +31,8 @@ const MAY_BE_SENT: Record<QueueState, boolean> = {
 
 async function openMailer(t: Parameters<typeof openTestCore>[0]): Promise<TestCore> {
   const core = await openTestCore(t, {
+    // Pages that other tests have freed show what they stored.
+    isNew: true,
     configure: (config) => ({ ...config, accounts: { ...config.accounts } }),
   })
   const { id } = await addProject(core, 'Mail')
