@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
-import { copyDatabase } from '../../database-template.ts'
 import { countAnalytics, openCounted } from './analytics-child.ts'
-import { runUntilKilled } from './run-until-killed.ts'
-
-const KILLS = 2
+import { killInNewDatabase } from './run-until-killed.ts'
 
 test('after kills the counts are equal to a ledger of the emails, also of deleted ones', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  const file = path.join(folder, 'a.db')
-  await copyDatabase(file)
-  const child = {
-    program: 'analytics-child.ts',
-    argument: file,
-    database: file,
-    follower: 'analytics',
-  }
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(child)
+  const own = { program: 'analytics-child.ts', follower: 'analytics' }
+  const file = await killInNewDatabase(t, own)
 
   const store = await openCounted(file)
   const figures = sql`sum(sent) as sent, sum(delivered) as delivered, sum(opened) as opened`

@@ -1,28 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
-import { copyDatabase } from '../../database-template.ts'
 import { openCountedProjects } from './counted-projects.ts'
 import { countReputation } from './reputation-child.ts'
-import { runUntilKilled } from './run-until-killed.ts'
-
-const KILLS = 2
+import { killInNewDatabase } from './run-until-killed.ts'
 
 test('after kills the counters of reputation are equal to a recount of the events', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  const file = path.join(folder, 'a.db')
-  await copyDatabase(file)
-  const child = {
-    program: 'reputation-child.ts',
-    argument: file,
-    database: file,
-    follower: 'reputation',
-  }
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(child)
+  const own = { program: 'reputation-child.ts', follower: 'reputation' }
+  const file = await killInNewDatabase(t, own)
 
   const store = await openCountedProjects(file)
   const [early] = await store.read.all<{ n: number }>(

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { createInterface } from 'node:readline'
+import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { childProgram } from '../../child-program.ts'
+import { copyDatabase } from '../../database-template.ts'
 import { eventually } from '../program.ts'
 
 /** It writes one for each acceptance, or commit. */
@@ -19,6 +24,22 @@ type Child = {
   database: string
   /** The name of the follower that counts in it. */
   follower: string
+}
+
+const KILLS = 2
+
+/** Runs a program that takes the path of a new database, until it was killed `KILLS` times. Resolves to the path. */
+export async function killInNewDatabase(
+  t: Pick<TestContext, 'after'>,
+  own: Pick<Child, 'program' | 'follower'>,
+): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const database = path.join(folder, 'a.db')
+  await copyDatabase(database)
+  for (let round = 0; round < KILLS; round += 1)
+    await runUntilKilled({ ...own, argument: database, database })
+  return database
 }
 
 /** Runs a program until its follower has counted some of its events, and for a random time; then it is killed. */
