@@ -19,6 +19,7 @@ import type {
 } from '../features/accounts/callers/caller.ts'
 import type { Project, Role, Session } from '../features/accounts/rows.ts'
 import type { Core } from '../features/core.ts'
+import type { WaitingLimits } from '../turns/turns.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { AnswerAllowance } from './exchange/answer-allowance.ts'
 import type { Traffic } from './exchange/traffic.ts'
@@ -50,7 +51,7 @@ export type RawCall = {
   /**
    * Waits for memory for an answer of that size, in place of the `answerBytes` of the operation. A call that
    * has changed something does not wait, because its result must be told.
-   * @throws AppError EXTERNAL_SERVICE_ERROR without memory for ten seconds
+   * @throws AppError EXTERNAL_SERVICE_ERROR without memory for ten seconds; as `answerLimits`
    */
   reserve(bytes: number): Promise<void>
   idempotencyKey: string | undefined
@@ -117,6 +118,8 @@ type Shape<Query, Body> = {
    * take at most, for a list LIST_ANSWER_BYTES. Without it the answer must be short.
    */
   answerBytes?: number
+  /** How many such requests may wait for memory; without limits any number waits. */
+  answerLimits?: WaitingLimits
   /**
    * Whether the operation is refused while the disk is nearly full. By default true for all methods
    * except GET and DELETE on routes that need a key.

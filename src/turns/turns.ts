@@ -14,17 +14,20 @@ import { AppError } from '../errors.ts'
 import { createLines, type Line } from './lines.ts'
 import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from './owner.ts'
 
-export type TurnsOptions = {
-  /** Places. */
-  atOnce: number
-  /** Places that one project may have at once; all of them if absent. */
-  atOncePerProject?: number
-  /** How much work of requests may wait. */
+/** How much work of requests may wait. */
+export type WaitingLimits = {
   waitingPerProject: number
   waiting: number
   /** For the refusal, as in "wait to be rendered". */
   to: string
   retryAfterSeconds: number
+}
+
+export type TurnsOptions = WaitingLimits & {
+  /** Places. */
+  atOnce: number
+  /** Places that one project may have at once; all of them if absent. */
+  atOncePerProject?: number
   /** For tests: ms. */
   clock?: () => number
 }
@@ -59,8 +62,8 @@ export function createTurns(options: TurnsOptions): Turns {
     if (owner.client?.hasLeft() === true) throw clientLeft()
     if (line.waiting.length === 0 && isFreeFor(line)) return
     if (owner.isJob || owner.hasChanged === true || admitted.has(owner)) return
-    if (countRequests([line]) >= options.waitingPerProject) throw ofProject(options)
-    if (countRequests(lines.all()) >= options.waiting) throw ofAll(options)
+    const inAll = countRequests(lines.all())
+    refuseFull(options, { ofProject: countRequests([line]), inAll })
   }
 
   function place(owner: WorkOwner): Promise<Line<Waiting>> | Line<Waiting> {
@@ -146,15 +149,16 @@ function countRequests(lines: Iterable<Line<Waiting>>): number {
   return count
 }
 
-function ofProject({ to, retryAfterSeconds }: TurnsOptions): AppError {
-  return new AppError('RATE_LIMIT_EXCEEDED', `Too many of your requests wait ${to}.`, {
-    details: { retryAfter: retryAfterSeconds },
-  })
-}
-
-function ofAll({ to, retryAfterSeconds }: TurnsOptions): AppError {
-  return new AppError('EXTERNAL_SERVICE_ERROR', `Too many requests wait ${to} at the moment.`, {
-    details: { retryAfter: retryAfterSeconds },
-    isOverload: true,
-  })
+/** @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when as much waits as may */
+export function refuseFull(
+  { waitingPerProject, waiting, to, retryAfterSeconds }: WaitingLimits,
+  { ofProject, inAll }: { ofProject: number; inAll: number },
+): void {
+  const details = { retryAfter: retryAfterSeconds }
+  if (ofProject >= waitingPerProject) {
+    throw new AppError('RATE_LIMIT_EXCEEDED', `Too many of your requests wait ${to}.`, { details })
+  }
+  if (inAll < waiting) return
+  const message = `Too many requests wait ${to} at the moment.`
+  throw new AppError('EXTERNAL_SERVICE_ERROR', message, { details, isOverload: true })
 }

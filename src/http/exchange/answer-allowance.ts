@@ -12,6 +12,7 @@
 import { SECOND_MS } from '../../clock.ts'
 import type { Counters } from '../../counters.ts'
 import { AppError } from '../../errors.ts'
+import { refuseFull, type WaitingLimits } from '../../turns/turns.ts'
 import { addressGroup } from '../server/client-address.ts'
 
 export type AnswerAllowance = {
@@ -28,9 +29,10 @@ export type AnswerShare = {
   /**
    * Waits until the answer may take `bytes`, in place of what it had; undefined when that is possible at
    * once, as for less than it had. Rejects with AppError EXTERNAL_SERVICE_ERROR, with `details.retryAfter`, after ten seconds, and
-   * with REQUEST_TIMEOUT when the client has left.
+   * with REQUEST_TIMEOUT when the client has left. With `limits`: throws as `refuseFull`
+   * (`turns/turns.ts`) when as many answers with these limits wait as may.
    */
-  reserve(bytes: number): Promise<void> | undefined
+  reserve(bytes: number, limits?: WaitingLimits): Promise<void> | undefined
   /** Sets the share to what the answer takes now. */
   resize(bytes: number): void
   /** The client has left: the answer waits for nothing any more, but what was read for it is still there. */
@@ -46,7 +48,7 @@ export const FREE_ANSWER_BYTES = 64 * 1024
 const WAIT_MS = 10 * SECOND_MS
 const RETRY_AFTER_SECONDS = 10
 
-type WaitingAnswer = { bytes: number; allow(): void }
+type WaitingAnswer = { bytes: number; limits: WaitingLimits | undefined; allow(): void }
 /** The answers of one owner to one address, as keys of what these have. */
 type Line = { owner: string; address: string; waiting: WaitingAnswer[] }
 
@@ -116,6 +118,17 @@ export function createAnswerAllowance(
     if (line.waiting.length === 0) lines.delete(key)
   }
 
+  /** @throws AppError as `refuseFull` */
+  function refuseBeyond(limits: WaitingLimits, owner: string): void {
+    const count = { ofProject: 0, inAll: 0 }
+    for (const line of lines.values()) {
+      const waiting = line.waiting.filter((answer) => answer.limits === limits).length
+      count.inAll += waiting
+      if (line.owner === owner) count.ofProject += waiting
+    }
+    refuseFull(limits, count)
+  }
+
   function open(client: AnswerClient): AnswerShare {
     const address = `address ${addressGroup(client.address)}`
     const line: Line = { owner: `owner ${client.owner ?? ''}`, address, waiting: [] }
@@ -133,7 +146,7 @@ export function createAnswerAllowance(
       if (more < 0) serve()
     }
 
-    function wait(size: number): Promise<void> {
+    function wait(size: number, limits: WaitingLimits | undefined): Promise<void> {
       const { promise: room, resolve, reject } = Promise.withResolvers<void>()
       const end = () => {
         clearTimeout(timer)
@@ -142,6 +155,7 @@ export function createAnswerAllowance(
       }
       const answer: WaitingAnswer = {
         bytes: size,
+        limits,
         allow() {
           end()
           resize(size)
@@ -168,7 +182,7 @@ export function createAnswerAllowance(
     }
 
     return {
-      reserve(wanted) {
+      reserve(wanted, limits) {
         if (hasLeft) return Promise.reject(gone())
         const size = Math.min(wanted, largest)
         if (size <= bytes) {
@@ -182,7 +196,8 @@ export function createAnswerAllowance(
           resize(size)
           return undefined
         }
-        const room = wait(size)
+        if (limits !== undefined) refuseBeyond(limits, line.owner)
+        const room = wait(size, limits)
         serve()
         if (stopWaiting !== undefined) counters.add('pillarbox_http_answers_waited_total')
         return room

@@ -24,7 +24,7 @@ import {
   sendContinueFor,
 } from '../server/unread-body.ts'
 import { admit, admitAfterBody } from './admission.ts'
-import { type AnswerShare, FREE_ANSWER_BYTES } from './answer-allowance.ts'
+import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
   answerOf,
@@ -106,7 +106,8 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
   if (route.body !== undefined) await admitAfterBody(deps, exchange)
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
-  if (route.answerBytes > 0) await answerOf(deps, exchange).reserve(route.answerBytes)
+  const { answerBytes, answerLimits } = route
+  if (answerBytes > 0) await answerOf(deps, exchange).reserve(answerBytes, answerLimits)
   const call = toCall(deps, exchange, { body, idempotencyKey })
   return whileReading(exchange, () => exchange.within(() => runInTurn(exchange, call)))
 }
@@ -201,16 +202,17 @@ function toCall(
     body,
     stream: admittedStream(deps, exchange),
     readJson: (maxBytes) => takeJson(deps, exchange, maxBytes),
-    reserve: async (bytes) => reserve(answerOf(deps, exchange), bytes),
+    reserve: (bytes) => reserve(deps, exchange, bytes),
     idempotencyKey,
     caller,
   }
 }
 
 /** A call that has changed something answers its result: the memory is counted, and the call does not wait. */
-async function reserve(answer: AnswerShare, bytes: number): Promise<void> {
+async function reserve(deps: ExchangeDeps, exchange: Exchange, bytes: number): Promise<void> {
+  const answer = answerOf(deps, exchange)
   if (currentOwner().hasChanged === true) answer.resize(bytes)
-  else await answer.reserve(bytes)
+  else await answer.reserve(bytes, exchange.route.answerLimits)
 }
 
 /** The body for a handler that reads it: it ends only if the caller may still call the route by then. */

@@ -9,6 +9,7 @@ import { listUpcoming } from '../../features/activity/upcoming.ts'
 import { createAnswers } from '../../features/analytics/answers.ts'
 import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { listingOf } from '../../features/listing.ts'
+import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   builtPageResponse,
@@ -93,6 +94,7 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List activities, newest first; by default of the last 30 days',
     query: activityQuery,
     answerBytes: LIST_ANSWER_BYTES,
+    answerLimits: RENDERING,
     responses: { 200: { description: 'A page of the feed', schema: activityPage } },
     handle: async (call) => {
       const { limit, cursor, types, contactId, fields, startDate, endDate } = call.query

@@ -8,6 +8,7 @@ import { requireEmail, showEmail } from '../../features/emails/show-email.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../features/limits.ts'
 import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
 import { parseDomain } from '../../mail/address/address.ts'
+import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
 import type { HttpResponse } from '../response.ts'
@@ -234,6 +235,7 @@ export const show = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show an email with its attempts, its events, and where it stands',
     answerBytes: RECORD_BYTES,
+    answerLimits: RENDERING,
     responses: { 200: { description: 'The email', schema: record } },
     refusals: [404],
     handle: async (call) => {
@@ -247,6 +249,7 @@ export const showRaw = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show the octets of an email (RFC 5322)',
     answerBytes: RECORD_BYTES,
+    answerLimits: RENDERING,
     description:
       'Sent mail is composed again and signed now. Received mail is what came in, except for the ' +
       'tokens of links that the server mailed to its users, which are zeros; 404 once ' +
@@ -275,6 +278,7 @@ export const cancel = ({ core }: RouteDeps) =>
     growsDisk: false,
     summary: 'Cancel an email that waits',
     answerBytes: RECORD_BYTES,
+    answerLimits: RENDERING,
     description: '409 for one that is being sent or has ended.',
     responses: { 200: { description: 'The email', schema: record } },
     refusals: [404, 409],
@@ -292,6 +296,7 @@ export const retry = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Try an email again now',
     answerBytes: RECORD_BYTES,
+    answerLimits: RENDERING,
     description:
       'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
       'for one that was delivered, bounced or is being sent, and for one that would fail again: ' +

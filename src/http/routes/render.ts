@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { renderRequest } from '../../features/campaigns/render.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
+import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { id, lineOfText } from '../shapes/fields.ts'
@@ -55,6 +56,7 @@ export const render = ({ core }: RouteDeps) =>
     growsDisk: false,
     summary: 'Render a text, a template or a campaign as a send would',
     answerBytes: RENDERED_ANSWER_BYTES,
+    answerLimits: RENDERING,
     description:
       'Takes one of `body`, `templateId` and `campaignId`. Nothing is stored or sent. Links are not ' +
       'tracked, and the links to the hosted pages belong to nobody.',

@@ -4,6 +4,7 @@
  * ends the thread and has no result. Projects take turns, and each has one thread at most: slow tasks
  * of one project leave the other thread to the others.
  */
+import { RENDERING } from '../../turns/rendering.ts'
 import { createTurns, type Turns } from '../../turns/turns.ts'
 import type { DeliveryThread, FromThread, ToThread } from '../protocol.ts'
 import { createThreads, shutdownError, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
@@ -43,9 +44,6 @@ type Current = {
 }
 
 const THREADS = 2
-export const MAX_WAITING_OF_PROJECT = 10
-export const MAX_WAITING = 100
-const RETRY_AFTER_SECONDS = 2
 
 export function createThreadTasks({
   hangMs,
@@ -62,12 +60,9 @@ export function createThreadTasks({
     ended,
   })
   const turns = createTurns({
+    ...RENDERING,
     atOnce: THREADS,
     atOncePerProject: 1,
-    waitingPerProject: MAX_WAITING_OF_PROJECT,
-    waiting: MAX_WAITING,
-    to: 'to be rendered',
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
     ...(clock && { clock }),
   })
   const busy = new Map<DeliveryThread, Current>()

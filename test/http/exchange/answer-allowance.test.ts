@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it, type TestContext } from 'node:test'
 import { createCounters } from '../../../src/counters.ts'
-import { createAnswerAllowance } from '../../../src/http/exchange/answer-allowance.ts'
+import {
+  type AnswerClient,
+  createAnswerAllowance,
+} from '../../../src/http/exchange/answer-allowance.ts'
 
 const MB = 1024 * 1024
 const LIMITS = { totalBytes: 10 * MB, addressBytes: 4 * MB, ownerBytes: 5 * MB }
@@ -88,6 +91,26 @@ describe('S29: the memory for answers', () => {
     assert.equal(await isAllowed(stranger('192.0.2.1').reserve(4 * MB)), true)
     assert.equal(await isAllowed(stranger('192.0.2.2').reserve(2 * MB)), false)
     assert.equal(await isAllowed(answers.open(clientOf('192.0.2.3')).reserve(4 * MB)), true)
+  })
+
+  it('lets a few answers of the same limits wait, of a project and of all; others wait as ever', async () => {
+    const { answers } = open()
+    const limits = { waitingPerProject: 2, waiting: 3, to: 'to be read', retryAfterSeconds: 7 }
+    const clients = ['a', 'b', 'c'].map((owner) => clientOf('192.0.2.1', owner))
+    const [a, b, c] = clients as [AnswerClient, AnswerClient, AnswerClient]
+    answers.open(a).reserve(4 * MB)
+    const ask = async (client: AnswerClient) => answers.open(client).reserve(MB, limits)
+    const waits = Array.from({ length: 4 }, () => answers.open(a).reserve(MB))
+    const first = answers.open(a)
+    waits.push(first.reserve(MB, limits), answers.open(a).reserve(MB, limits))
+    await assert.rejects(ask(a), { code: 'RATE_LIMIT_EXCEEDED', details: { retryAfter: 7 } })
+    waits.push(answers.open(b).reserve(MB, limits))
+    await assert.rejects(ask(c), { code: 'EXTERNAL_SERVICE_ERROR', details: { retryAfter: 7 } })
+    assert.equal(answers.load().waiting, 7)
+    for (const wait of waits) wait?.catch(() => undefined)
+    first.leave()
+    ask(c).catch(() => undefined)
+    assert.equal(answers.load().waiting, 7)
   })
 
   it('serves the project that has least first, then its address that has least', async () => {

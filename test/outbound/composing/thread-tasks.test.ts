@@ -6,9 +6,10 @@ import { AppError } from '../../../src/errors.ts'
 import { silentLog } from '../../../src/log.ts'
 import type { RenderSource } from '../../../src/mail/compose/build-message.ts'
 import { createPreviews } from '../../../src/outbound/composing/previews.ts'
-import { createThreadTasks, MAX_WAITING } from '../../../src/outbound/composing/thread-tasks.ts'
+import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import type { Preview } from '../../../src/outbound/protocol.ts'
 import { runFor } from '../../../src/turns/owner.ts'
+import { RENDERING } from '../../../src/turns/rendering.ts'
 import { fakeClient } from '../../turns/fake-client.ts'
 import { createFakeThreads, type FakeThread } from '../fake-threads.ts'
 
@@ -85,7 +86,7 @@ test('beyond 100 waiting requests of all projects, everybody is told to come bac
     preview(`p${index % 13}`, [`${index}`]).catch((error: unknown) => error),
   )
   await othersTurn()
-  assert.equal(tasks.waiting(), MAX_WAITING)
+  assert.equal(tasks.waiting(), RENDERING.waiting)
   const refused = await preview('new', ['new']).catch((error: unknown) => error)
   assert.ok(refused instanceof AppError)
   assert.deepEqual([refused.status, refused.details?.retryAfter], [503, 2])
