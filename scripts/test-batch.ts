@@ -27,6 +27,9 @@ const PASSING = new Set([
   'FSReqPromise',
   'FSReqCallback',
   'CloseReq',
+  // Octets for a socket or pipe that is not listed any more, such as what the process prints.
+  'SimpleWriteWrap',
+  'WriteWrap',
 ])
 
 type ProcessState = { folder: string; env: NodeJS.ProcessEnv; handles: readonly string[] }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { describe, it } from 'node:test'
+import { describe, it, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addProject, trustDomain } from '../core.ts'
+import { asyncWithinCpuMs } from '../cpu-time.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 import { openInbound } from './inbound-server.ts'
 
@@ -64,22 +65,6 @@ describe('the limits of a client', { concurrency: true }, () => {
       const client = await dial()
       client.write(line)
       assert.match(await client.ended(), /^421 4\.\d\.\d [^\r\n]*\r\n$/)
-    }
-  })
-
-  it('no command line takes much processor time, however often it is repeated', async (t) => {
-    const { dial } = await openInbound(t)
-    for (const verb of ['RCPT TO:', 'RCPT TO:<', 'MAIL FROM:<', 'EHLO ']) {
-      const client = await dial()
-      if (verb.startsWith('RCPT')) await client.say('MAIL FROM:<>')
-      const startedAt = performance.now()
-      for (const piece of ['@', '"', '@a', 'a.', '<', ' ', '\\']) {
-        for (const end of ['', '>']) {
-          const { code } = await client.say(`${verb}${piece.repeat(1_900 / piece.length)}${end}`)
-          assert.ok(code >= 250 && code < 600)
-        }
-      }
-      assert.ok(performance.now() - startedAt < 10_000, verb)
     }
   })
 
@@ -221,3 +206,18 @@ async function eventuallyGreeted(dial: () => Promise<Dialogue>): Promise<Dialogu
     if ((await client.say('NOOP')).code === 250) return client
   }
 }
+
+test('no command line takes much processor time, however often it is repeated', async (t) => {
+  const { dial } = await openInbound(t)
+  for (const verb of ['RCPT TO:', 'RCPT TO:<', 'MAIL FROM:<', 'EHLO ']) {
+    const client = await dial()
+    if (verb.startsWith('RCPT')) await client.say('MAIL FROM:<>')
+    for (const piece of ['@', '"', '@a', 'a.', '<', ' ', '\\']) {
+      for (const end of ['', '>']) {
+        const line = `${verb}${piece.repeat(1_900 / piece.length)}${end}`
+        const { code } = await asyncWithinCpuMs(1_000, () => client.say(line), `${verb}${piece}`)
+        assert.ok(code >= 250 && code < 600)
+      }
+    }
+  }
+})

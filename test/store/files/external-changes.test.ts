@@ -3,6 +3,22 @@ import { test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import { watchExternalChanges } from '../../../src/store/files/external-changes.ts'
 
+test('a change is noticed within 200 ms', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let version = 1
+  const writer = { isInTransaction: () => false, value: () => () => version }
+  const watch = watchExternalChanges(writer as never, silentLog())
+  let calls = 0
+  watch.subscribe(() => {
+    calls += 1
+  })
+  t.mock.timers.tick(1_000)
+  version = 2
+  t.mock.timers.tick(199)
+  assert.equal(calls, 1)
+  watch.stop()
+})
+
 test('a change during a transaction of the writer is noticed at its end', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let version = 1

@@ -34,9 +34,9 @@ async function fill(sender: Sender, count: number): Promise<void> {
 test('holds and releases of many emails release the lock in between', async (t) => {
   const sender = await openSender(t)
   await fill(sender, 1_200)
-  const startedAt = performance.now()
+  const writes = t.mock.method(sender.core.store, 'write')
   assert.equal(await holdDomain(sender.core, 'dest.test'), 1_200)
-  assert.ok(performance.now() - startedAt >= 2 * 55)
+  assert.ok(writes.mock.callCount() >= 3)
   assert.deepEqual(await statesOf(sender), { held: 1_200 })
   assert.deepEqual(await releaseDomain(sender.core, 'dest.test'), { due: 1_200, paused: 0 })
   assert.deepEqual(await statesOf(sender), { queued: 1_200 })
