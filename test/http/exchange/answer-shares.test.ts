@@ -5,6 +5,7 @@ import { Agent, get as request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { newId } from '../../../src/store/ids.ts'
+import { jobs } from '../../../src/store/schema/jobs.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
 import { trustDomain } from '../../core.ts'
 import { type StartedService, useService } from '../service.ts'
@@ -59,6 +60,24 @@ describe('S29: the memory of an answer', () => {
     assert.ok((await heldBytes()) >= 512 * 1024)
     socket.destroy()
     await untilHeld(0)
+  })
+
+  it('is as large as what a request has asked of a job', async () => {
+    const { service, mine } = started
+    const at = service.core.now()
+    const emails = ['x'.repeat(3_000_000)]
+    const times = { runAt: at, createdAt: at, updatedAt: at }
+    const job = { id: 'verify-1', kind: 'verify-list', projectId: mine.id, maxAttempts: 1 }
+    await service.core.store.write(async (tx) => {
+      const payload = { mode: 'emails', emails }
+      await tx.insert(jobs).values({ ...job, ...times, payload, state: 'failed' })
+    })
+    const socket = await ask(`/contacts/verify/${job.id}`)
+    assert.ok((await heldBytes()) >= 6_000_000)
+    socket.destroy()
+    await untilHeld(0)
+    const { body } = await started.call('get', `/contacts/verify/${job.id}`).expect(200)
+    assert.deepEqual(body.data.emails, emails)
   })
 
   it('is free when the client has the answer, on a connection that stays open', async () => {

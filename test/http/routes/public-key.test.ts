@@ -106,6 +106,9 @@ function shapeOf({ status, body, headers }: Awaited<ReturnType<typeof track>>) {
   }
 }
 
+const keys = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]))
+
 test('S33: an answer does not tell whether the address is known', async () => {
   const large = 'x'.repeat(40_000)
   const bodies: object[] = [
@@ -119,6 +122,8 @@ test('S33: an answer does not tell whether the address is known', async () => {
     { subscribed: 'yes' },
     { event: 'email.sent' },
     { unknown: 1 },
+    { data: keys(501) },
+    { data: keys(500) },
   ]
   // So much that some of these would make the contact too large.
   const full = { email: known, data: { first: large.slice(0, 30_000) } }

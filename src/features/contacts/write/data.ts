@@ -8,7 +8,7 @@
  * The data of a request and of a contact is at most 64 KB of JSON each, nested at most 20 levels
  * deep. A contact has at most 500 keys. A key has 1 to 255 characters and no control characters.
  */
-import { type FieldError, invalid, invalidField } from '../../../errors.ts'
+import { type AppError, type FieldError, invalid, invalidField } from '../../../errors.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
 import { isNonPersistent } from '../../events/non-persistent.ts'
 
@@ -44,7 +44,7 @@ export type ParsedData = {
 /**
  * Parses the `data` of a request. Anything but an object counts as no data.
  * @throws AppError VALIDATION_ERROR with the path: too large, too deep, a bad key, a number that JSON
- *   cannot represent, a `locale` that is not a string
+ *   cannot represent, a `locale` that is not a string; more keys than a contact may have
  */
 export function parseData(data: unknown): ParsedData {
   checkData(data)
@@ -60,6 +60,8 @@ export function parseData(data: unknown): ParsedData {
     changes.push([key, value])
     if (value !== null) variables.push([key, value])
   }
+  // For a contact that exists as for a new one: the public key must not tell them apart.
+  if (changes.filter(([, value]) => value !== null).length > MAX_KEYS) throw tooManyKeys()
   return { changes: toData(changes), variables: toData(variables) }
 }
 
@@ -91,11 +93,13 @@ export function mergeAsGiven(current: ContactData | null, updates: object): Cont
   return checkedData(new Map([...Object.entries(current ?? {}), ...changes]))
 }
 
+function tooManyKeys(): AppError {
+  return invalidField('data', 'too_big', `The contact would have more than ${MAX_KEYS} keys`)
+}
+
 /** @throws AppError VALIDATION_ERROR */
 function checkedData(merged: ReadonlyMap<string, unknown>): ContactData {
-  if (merged.size > MAX_KEYS) {
-    throw invalidField('data', 'too_big', `The contact would have more than ${MAX_KEYS} keys`)
-  }
+  if (merged.size > MAX_KEYS) throw tooManyKeys()
   const data = toData([...merged])
   checkSize(data, 'The data of the contact')
   return data

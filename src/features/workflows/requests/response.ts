@@ -21,13 +21,14 @@ export function parseResponse(body: Buffer, secrets: readonly string[] = []): un
 }
 
 /** Hides whole values and what follows a scheme: `Bearer abc` is often sent back as `abc`. */
-function hide(text: string, secrets: readonly string[]): string {
+export function hide(text: string, secrets: readonly string[]): string {
   const parts = secrets.flatMap((secret) => [secret, secret.slice(secret.indexOf(' ') + 1)])
   const hidden = new Set(parts.filter(({ length }) => length >= MIN_SECRET_LENGTH))
   const longestFirst = [...hidden].sort((a, b) => b.length - a.length)
   return longestFirst.reduce((shown, part) => {
     const escaped = JSON.stringify(part).slice(1, -1)
-    return shown.replaceAll(part, MASK).replaceAll(escaped, MASK)
+    const inUrl = encodeURIComponent(part.toWellFormed())
+    return [part, escaped, inUrl].reduce((left, form) => left.replaceAll(form, MASK), shown)
   }, text)
 }
 

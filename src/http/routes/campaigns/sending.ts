@@ -1,7 +1,7 @@
 /** Sending of campaigns. */
 import { z } from 'zod'
 import { sendCampaign } from '../../../features/campaigns/sending/send.ts'
-import { json } from '../../response.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { campaignResponse } from '../../shapes/campaign.ts'
 import { schedule } from '../../shapes/campaign-fields.ts'
@@ -19,6 +19,7 @@ export const send = ({ core }: RouteDeps) =>
       'by the month is reached, it cannot be sent at once (402).',
     // A time in the query must not be ignored: the campaign would be sent at once.
     query: z.strictObject({}),
+    answerBytes: RECORD_ANSWER_BYTES,
     body: schedule.optional(),
     responses: {
       200: { description: 'The campaign is SENDING or SCHEDULED', schema: campaignResponse },
@@ -26,6 +27,6 @@ export const send = ({ core }: RouteDeps) =>
     refusals: [400, 402, 403, 404, 409],
     handle: async (call) => {
       const { campaign, message } = await sendCampaign(core, uuidKeyOf(call), call.body)
-      return json(200, { success: true, data: campaign, message })
+      return largeJson(200, { success: true, data: campaign, message })
     },
   })

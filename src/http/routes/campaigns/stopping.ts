@@ -4,7 +4,7 @@ import { cancelCampaign } from '../../../features/campaigns/cancel.ts'
 import { pauseCampaign } from '../../../features/campaigns/pause.ts'
 import { resumeCampaign } from '../../../features/campaigns/resume.ts'
 import { retryFailed } from '../../../features/campaigns/retry-failed.ts'
-import { largeJson } from '../../exchange/large-json.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { campaignResponse } from '../../shapes/campaign.ts'
@@ -26,6 +26,7 @@ export const pause = ({ core }: RouteDeps) =>
     description:
       'The status stays SENDING. Mail that is already on its way is delivered; the rest waits, and ' +
       'its give-up time moves with the pause. A campaign that is paused already stays as it is.',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
       const data = await pauseCampaign(core, uuidKeyOf(call), { reason: 'manual' })
@@ -42,6 +43,7 @@ export const resume = ({ core }: RouteDeps) =>
       'cannot be resumed (403), nor with emails to make while a limit of the project by the month is ' +
       'reached (402).',
     refusals: [400, 402, 403, 404],
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
       const data = await resumeCampaign(core, uuidKeyOf(call))
@@ -57,6 +59,7 @@ export const cancel = ({ core }: RouteDeps) =>
     description:
       'Contacts that it has not reached get no email. Mail that waits becomes FAILED with the ' +
       'error `cancelled`, shortly after the answer.',
+    answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
       const data = await cancelCampaign(core, uuidKeyOf(call))

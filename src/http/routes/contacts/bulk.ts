@@ -11,6 +11,7 @@ import {
   MAX_IDS_PER_REQUEST,
   MAX_SEARCH_LENGTH,
 } from '../../../features/limits.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'
@@ -121,12 +122,13 @@ export const showStatus = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show the progress of a bulk job',
+    answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: status } },
     refusals: [404],
-    handle: async ({ project, params }) => {
-      const { jobId = '' } = params
-      return json(200, await findBulkStatus(core, { projectId: project.id, jobId }))
-    },
+    handle: (call) =>
+      jobResponse(core, call, (jobId) =>
+        findBulkStatus(core, { projectId: call.project.id, jobId }),
+      ),
   })
 
 const jobShape = {

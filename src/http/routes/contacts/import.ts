@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ImportKind } from '../../../features/import-export/import-file.ts'
 import { findImport } from '../../../features/import-export/status.ts'
 import { contactsForm, MAX_CSV_FORM_BYTES, suppressionsForm, takeCsv } from '../../body/csv-form.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
@@ -128,11 +129,10 @@ function statusOperation({ core }: RouteDeps, { tag, kind, result: schema }: Sta
   return projectOperation({
     tag,
     summary: 'Show the progress of an import',
+    answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: statusOf(schema) } },
     refusals: [404],
-    handle: async ({ project, params }) => {
-      const { jobId: id = '' } = params
-      return json(200, await findImport(core, { projectId: project.id, id, kind }))
-    },
+    handle: (call) =>
+      jobResponse(core, call, (id) => findImport(core, { projectId: call.project.id, id, kind })),
   })
 }

@@ -13,6 +13,7 @@ import {
   startListVerification,
 } from '../../../features/verification/bulk/start.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'
@@ -106,10 +107,11 @@ export const showStatus = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show the progress and the result of a verification',
+    answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: status } },
     refusals: [404],
-    handle: async ({ project, params }) => {
-      const { jobId = '' } = params
-      return json(200, await findListStatus(core, { projectId: project.id, jobId }))
-    },
+    handle: (call) =>
+      jobResponse(core, call, (jobId) =>
+        findListStatus(core, { projectId: call.project.id, jobId }),
+      ),
   })

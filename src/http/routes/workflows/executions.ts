@@ -10,6 +10,7 @@ import { viewExecution } from '../../../features/workflows/executions/get.ts'
 import { listExecutions } from '../../../features/workflows/executions/list.ts'
 import { retryExecution } from '../../../features/workflows/executions/retry.ts'
 import { startOne } from '../../../features/workflows/executions/start-one.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../../route.ts'
@@ -180,12 +181,11 @@ export const showBulk = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show the progress of a bulk start',
+    answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: bulkStatus } },
     refusals: [404],
-    handle: async (call) => {
-      const { jobId = '' } = call.params
-      return json(200, await findBulkStart(core, { ...uuidKeyOf(call), jobId }))
-    },
+    handle: (call) =>
+      jobResponse(core, call, (jobId) => findBulkStart(core, { ...uuidKeyOf(call), jobId })),
   })
 
 /** @throws AppError VALIDATION_ERROR for ids that are not UUIDs */

@@ -208,6 +208,20 @@ for (const status of [400, 401, 404, 410, 422]) {
   })
 }
 
+test('S30: what the input hides is hidden in the url of a redirect, too', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  receiver.answer = (response, { url, headers }) => {
+    if (!url.endsWith('/')) return void response.end()
+    const location = `/at?key=${encodeURIComponent(headers.authorization ?? '')}`
+    response.writeHead(307, { location }).end()
+  }
+  const headers = { Authorization: 'Bearer abcd/efgh' }
+  const begun = await stage.begin({ url: `${receiver.url}/`, method: 'POST', headers })
+  const { output } = await stage.until(begun, hasEnded)
+  assert.equal(output?.redirectedTo, new URL('/at?key=***', receiver.url).href)
+})
+
 test('redirects are followed, at most five', async (t) => {
   const stage = await openRequests(t)
   const receiver = await startReceiver(t)
