@@ -9,8 +9,8 @@ import type { WebhookConfig } from './step-config.ts'
 export const MASK = '***'
 
 const SECRET_NAME = /auth|cookie|key|password|secret|signature|token/i
-/** Scheme and authority of a URL without placeholders in them. */
-const ORIGIN = /^\s*(https?:\/\/[^/?#\\@{}%\s]+)(?=[/?#]|$)/i
+/** Origin and path of a URL without placeholders in them. Behind one origin there may be many receivers. */
+const TARGET = /^\s*(https?:\/\/[^/?#\\@{}%\s]+)(\/[^?#\\{}\s]*)?(?=[?#]|$)/i
 
 type Config = Record<string, unknown>
 
@@ -41,7 +41,7 @@ type Given = {
   path: string
   /**
    * Whether the caller sees secrets. Any other caller must not send them elsewhere: a mask counts only while
-   * the url has the origin that it had.
+   * the url has the origin and path that it had.
    */
   seesSecrets: boolean
 }
@@ -85,16 +85,17 @@ function headersOf(stored: Config | undefined): Map<string, unknown> {
 function isSameTarget(config: Config, stored: Config | undefined): boolean {
   const [now, before] = [urlOf(config), urlOf(stored)]
   if (now === before) return true
-  const origin = originOf(now)
-  return origin !== undefined && origin === originOf(before)
+  const target = targetOf(now)
+  return target !== undefined && target === targetOf(before)
 }
 
 function urlOf(config: Config | undefined): string {
   return (config as Partial<WebhookConfig> | undefined)?.url ?? ''
 }
 
-function originOf(url: string): string | undefined {
-  return ORIGIN.exec(url)?.[1]?.toLowerCase()
+function targetOf(url: string): string | undefined {
+  const found = TARGET.exec(url)
+  return found === null ? undefined : `${found[1]?.toLowerCase()}${found[2] ?? '/'}`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

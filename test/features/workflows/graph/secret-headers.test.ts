@@ -50,15 +50,21 @@ describe('the headers that authenticate a request', () => {
     assert.deepEqual(send({ headers: { 'X-Shop': '***' } }).headers, { 'X-Shop': '***' })
   })
 
-  it('go to no other origin by the hand of who does not see them', () => {
+  it('go to no other receiver by the hand of who does not see them', () => {
     const masked = { Authorization: '***' }
-    for (const same of ['https://hooks.test/other', 'HTTPS://HOOKS.test?b', 'https://hooks.test']) {
+    for (const same of [
+      'https://hooks.test/in?a',
+      'HTTPS://HOOKS.test/in?b',
+      '  https://hooks.test/in#c',
+    ]) {
       assert.equal(send({ url: same, headers: masked }).url, same)
     }
     const others = [
       ...['http://hooks.test/in', 'https://hooks.test.evil.test/', 'https://hooks.test:444/in'],
       ...['https://hooks.test@evil.test/', 'https://hooks.test{{ x }}/', '{{ data.url }}'],
       ...['https://evil.test#https://hooks.test/', 'https://hooks.test\\@evil.test/', ''],
+      ...['https://hooks.test/other', 'https://hooks.test', 'https://hooks.test/IN'],
+      ...['https://hooks.test/in/', 'https://hooks.test/in{{ x }}', 'https://hooks.test/in/..\\x'],
     ]
     for (const other of others) {
       assert.throws(
