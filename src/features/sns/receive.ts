@@ -38,6 +38,7 @@ type SnsDeps = Pick<
   Base,
   | 'config'
   | 'store'
+  | 'keyring'
   | 'reportUsage'
   | 'inboundNotifier'
   | 'counters'

@@ -9,7 +9,9 @@ import {
 } from '../../../src/features/sns/find-email.ts'
 import { deleteExpiredNotifications } from '../../../src/features/sns/processed-messages.ts'
 import { createSnsReceiver, type SnsReceiver } from '../../../src/features/sns/receive.ts'
+import { createUnsubscribeLocalPart } from '../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
@@ -659,6 +661,17 @@ test('received mail for other domains is acknowledged and not stored', async (t)
   const counter = await openCounter(t)
   await post(counter, receivedEvent(['someone@elsewhere.test', `b.token@bounce.example.test`]))
   assert.equal(await counter.sender.core.store.read.$count(inboundMessages), 0)
+})
+
+test('received mail to an unsubscribe address that this server signed is stored, at any domain', async (t) => {
+  const counter = await openCounter(t)
+  const { core } = counter.sender
+  const emailId = newId()
+  const localPart = createUnsubscribeLocalPart(core.keyring.keys('mail-in-unsubscribe')[0], emailId)
+  const address = `${localPart}@bounce.former.test`
+  await post(counter, receivedEvent([address]))
+  const [row] = await core.store.read.select().from(inboundMessages).all()
+  assert.deepEqual(row?.recipients, [{ for: 'unsubscribe', address, emailId }])
 })
 
 test('received mail without its content is stored with its header section', async (t) => {
