@@ -1,4 +1,4 @@
-/** A bounce or a complaint is about an address: the contact that has it is unsubscribed, whose mail it was. */
+/** A bounce or a complaint is about an address: the contact that has it is unsubscribed, whoever the mail was about. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
