@@ -51,8 +51,6 @@ export type Directory = {
   findMailboxDomain(domain: string): Promise<{ projectId: string } | undefined>
   /** Whether any project has verified `domain` (A-labels). */
   isVerifiedDomain(domain: string): Promise<boolean>
-  /** Whether any project has verified or added `domain` (A-labels). */
-  hasDomain(domain: string): Promise<boolean>
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains that an operator holds (A-labels). */
   heldDomains(): Promise<ReadonlySet<string>>
@@ -108,8 +106,6 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
         return row?.isMxFound || row?.isTrusted ? { projectId: row.projectId } : undefined
       }),
     isVerifiedDomain: async (domain) => (await findVerified(domain)) !== undefined,
-    hasDomain: async (domain) =>
-      (await findVerified(domain)) !== undefined || (await isAdded(store, domain)),
     findTemplate: (projectId, id) =>
       cached(`template ${projectId} ${id}`, () => readTemplate(store, projectId, id)),
     heldDomains: async () => {
@@ -181,10 +177,6 @@ function readVerifiedDomain(store: Store, domain: string) {
   const { projectId, isMxFound, isTrusted } = domains
   const condition = and(eq(domains.domain, domain), eq(domains.isVerified, true))
   return store.read.select({ projectId, isMxFound, isTrusted }).from(domains).where(condition).get()
-}
-
-async function isAdded(store: Store, domain: string): Promise<boolean> {
-  return (await store.read.$count(domains, eq(domains.domain, domain))) > 0
 }
 
 function readTemplate(store: Store, projectId: string, id: string) {

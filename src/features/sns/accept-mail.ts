@@ -1,15 +1,17 @@
 /**
  * Accepts mail that SES received for a domain of this server: it is stored and processed like mail
- * by SMTP. The domain's MX is a host of SES, so the domain only needs to be verified.
+ * by SMTP. The domain's MX is a host of SES, so the domain only needs to be verified. Return paths and
+ * unsubscribe addresses that this server signed are accepted at any domain.
  */
 import { AppError } from '../../errors.ts'
-import { parseAddress } from '../../mail/address/address.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { InboundRecipient } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { insertInboundMessage } from '../receiving/accept/accept-message.ts'
+import { readSigned } from '../receiving/accept/admit-recipient.ts'
 import { MailboxFull } from '../receiving/accept/quota.ts'
 import type { ReceivedMail } from './notification.ts'
 import { processOnce } from './processed-messages.ts'
@@ -29,11 +31,11 @@ const findOwner = statement((db) =>
  * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS tries again
  */
 export async function acceptReceivedMail(
-  deps: Pick<Base, 'config' | 'store' | 'inboundNotifier' | 'now'>,
+  deps: Pick<Base, 'config' | 'store' | 'keyring' | 'inboundNotifier' | 'now'>,
   mail: ReceivedMail,
   notificationId: string,
 ): Promise<boolean> {
-  const recipients = await findMailboxes(deps, mail.recipients.slice(0, MAX_RECIPIENTS))
+  const recipients = await findRecipients(deps, mail.recipients.slice(0, MAX_RECIPIENTS))
   if (recipients.length === 0) return false
   const { reversePath, clientAddress, clientName, content } = mail
   const message = { reversePath, recipients, clientAddress, clientName, content: [content] }
@@ -48,18 +50,24 @@ export async function acceptReceivedMail(
   return true
 }
 
-async function findMailboxes(
-  { store }: Pick<Base, 'store'>,
+async function findRecipients(
+  deps: Pick<Base, 'store' | 'keyring'>,
   given: readonly string[],
 ): Promise<InboundRecipient[]> {
   const found = new Map<string, InboundRecipient>()
   for (const text of given) {
     const parsed = parseAddress(text)
     if (parsed === undefined) continue
-    const owner = await store.read.find(findOwner, { domain: parsed.domain })
-    if (owner === undefined) continue
-    const { address } = parsed
-    found.set(address, { for: 'mailbox', address, projectId: owner.projectId })
+    const recipient = readSigned(deps, parsed) ?? (await findMailbox(deps, parsed))
+    if (recipient !== undefined) found.set(parsed.address, recipient)
   }
   return [...found.values()]
+}
+
+async function findMailbox(
+  { store }: Pick<Base, 'store'>,
+  { address, domain }: ParsedAddress,
+): Promise<InboundRecipient | undefined> {
+  const owner = await store.read.find(findOwner, { domain })
+  return owner && { for: 'mailbox', address, projectId: owner.projectId }
 }

@@ -4,8 +4,8 @@
  */
 import { type Fields, fieldsAt, listAt, textAt } from './json-fields.ts'
 
-/** Ids that may find the email: ids of SES, and Message-IDs without angle brackets. */
-export type MessageIds = { providerIds: string[]; messageIds: string[] }
+/** Ids that may find the email: ids of SES, Message-IDs without angle brackets, and X-Pillarbox-Id. */
+export type MessageIds = { providerIds: string[]; messageIds: string[]; tokens: string[] }
 
 export type BouncedRecipient = { address: string; status: string | null; diagnostic: string | null }
 
@@ -77,6 +77,7 @@ function readIds(mail: Fields): MessageIds {
   return {
     providerIds: [textAt(mail, 'messageId')].flatMap((id) => id ?? []),
     messageIds: named.flatMap((id) => (id === null ? [] : bareId(id))),
+    tokens: [headerOf(mail, 'x-pillarbox-id')].flatMap((token) => token?.trim() ?? []),
   }
 }
 

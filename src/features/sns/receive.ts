@@ -10,6 +10,7 @@
  * | about an email that is found           | success; its outcome and the message's id are written |
  * |   a repeated message                   | success; nothing is written                           |
  * |   no message id, or no such email      | BAD_REQUEST, RESOURCE_NOT_FOUND                       |
+ * |   complaint, and the email was deleted | success; the wish of the recipient is written         |
  * |   delivery, while it is still sent     | EXTERNAL_SERVICE_ERROR; SNS tries again               |
  * | received mail for a verified domain    | success; it is accepted like mail by SMTP             |
  * | of another kind, or malformed          | success, because a retry would change nothing         |
@@ -20,12 +21,15 @@
 import { verify } from 'node:crypto'
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
 import { AppError, describeError, notFound } from '../../errors.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { applySubscriptionRequest } from '../contacts/write/subscription-request.ts'
 import { recordReports } from '../messages/outcome/record-reports.ts'
 import { recordHits } from '../tracking/record-hits.ts'
 import { acceptReceivedMail } from './accept-mail.ts'
 import { confirmSubscription } from './confirm-subscription.ts'
 import { findReportedEmail } from './find-email.ts'
+import { findWish, type ReportedWish } from './find-wish.ts'
 import { parseSnsMessage, type SnsMessage, signedText } from './message.ts'
 import { parseNotification } from './notification.ts'
 import { processOnce } from './processed-messages.ts'
@@ -38,6 +42,7 @@ type SnsDeps = Pick<
   Base,
   | 'config'
   | 'store'
+  | 'keyring'
   | 'reportUsage'
   | 'inboundNotifier'
   | 'counters'
@@ -122,10 +127,12 @@ async function processNotification(
     throw new AppError('BAD_REQUEST', 'The notification has no message id.')
   }
   const email = await findReportedEmail(deps, notification.ids)
-  if (email === undefined) {
-    const id = [...messageIds, ...providerIds][0] ?? ''
-    throw notFound('email', id, 'There is no such email.')
+  const wish = findWish(deps, notification, email)
+  if (wish !== undefined) {
+    await processOnce(deps, messageId, (tx) => applyWish(deps, tx, wish))
+    return
   }
+  if (email === undefined) throw noEmail([...messageIds, ...providerIds][0])
   if (notification.kind === 'delivery' && email.state === 'sending') {
     throw new AppError('EXTERNAL_SERVICE_ERROR', 'The email is still being sent.')
   }
@@ -134,6 +141,21 @@ async function processNotification(
     await recordReports(deps, tx, reports)
     await recordHits(deps, tx, hits)
   })
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND when nothing is known about the email any more */
+async function applyWish(
+  deps: SnsDeps,
+  tx: Tx,
+  { email: { emailId, digest }, reason }: ReportedWish,
+): Promise<void> {
+  const link = { contactId: undefined, emailId, digest }
+  const isChanged = await applySubscriptionRequest(deps, tx, { link, subscribed: false, reason })
+  if (isChanged === undefined) throw noEmail(emailId)
+}
+
+function noEmail(id = ''): AppError {
+  return notFound('email', id, 'There is no such email.')
 }
 
 /** Logs a fault that every retry would repeat, and acknowledges the message. */

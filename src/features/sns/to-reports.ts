@@ -70,15 +70,19 @@ function toBounces(bounce: OfKind<'bounce'>, emailId: string, recipient: string)
 }
 
 function toComplaints(
-  { feedbackType, recipients }: OfKind<'complaint'>,
+  complaint: OfKind<'complaint'>,
   emailId: string,
   recipient: string,
 ): EmailReport[] {
+  const { feedbackType } = complaint
   const kind = feedbackType && oneLine(feedbackType, MAX_FEEDBACK_TYPE_LENGTH)
-  if (!isComplaint(kind)) return []
-  const isAboutRecipient =
-    recipients.length === 0 || recipients.some((each) => isSameAddress(each, recipient))
-  return isAboutRecipient ? [{ type: 'complaint', emailId, feedbackType: kind }] : []
+  if (!isComplaint(kind) || !isBy(complaint, recipient)) return []
+  return [{ type: 'complaint', emailId, feedbackType: kind }]
+}
+
+/** Whether the recipient of the email may have complained. */
+export function isBy({ recipients }: OfKind<'complaint'>, recipient: string): boolean {
+  return recipients.length === 0 || recipients.some((each) => isSameAddress(each, recipient))
 }
 
 /** Parses `smtp; 550 5.1.1 user unknown`. The code is 0 when the diagnostic has none. */

@@ -3,18 +3,11 @@
  * An address that is already on the list keeps its first reason.
  */
 import type { ParsedAddress } from '../../mail/address/address.ts'
-import { listOf, unindexed } from '../../store/dialect.ts'
-import { sql } from '../../store/drizzle.ts'
-import { contacts } from '../../store/schema/contacts.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
-import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import {
-  REASON_OF_SUPPRESSION,
-  type SubscriptionReason,
-  setSubscribed,
-} from '../contacts/write/set-subscribed.ts'
+import { REASON_OF_SUPPRESSION } from '../contacts/write/set-subscribed.ts'
+import { unsubscribeAddresses } from '../contacts/write/unsubscribe-addresses.ts'
 import { suppress } from '../messages/outcome/suppression.ts'
 
 type AddedSuppressions = {
@@ -22,18 +15,6 @@ type AddedSuppressions = {
   /** Addresses that were on the list before. An address that is given twice counts once. */
   existing: number
 }
-
-/** Uses the index of addresses, not that of subscribed contacts. */
-export const selectSubscribed = statement((db) =>
-  db
-    .select({ id: contacts.id })
-    .from(contacts)
-    .where(
-      sql`${contacts.projectId} = ${parameter('projectId')}
-        and ${contacts.address} in ${listOf(parameter('addresses'))}
-        and ${unindexed(contacts.subscribed)} = 1`,
-    ),
-)
 
 type NewSuppressions = {
   projectId: string
@@ -75,24 +56,6 @@ export async function suppressAddresses(
     if (await suppress(tx, { ...suppression, address, emailId: null })) added += 1
   }
   const reason = REASON_OF_SUPPRESSION[suppression.reason]
-  await unsubscribe(tx, { projectId, addresses, reason, at })
+  await unsubscribeAddresses(tx, { projectId, addresses, reason, emailId: null, at })
   return added
-}
-
-async function unsubscribe(
-  tx: Tx,
-  {
-    projectId,
-    addresses,
-    reason,
-    at,
-  }: { projectId: string; addresses: readonly string[]; reason: SubscriptionReason; at: number },
-): Promise<void> {
-  const subscribed = await tx.list(selectSubscribed, {
-    projectId,
-    addresses: JSON.stringify(addresses),
-  })
-  for (const { id } of subscribed) {
-    await setSubscribed(tx, id, { subscribed: false, reason, emailId: null, at })
-  }
 }

@@ -11,7 +11,6 @@ import { jsonValue } from '../../store/dialect.ts'
 import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { contacts } from '../../store/schema/contacts.ts'
-import { emails } from '../../store/schema/messages.ts'
 import {
   heldSuppressions,
   type Suppression,
@@ -44,13 +43,17 @@ type SuppressionPosition = Pick<Suppression, 'createdAt' | 'id'>
 
 const BATCH = 100
 
-/** Leaves out a contact whose address has changed: it may have unsubscribed at the new one. */
-const findContact = statement((db) =>
+/** A contact whose address has changed may have unsubscribed at the new one. */
+const findHolder = statement((db) =>
   db
     .select({ contactId: contacts.id })
-    .from(emails)
-    .innerJoin(contacts, eq(contacts.id, emails.contactId))
-    .where(and(eq(emails.id, parameter('emailId')), eq(contacts.address, parameter('address')))),
+    .from(contacts)
+    .where(
+      and(
+        eq(contacts.projectId, parameter('projectId')),
+        eq(contacts.address, parameter('address')),
+      ),
+    ),
 )
 
 /** The last change of a contact's subscription. */
@@ -165,9 +168,9 @@ function listBounceSuppressions(tx: Tx, { projectId, since, after }: Page): Prom
 
 /** Subscribes the contact only if this suppression unsubscribed it and no change came after. */
 async function subscribeAgain(tx: Tx, row: Suppression, at: number): Promise<boolean> {
-  const { address, emailId } = row
+  const { projectId, address, emailId } = row
   if (emailId === null || (await isLeaving(tx, row))) return false
-  const contactId = (await tx.find(findContact, { emailId, address }))?.contactId
+  const contactId = (await tx.find(findHolder, { projectId, address }))?.contactId
   if (contactId === undefined) return false
   const last = await tx.find(findLastChange, { contactId })
   const isByBounce = last?.name === 'contact.unsubscribed' && last.reason === 'bounce'

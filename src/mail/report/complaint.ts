@@ -25,6 +25,9 @@ type Complaint = {
  */
 const NOT_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'virus'])
 
+/** The types by which early feedback reports ask for an unsubscription. */
+const OPT_OUTS = new Set(['opt-out', 'opt-out-list'])
+
 /** Fields of the returned message that name its recipient. */
 const RECIPIENT_FIELDS = [
   'x-hmxmroriginalrecipient',
@@ -39,7 +42,12 @@ const COMPLAINT_SUBJECT =
 
 /** Whether a report of this type means that the recipient does not want such mail. */
 export function isComplaint(feedbackType: string | null): boolean {
-  return feedbackType === null || !NOT_COMPLAINTS.has(feedbackType)
+  return feedbackType === null || !NOT_COMPLAINTS.has(feedbackType.toLowerCase())
+}
+
+/** Whether a report of this type asks for an unsubscription only. */
+export function isOptOut(feedbackType: string | null): boolean {
+  return feedbackType !== null && OPT_OUTS.has(feedbackType.toLowerCase())
 }
 
 /** `isReport`: the message itself may be a report (`message-kind.ts`). */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
+import { selectSubscribed } from '../../../src/features/contacts/write/unsubscribe-addresses.ts'
 import {
   deleteExpiredStrikes,
   findLastDelivery,
@@ -26,7 +27,6 @@ import {
   deleteExpiredInboundMessages,
   listAged,
 } from '../../../src/features/receiving/retention.ts'
-import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { AppError } from '../../../src/errors.ts'
+import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
+import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
 import { insertInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import {
   findReportedByMessageId,
@@ -9,14 +11,20 @@ import {
 } from '../../../src/features/sns/find-email.ts'
 import { deleteExpiredNotifications } from '../../../src/features/sns/processed-messages.ts'
 import { createSnsReceiver, type SnsReceiver } from '../../../src/features/sns/receive.ts'
+import {
+  createReturnPathLocalPart,
+  createUnsubscribeLocalPart,
+} from '../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { inboundMessages, snsNotifications } from '../../../src/store/schema/inbound.ts'
 import { attempts, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
-import { START } from '../../core.ts'
+import { erasedRecipients, wishes } from '../../../src/store/schema/wishes.ts'
+import { address, START } from '../../core.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   CERTIFICATE_URL,
@@ -27,6 +35,7 @@ import {
   sesEvent,
   TOPIC,
 } from '../../fakes/sns.ts'
+import { work } from '../erasure/work.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 
 const SES_ID = '0102018f00000000-aaaaaaaa-0000-4000-8000-000000000000-000000'
@@ -222,6 +231,84 @@ test('a complaint suppresses and unsubscribes; a report of another kind does not
   const [suppression] = await sender.core.store.read.select().from(suppressions).all()
   assert.equal(suppression?.reason, 'COMPLAINT')
   assert.deepEqual((await eventsOf(sender, id))[0], ['email.complaint', { feedbackType: 'abuse' }])
+})
+
+const FEEDBACK_WISHES = [
+  ['abuse', 'complaint'],
+  ['OPT-OUT', 'mail'],
+] as const
+
+for (const [complaintFeedbackType, kind] of FEEDBACK_WISHES) {
+  const post = async ({ receiver, sns }: Counter, headers: object[]) => {
+    const event = { messageId: 'unknown', headers }
+    await receiver.receive(
+      sns.message({ Message: sesEvent('Complaint', event, { complaintFeedbackType }) }),
+    )
+  }
+  const begin = async (t: Parameters<typeof openSender>[0]) => {
+    const counter = await openCounter(t)
+    const { core, project } = counter.sender
+    const email = await counter.sender.email(await relay(counter.sender))
+    await deleteContact(core, { projectId: project.id, id: email.contactId })
+    await work(core)
+    assert.equal(await core.store.read.$count(emails), 0)
+    const digest = core.keyring.addressDigest(project.id, email.recipient)
+    const readWish = () => core.store.read.select().from(wishes).get()
+    return { counter, email, digest, readWish }
+  }
+
+  test(`${complaintFeedbackType} about a deleted email is a wish by its signed id`, async (t) => {
+    const { counter, email, digest, readWish } = await begin(t)
+    const { keyring, store } = counter.sender.core
+    const localPart = createReturnPathLocalPart(keyring.keys('return-path')[0], email.id, digest)
+    const forged = createReturnPathLocalPart(Buffer.alloc(32), email.id, digest)
+    const field = (value: string) => [{ name: 'X-Pillarbox-Id', value: value.slice(2) }]
+    await assert.rejects(post(counter, field(forged)), { code: 'RESOURCE_NOT_FOUND' })
+    assert.equal(await readWish(), undefined)
+    await store.write((tx) => tx.delete(erasedRecipients).run())
+    await post(counter, field(localPart))
+    const wish = await readWish()
+    assert.deepEqual([wish?.digest, wish?.kind], [digest, kind])
+    const { project } = counter.sender
+    const again = address(email.recipient)
+    await upsertContact(counter.sender.core, { projectId: project.id, address: again })
+    assert.equal((await store.read.select().from(contacts).get())?.subscribed, false)
+  })
+
+  test(`${complaintFeedbackType} about a deleted email is a wish by our Message-ID`, async (t) => {
+    const { counter, email, digest, readWish } = await begin(t)
+    const { core, project } = counter.sender
+    const field = (value: string) => [{ name: 'Message-ID', value: `<${value}>` }]
+    const unknown = `${newId()}@example.test`
+    await assert.rejects(post(counter, field(unknown)), { code: 'RESOURCE_NOT_FOUND' })
+    assert.equal(await core.store.read.$count(snsNotifications), 0)
+    const row = { id: email.id, digest, projectId: project.id, at: START }
+    await core.store.write((tx) =>
+      tx.insert(erasedRecipients).values(row).onConflictDoNothing().run(),
+    )
+    await post(counter, field(email.messageId))
+    const wish = await readWish()
+    assert.deepEqual([wish?.digest, wish?.kind], [digest, kind])
+  })
+}
+
+test('an opt-out is a wish of the recipient, and no complaint', async (t) => {
+  const counter = await openCounter(t)
+  const { sender } = counter
+  const { read } = sender.core.store
+  const id = await relay(sender)
+  const optOut = (emailAddress: string) =>
+    sesEvent('Complaint', mail, {
+      complaintFeedbackType: 'opt-out',
+      complainedRecipients: [{ emailAddress }],
+    })
+  await post(counter, optOut('forwarded@elsewhere.test'))
+  assert.equal((await read.select().from(contacts).get())?.subscribed, true)
+  await post(counter, optOut('Ada@dest.test'))
+  assert.equal((await sender.email(id)).status, 'SENT')
+  assert.equal(await read.$count(suppressions), 0)
+  assert.deepEqual(await eventsOf(sender, id), [['contact.unsubscribed', { reason: 'mail' }]])
+  assert.equal((await read.select().from(wishes).get())?.kind, 'mail')
 })
 
 test('opens and clicks count, those of machines separately', async (t) => {
@@ -659,6 +746,17 @@ test('received mail for other domains is acknowledged and not stored', async (t)
   const counter = await openCounter(t)
   await post(counter, receivedEvent(['someone@elsewhere.test', `b.token@bounce.example.test`]))
   assert.equal(await counter.sender.core.store.read.$count(inboundMessages), 0)
+})
+
+test('received mail to an unsubscribe address that this server signed is stored, at any domain', async (t) => {
+  const counter = await openCounter(t)
+  const { core } = counter.sender
+  const emailId = newId()
+  const localPart = createUnsubscribeLocalPart(core.keyring.keys('mail-in-unsubscribe')[0], emailId)
+  const address = `${localPart}@bounce.former.test`
+  await post(counter, receivedEvent([address]))
+  const [row] = await core.store.read.select().from(inboundMessages).all()
+  assert.deepEqual(row?.recipients, [{ for: 'unsubscribe', address, emailId }])
 })
 
 test('received mail without its content is stored with its header section', async (t) => {

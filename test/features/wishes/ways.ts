@@ -1,5 +1,6 @@
 /** Every way in which a person leaves, and every way in which the program may subscribe an address. */
 
+import { DAY_MS } from '../../../src/clock.ts'
 import { runBulk } from '../../../src/features/contacts/bulk/run.ts'
 import { startBulk } from '../../../src/features/contacts/bulk/start.ts'
 import { recordEventByAddress } from '../../../src/features/contacts/events/record-by-address.ts'
@@ -10,6 +11,7 @@ import { recordReports } from '../../../src/features/messages/outcome/record-rep
 import { leaveByMail } from '../../../src/features/receiving/process/apply-unsubscribe.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
 import { addMembers } from '../../../src/features/segments/edit-members.ts'
+import { createSnsReceiver } from '../../../src/features/sns/receive.ts'
 import { addSuppressions } from '../../../src/features/suppressions/add.ts'
 import { removeAddresses } from '../../../src/features/suppressions/remove.ts'
 import { updateContact as runUpdateStep } from '../../../src/features/workflows/engine/steps/update-contact.ts'
@@ -20,10 +22,16 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
-import { address } from '../../core.ts'
+import { address, START } from '../../core.ts'
+import { createSns, sesEvent, TOPIC } from '../../fakes/sns.ts'
 import { claimJob } from '../../jobs/running.ts'
 import { importFile } from '../import-export/run-import.ts'
 import type { Sender } from '../messages/sender.ts'
+
+const sns = createSns({
+  ...{ validFrom: START - DAY_MS, validTo: START + DAY_MS },
+  now: () => START,
+})
 
 export type Person = { email: string; contactId: string; emailId: string }
 type Way = (sender: Sender, person: Person) => Promise<unknown>
@@ -58,6 +66,17 @@ const byLink =
   ({ core }, { contactId, emailId }) =>
     changeSubscription(core, { contactId, emailId }, { subscribed: false, reason })
 
+async function complainBySns({ core }: Sender, { emailId }: Person, type: string): Promise<void> {
+  const config = { ...core.config, sns: { topicArns: [TOPIC] } }
+  const { publicFetch } = sns
+  const receiver = createSnsReceiver({ ...core, config, publicFetch })
+  const isIt = eq(emails.id, emailId)
+  const email = await core.store.read.select().from(emails).where(isIt).get()
+  const mail = { messageId: 'of SES', commonHeaders: { messageId: email?.messageId } }
+  const Message = sesEvent('Complaint', mail, { complaintFeedbackType: type })
+  await receiver.receive(sns.message({ Message }))
+}
+
 export const LEAVING: Record<string, Way> = {
   page: byLink('page'),
   'one-click': byLink('one-click'),
@@ -69,6 +88,12 @@ export const LEAVING: Record<string, Way> = {
     await core.store.write((tx) => recordReports(core, tx, [report]))
     await removeAddresses(core, { projectId: project.id, addresses: [address(email)] })
   },
+  'complaint by SNS': async (sender, person) => {
+    await complainBySns(sender, person, 'abuse')
+    const { core, project } = sender
+    await removeAddresses(core, { projectId: project.id, addresses: [address(person.email)] })
+  },
+  'opt-out by SNS': (sender, person) => complainBySns(sender, person, 'opt-out'),
   'complaint that the project adds': async ({ core, project }, { email }) => {
     const key = { projectId: project.id, addresses: [address(email)] }
     await addSuppressions(core, { ...key, reason: 'COMPLAINT' })

@@ -111,9 +111,8 @@ test('every file that writes contacts or their subscription is among the ways', 
     'contacts/write/subscription-request',
     'import-export/export-contacts',
     // They only unsubscribe.
+    'contacts/write/unsubscribe-addresses',
     'messages/outcome/record-reports',
-    'messages/outcome/suppress-bounced',
-    'suppressions/add',
     // New senders are unsubscribed, and known ones keep their state.
     'receiving/process/deliver-to-mailbox',
     // Asks for wishes of its own: `messages/outcome/fuse.test.ts`.

@@ -3,8 +3,9 @@
  * notification of a provider. `final-state.ts` has the table of states.
  *
  * Every report counts once. A repeated report, or a report of an outcome that the session has
- * already recorded, changes nothing and makes no event. A complaint by somebody to whom a workflow wrote
- * about a contact does not unsubscribe the contact.
+ * already recorded, changes nothing and makes no event. A complaint unsubscribes the contact of the email and
+ * the contact that has the address now. A complaint by somebody to whom a workflow wrote about a contact
+ * does not unsubscribe that contact.
  */
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
@@ -15,6 +16,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
+import { unsubscribeAddresses } from '../../contacts/write/unsubscribe-addresses.ts'
 import { countEmailAgain, type UsageDeps } from '../../usage/count.ts'
 import { logOutcome } from './final-state.ts'
 import { suppressReportedBounce } from './suppress-bounced.ts'
@@ -200,10 +202,12 @@ async function recordComplaint(
   if (!email.isToOther) {
     await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
   }
+  const { projectId, recipient } = email
+  const addresses = [recipient]
+  await unsubscribeAddresses(tx, { projectId, addresses, reason: 'complaint', emailId, at })
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_complaints_total')
-    const { projectId: project, recipient: to } = email
-    deps.log.info({ emailId, projectId: project, to, feedbackType }, 'email complained about')
+    deps.log.info({ emailId, projectId, to: recipient, feedbackType }, 'email complained about')
   })
   return true
 }

@@ -3,7 +3,7 @@
  *
  * A verdict of this server (from a session or from DNS) may be a mistake of this server, which
  * would hit many addresses at once. Its suppression may therefore be held: the email has bounced,
- * but its address is not suppressed and its contact not unsubscribed yet. A bounce that another
+ * but its address is not suppressed and the contact that has it not unsubscribed yet. A bounce that another
  * server reports is never held.
  *
  * | cause    | why                                  | ended by                                    |
@@ -15,15 +15,14 @@
  */
 import { DAY_MS } from '../../../clock.ts'
 import type { Verdict } from '../../../mail/replies/reply.ts'
-import { and, eq, sql } from '../../../store/drizzle.ts'
+import { sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
-import { contacts } from '../../../store/schema/contacts.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'
 import type { HeldCause, SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
+import { unsubscribeAddresses } from '../../contacts/write/unsubscribe-addresses.ts'
 import type { Fuse } from './fuse.ts'
 import { isKnownDomain } from './known-domains.ts'
 import { recordStrike } from './strikes.ts'
@@ -54,18 +53,6 @@ type Refusal = {
 type Deps = { fuse: Fuse }
 
 const RECHECK_AFTER_MS = DAY_MS
-
-/**
- * The address of a contact may have changed since the bounce: a suppression may be held for days.
- */
-const findContact = statement((db) =>
-  db
-    .select({ id: contacts.id })
-    .from(contacts)
-    .where(
-      and(eq(contacts.id, parameter('contactId')), eq(contacts.address, parameter('address'))),
-    ),
-)
 
 /** The cause `fuse` stays; the fuse may take over a suppression held for its domain. */
 const insertHeld = statement((db) =>
@@ -143,18 +130,17 @@ export async function suppressUnlessTooMany(
 }
 
 /**
- * Suppresses the address, and unsubscribes the contact if it still has the address. Returns false
- * if the address was suppressed already.
+ * Suppresses the address, and unsubscribes the contact that has the address now: a suppression may be
+ * held for days. Returns false if the address was suppressed already.
  */
 export async function suppressBouncedAddress(
   tx: Tx,
   suppression: BounceSuppression,
 ): Promise<boolean> {
-  const { projectId, contactId, address, reason, source, emailId, at } = suppression
+  const { projectId, address, reason, source, emailId, at } = suppression
   const isNew = await suppress(tx, { projectId, address, reason, source, emailId, at })
-  if ((await tx.find(findContact, { contactId, address })) !== undefined) {
-    await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'bounce', emailId })
-  }
+  const addresses = [address]
+  await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', emailId, at })
   return isNew
 }
 

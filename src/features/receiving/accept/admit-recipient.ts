@@ -4,15 +4,17 @@
  *
  * | address                                                    | accepted as                 |
  * |------------------------------------------------------------|-----------------------------|
- * | `b.<token>@`, `u.<token>@` a return-path host              | return path, unsubscription |
+ * | `b.<token>@`, `u.<token>@` any host                        | return path, unsubscription |
  * | any at a verified domain whose MX is this server           | a mailbox of its project    |
  * | `postmaster@`, `abuse@` a host of the server, `postmaster` | the operator of this server |
  *
+ * This server must have signed the token; such mail ends here, so it is never relayed. The host may be any,
+ * because the domain may have been deleted, or `delivery.return_path_domain` changed, after the mail was
+ * sent. The age of the token is not checked here: late reports are accepted and ignored.
+ *
  * The hosts of the server are `delivery.hostname`, `delivery.return_path_domain` and `bounce.D` of
- * every verified domain D. The latter two are the return-path hosts. `bounce.D` remains one after D
- * has lost its verification, for mail that was sent before. This server must have signed the token;
- * its age is not checked here, because late reports are accepted and ignored. A trusted domain
- * needs no MX. Mail to a project that is being reset has to come again later.
+ * every verified domain D. A trusted domain needs no MX. Mail to a project that is being reset has to
+ * come again later.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
 import {
@@ -44,8 +46,8 @@ export async function admitRecipient(
   if (address.toLowerCase() === 'postmaster') return { for: 'server', address: 'postmaster' }
   const mailbox = parseAddress(address)
   if (mailbox === undefined) return { refuse: 'relay' }
-  const signed = readLocalPart(deps, mailbox)
-  if (signed !== undefined && (await hasReturnPaths(deps, mailbox.domain))) return signed
+  const signed = readSigned(deps, mailbox)
+  if (signed !== undefined) return signed
   const owner = await deps.directory.findMailboxDomain(mailbox.domain)
   if (owner !== undefined) return admitMailbox(deps, mailbox, owner.projectId)
   if (!(await isServerHost(deps, mailbox.domain))) return { refuse: 'relay' }
@@ -53,8 +55,8 @@ export async function admitRecipient(
   return { refuse: /^[bu]\./.test(mailbox.localPart) ? 'forged' : 'unknown' }
 }
 
-/** Returns undefined unless the local part is a token that this server signed. */
-function readLocalPart(
+/** Returns undefined unless the local part is a token that this server signed. The host may be any. */
+export function readSigned(
   { keyring }: Pick<Deps, 'keyring'>,
   { address, localPart }: Mailbox,
 ): InboundRecipient | undefined {
@@ -86,12 +88,6 @@ export async function isClosed(
 ): Promise<boolean> {
   const project = await directory.findProject(projectId)
   return project !== undefined && project.resetSince !== null
-}
-
-/** Also true for a domain that has lost its verification. */
-async function hasReturnPaths({ config, directory }: Deps, host: string): Promise<boolean> {
-  if (host === config.delivery.returnPathDomain) return true
-  return host.startsWith(BOUNCE) && (await directory.hasDomain(host.slice(BOUNCE.length)))
 }
 
 async function isServerHost({ config, directory }: Deps, host: string): Promise<boolean> {

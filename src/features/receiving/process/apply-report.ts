@@ -13,7 +13,7 @@
  * recipient may be fine and the address behind it wrong, so a hard bounce counts as a strike there.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
-import { isComplaint } from '../../../mail/report/complaint.ts'
+import { isComplaint, isOptOut } from '../../../mail/report/complaint.ts'
 import type { Report } from '../../../mail/report/read-report.ts'
 import type { ReportedRecipient } from '../../../mail/report/reported-recipient.ts'
 import { eq } from '../../../store/drizzle.ts'
@@ -68,9 +68,6 @@ export async function applyStrayReport(
   return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: false })
 }
 
-/** The feedback types by which early feedback reports ask for an unsubscription. */
-const UNSUBSCRIBE_TYPES = new Set(['opt-out', 'opt-out-list'])
-
 async function applyComplaint(
   deps: ApplyDeps,
   tx: Tx,
@@ -80,8 +77,7 @@ async function applyComplaint(
   if (email === undefined) return ignore('a complaint without a token of this server')
   const { emailId } = email
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
-  if (feedbackType !== null && UNSUBSCRIBE_TYPES.has(feedbackType))
-    return leaveByMail(deps, tx, { email, reason: 'mail' })
+  if (isOptOut(feedbackType)) return leaveByMail(deps, tx, { email, reason: 'mail' })
   if ((await tx.find(findRecipient, { id: emailId })) === undefined)
     return leaveByMail(deps, tx, { email, reason: 'complaint' })
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })

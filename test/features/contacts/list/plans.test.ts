@@ -16,7 +16,7 @@ import {
 } from '../../../../src/features/contacts/list/search.ts'
 import { selectAddresses } from '../../../../src/features/contacts/read/lookup.ts'
 import { deleteByIds, history } from '../../../../src/features/contacts/write/delete.ts'
-import { selectSubscribed } from '../../../../src/features/suppressions/add.ts'
+import { selectSubscribed } from '../../../../src/features/contacts/write/unsubscribe-addresses.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'

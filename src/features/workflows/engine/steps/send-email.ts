@@ -67,7 +67,8 @@ export async function sendEmail(
   if (withheld !== undefined) return { kind: 'skipped', input, reason: withheld }
   const plan = await plans(templateId)
   if (plan instanceof AppError) return { kind: 'failed', input, error: plan.message }
-  const unwanted = await findRefusalOfOther(tx, { call, recipient, plan })
+  const isNamed = recipientType === 'CUSTOM'
+  const unwanted = isNamed ? await findRefusalOfNamed(tx, { recipient, plan }) : undefined
   if (unwanted !== undefined) return { kind: 'skipped', input, reason: unwanted }
   const accepted = await acceptForContact(deps, tx, {
     plan,
@@ -76,7 +77,7 @@ export async function sendEmail(
     executionId: execution.id,
     stepExecutionId,
     storedVariables: variablesOf(execution),
-    bypassesSubscription: recipientType === 'CUSTOM',
+    bypassesSubscription: isNamed,
     isAnswer: workflow.triggerEvent === RECEIVED,
     at,
   }).catch(refusalOf)
@@ -92,13 +93,15 @@ export async function sendEmail(
   return { kind: 'done', input, output }
 }
 
-/** Why mail to somebody else than the contact is not wanted there. Asks that address alone. */
-async function findRefusalOfOther(
+/**
+ * Why mail to an address that the step names is not wanted there. Asks that address alone, also if it is the
+ * contact's: such mail does not ask whether the project unsubscribed the contact (contract 5.4).
+ */
+async function findRefusalOfNamed(
   tx: Tx,
-  { call, recipient, plan }: { call: SendCall; recipient: ParsedAddress; plan: TemplatePlan },
+  { recipient, plan }: { recipient: ParsedAddress; plan: TemplatePlan },
 ): Promise<string | undefined> {
   const { address } = recipient
-  if (address === call.execution.contact.address) return undefined
   const key = { projectId: plan.project.id, address }
   if (await isSuppressed(tx, key)) return `${address} is suppressed`
   const isAsked = plan.contentClass !== 'TRANSACTIONAL'
