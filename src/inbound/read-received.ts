@@ -37,7 +37,8 @@ async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<Parsed
   const header = readIncomingHeader(shown)
   const entities = readEntities(shown)
   const isNullSender = message.reversePath === ''
-  const report = readReportIn(entities, { sizeBytes: raw.length, isNullSender })
+  const session = { isNullSender, isToMailbox: message.isMail }
+  const report = readReportIn(entities, { ...session, sizeBytes: raw.length })
   const automatic = findAutomaticReason({ entities, isNullSender, report })
   const mail = message.isMail ? await readMail(deps, { message, raw, shown }) : null
   const kept = shown === raw ? null : shown

@@ -2,7 +2,7 @@
  * Conditions on emails. Those that partial indexes have are literal, because SQLite does not match a
  * parameter with the term of an index.
  */
-import { jsonType, jsonValue } from './dialect.ts'
+import { addressDigest, jsonType, jsonValue } from './dialect.ts'
 import { type SQL, sql } from './drizzle.ts'
 
 const UNFINISHED = ['queued', 'deferred', 'held', 'paused', 'sending']
@@ -36,12 +36,16 @@ export const readerAddress: SQL = jsonValue(jsonValue(sql`emails.variables`, 're
 
 /**
  * 1 if a workflow's email went to another address than that of its contact. Once retention has cleared the
- * snapshot, the address tells whether the email went to the contact.
+ * snapshot, the address tells whether the email went to the contact: it has the address, or had it before
+ * (`erased_recipients`).
  */
 export const wentToOther: SQL = sql`case when ${isToOther} then ${readerAddress} <> emails.recipient
   else emails.workflow_execution_id is not null and emails.variables is null
     and not exists (select 1 from contacts where contacts.id = emails.contact_id
-      and contacts.email = emails.recipient) end`
+      and contacts.email = emails.recipient)
+    and not exists (select 1 from erased_recipients
+      where erased_recipients.digest = ${addressDigest(sql`emails.project_id`, sql`emails.recipient`)}
+        and erased_recipients.contact_id = emails.contact_id) end`
 
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ')

@@ -15,6 +15,8 @@ export type DocsPage = {
   blocks: CodeBlock[]
   /** Texts in backticks. */
   codeSpans: string[]
+  /** Characters after a backslash, outside code. */
+  escapes: string[]
 }
 
 export const ROOT = path.join(import.meta.dirname, '../..')
@@ -30,12 +32,14 @@ export function readPage(file: string): DocsPage {
   const anchors = new Set<string>()
   const blocks: CodeBlock[] = []
   const codeSpans: string[] = []
+  const escapes: string[] = []
   const slugs = createSlugs()
   walkTokens(lexer(text), (token: Token) => {
     if (token.type === 'link') links.push(token.href)
     if (token.type === 'heading') anchors.add(slugs(token.text))
     if (token.type === 'codespan') codeSpans.push(token.text)
+    if (token.type === 'escape') escapes.push(token.text)
     if (token.type === 'code') blocks.push({ language: token.lang ?? '', text: token.text })
   })
-  return { file, text, links, anchors, blocks, codeSpans }
+  return { file, text, links, anchors, blocks, codeSpans, escapes }
 }

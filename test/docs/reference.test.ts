@@ -60,6 +60,16 @@ it('the glossary explains at most 40 words, each once', () => {
   assert.equal(new Set(words).size, words.length)
 })
 
+it('no page has a backslash before a character that stands for itself', () => {
+  const found = readPages().filter(({ escapes }) =>
+    escapes.some((text) => !/[*_[\]<`|]/.test(text)),
+  )
+  assert.deepEqual(
+    found.map(({ file }) => file),
+    [],
+  )
+})
+
 for (const { file, blocks } of readPages()) {
   for (const { language, text } of blocks) {
     if (language === 'json') it(`the JSON of ${file} can be parsed`, () => void JSON.parse(text))

@@ -40,17 +40,20 @@ export function insertErasedEmails(emails: SQL): SQL {
     on conflict (id) do nothing`
 }
 
-/** For links without an email: they have the digest of the address that the contact had. */
+/**
+ * For links without an email: they have the digest of the address that the contact had. The contact shows
+ * whose mail the address got (`store/email-terms.ts`).
+ */
 export const insertFormerAddress = statement(
-  () => sql`insert into erased_recipients (id, digest, project_id, at) values (${parameter('id')},
-    ${addressDigest(parameter('projectId'), parameter('address'))}, ${parameter('projectId')},
-    ${parameter('at')})`,
+  () => sql`insert into erased_recipients (id, digest, project_id, contact_id, at)
+    values (${parameter('id')}, ${addressDigest(parameter('projectId'), parameter('address'))},
+      ${parameter('projectId')}, ${parameter('contactId')}, ${parameter('at')})`,
 )
 
 /** From now on, links with the digest of this address reach the contact that gets the address. */
 export async function recordFormerAddress(
   tx: Tx,
-  former: { projectId: string; address: string; at: number },
+  former: { projectId: string; contactId: string; address: string; at: number },
 ): Promise<void> {
   await tx.execute(insertFormerAddress, { ...former, id: newId() })
 }

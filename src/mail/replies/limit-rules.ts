@@ -10,11 +10,40 @@
  */
 import { anyOf, type ReplyRule } from './reply-rule.ts'
 
+const WHILE =
+  'from\\b|in (?:the|an|one|this) (?:last|hour|day|minute)|per (?:hour|day|minute)|this (?:hour|day)\\b|today\\b'
+
 /** What makes a number of recipients one of a while. */
-const IN_A_WHILE =
-  '(?:received\\b|from\\b|in (?:the|an|one|this) (?:last|hour|day|minute)|per (?:hour|day|minute)|this (?:hour|day)\\b|today\\b)'
+const IN_A_WHILE = `(?:received\\b|${WHILE})`
+
+const RECIPIENT_LIMIT =
+  '(?:\\b(?:recipients?|rcpts?) (?:limit|count)\\b.{0,20}(?:exceed|reach)|\\bnumber of (?:recipients|rcpts)\\b.{0,20}(?:exceed|reach)|\\bmax(?:imum)? (?:allowed )?(?:number of )?(?:recipients|rcpts)\\b)'
+
+/** Up to three words that say which connections; behind "in" or "from" are those of another limit. */
+const WHICH = '(?:(?!(?:in|on|per|for|from|over|to|of|during)\\b)\\S{1,20} ){0,3}'
+
+export const TOO_MANY_CONNECTIONS = `too many ${WHICH}(?:connections|sessions)\\b`
+
+/** Of a full mailbox. */
+const QUOTA_CODES = ['2.2']
 
 export const LIMIT_RULES: readonly ReplyRule[] = [
+  {
+    class: 'throttle',
+    reason: 'toomanyconn',
+    unless: QUOTA_CODES,
+    text: anyOf(
+      new RegExp(`${RECIPIENT_LIMIT}.{0,20} (?:${WHILE})`),
+      /\b(?:hourly|daily) (?:recipients?|rcpts?) (?:limit|count)\b.{0,20}(?:exceed|reach)/,
+      new RegExp(`\\b(?:recipients?|rcpts?) (?:limit|count) ${IN_A_WHILE}`),
+    ),
+  },
+  {
+    class: 'session',
+    reason: 'toomanyconn',
+    unless: QUOTA_CODES,
+    text: new RegExp(RECIPIENT_LIMIT),
+  },
   // X.5.3 is about recipients (RFC 3463), which are messages here: each has one.
   {
     class: 'session',
@@ -40,10 +69,12 @@ export const LIMIT_RULES: readonly ReplyRule[] = [
     class: 'connections',
     reason: 'toomanyconn',
     text: anyOf(
-      /too many (?:(?:concurrent|simultaneous|parallel|open|active|incoming|inbound|new|smtp|tcp|tls) ){0,3}(?:connections?|sessions?)/,
+      new RegExp(TOO_MANY_CONNECTIONS),
+      /too many (?:(?:concurrent|simultaneous|parallel|open|active|incoming|inbound|new|smtp|tcp|tls) ){0,3}(?:connection|session)\b/,
       /(?:connection|session)s? (?:rate|count|frequency|limit).{0,20}(?:exceed|reach|limit)/,
-      /max(?:imum)? (?:number of )?(?:(?:concurrent|simultaneous|parallel|open|server|smtp|tcp) ){0,3}(?:connections|sessions)/,
+      new RegExp(`max(?:imum)? (?:number of )?${WHICH}(?:connections|sessions)\\b`),
       /(?:number of )(?:(?:concurrent|simultaneous|parallel|open|server|smtp|tcp) ){1,3}(?:connections|sessions)/,
+      new RegExp(`number of ${WHICH}(?:connections|sessions)\\b.{0,20}(?:exceed|reach)`),
       /concurrency limit/,
       /(?:maximum|per-domain) connection limit/,
       /exceeded the connection limit/,

@@ -4,7 +4,7 @@
  * characters. Patterns have bounded gaps only, so that a hostile text takes linear time.
  */
 import { HOUR_MS } from '../../clock.ts'
-import { LIMIT_RULES } from './limit-rules.ts'
+import { LIMIT_RULES, TOO_MANY_CONNECTIONS } from './limit-rules.ts'
 import { PROVIDER_RULES } from './provider-rules.ts'
 import type { Stage } from './reply.ts'
 import { anyOf, BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
@@ -134,7 +134,7 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
     reason: 'securityerror',
     stages: ['starttls', 'auth'],
     // But a limit of connections is one at these commands, too.
-    text: /^(?!.{0,200}\btoo many (?:\S{1,12} ){0,3}(?:connections|sessions))/,
+    text: new RegExp(`^(?!.{0,200}\\b${TOO_MANY_CONNECTIONS})`),
     isRetried: true,
   },
 

@@ -115,8 +115,11 @@ function evidenceOf(
   }
 }
 
-/** Reads a bounce in prose. It has at least one recipient, '' if none is named. */
-export function readProseBounce(context: ReportContext): Bounce {
+/**
+ * Reads a bounce in prose. It has at least one recipient, '' if none is named; undefined if none is named
+ * and the sender may be a person.
+ */
+export function readProseBounce(context: ReportContext): Bounce | undefined {
   const { entities, original, notice, kind } = context
   const root = entities[0]?.fields ?? []
   const headers = ['x-failed-recipients', 'x-mailer-daemon-recipients']
@@ -124,6 +127,7 @@ export function readProseBounce(context: ReportContext): Bounce {
     .map((name) => listFields(root, name).join(', '))
     .find((value) => value !== '')
   const prose = proseOf(context, listAddresses(listed ?? '', MAX_READ_RECIPIENTS))
+  if (prose.blocks.length === 0 && !kind.isReport) return undefined
   const fallback = { recipient: original.recipients[0] ?? '', text: notice }
   const blocks = prose.blocks.length > 0 ? prose.blocks : [fallback]
   const recipients = blocks.map((block) =>

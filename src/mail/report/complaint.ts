@@ -1,6 +1,6 @@
 /**
  * Complaints: feedback reports (RFC 5965, RFC 6650), returned messages without a report (Microsoft's
- * JMRP), and unsubscribe requests of Apple Mail.
+ * JMRP), and unsubscribe requests of Apple Mail. A person who writes about a complaint makes none.
  */
 
 import { decodeHeader } from '../parse/decode-text.ts'
@@ -62,7 +62,7 @@ export function readComplaint(
       )
   if (report !== undefined)
     return readFeedback(entities, readFields(readText(report).replace(/^\s*\n/, '')))
-  return readFreeForm(entities)
+  return readFreeForm(entities, isReport)
 }
 
 function readFeedback(entities: readonly Entity[], fields: Field[]): Complaint {
@@ -78,7 +78,7 @@ function readFeedback(entities: readonly Entity[], fields: Field[]): Complaint {
   }
 }
 
-function readFreeForm(entities: readonly Entity[]): Complaint | undefined {
+function readFreeForm(entities: readonly Entity[], isReport: boolean): Complaint | undefined {
   const [root] = entities
   if (root === undefined) return undefined
   const isUnsubscribe = /^true$/i.test(findField(root.fields, 'x-apple-unsubscribe') ?? '')
@@ -88,18 +88,20 @@ function readFreeForm(entities: readonly Entity[]): Complaint | undefined {
   }
   const hasMessage = entities.some(({ level }) => level > 0)
   const returned = entities.filter(({ level }) => level === 1).flatMap(({ fields }) => fields)
-  const isReport = /report-type\s{0,9}=\s{0,9}"?feedback-report/i.test(root.contentType)
+  const isTyped = /report-type\s{0,9}=\s{0,9}"?feedback-report/i.test(root.contentType)
   const subject = decodeHeader(findField(root.fields, 'subject') ?? '')
   const isNamed = !isAnswer(subject) && COMPLAINT_SUBJECT.test(subject)
-  // Such a report has no words of its own.
-  const isJmrp =
-    findField(returned, 'x-hmxmroriginalrecipient') !== undefined && !entities.some(isOwnText)
-  if (!isReport && !(hasMessage && (isNamed || isJmrp))) return undefined
+  const isJmrp = findField(returned, 'x-hmxmroriginalrecipient') !== undefined
+  // Whoever writes words above the returned message is a person.
+  const isBare = !entities.some(isOwnText)
+  const isReturn = (isNamed && isReport) || ((isNamed || isJmrp) && isBare)
+  if (!isTyped && !(hasMessage && isReturn)) return undefined
   return { feedbackType: 'abuse', recipients: [findReached(entities)], fields: [] }
 }
 
 function isOwnText(entity: Entity): boolean {
-  return entity.level === 0 && entity.type === 'text/plain' && /\S/.test(entity.body)
+  const isText = entity.type === 'text/plain' || entity.type === 'text/html'
+  return entity.level === 0 && isText && /\S/.test(readText(entity))
 }
 
 function findReached(entities: readonly Entity[]): string {

@@ -30,7 +30,7 @@ export type MessageKind = {
    * else contains or quotes was sent to that person.
    */
   isReport: boolean
-  /** A report about a delivery. */
+  /** A report about a delivery. Unless `isReport`, its prose must name a recipient. */
   isBounce: boolean
   /** A warning about a delay. */
   isDelay: boolean
@@ -41,34 +41,60 @@ export type MessageKind = {
 const REPORT_TYPE =
   /^(?:multipart\/report|message\/(?:feedback-report|(?:global-)?delivery-status))$/
 
-/** `isNullSender`: the SMTP session had the null reverse path. */
+/** How the message came. */
+export type Session = {
+  /** It had the null reverse path. */
+  isNullSender?: boolean
+  /** A mailbox is among the recipients. People write to mailboxes, and to no return path. */
+  isToMailbox?: boolean
+}
+
+/** The first entity is the message itself; `notice`: its prose. */
 export function detectMessageKind(
-  root: Entity,
-  { notice, isNullSender = false }: { notice: string; isNullSender?: boolean },
+  [root, ...parts]: readonly [Entity, ...Entity[]],
+  { notice, isNullSender = false, isToMailbox = false }: Session & { notice: string },
 ): MessageKind {
   const subject = decodeHeader(findField(root.fields, 'subject') ?? '').slice(0, 1_000)
   const words = notice.slice(0, 8_000)
-  const isBounceItself = isBounce(root, { subject, words })
+  const speaker = judgeSender(root)
+  const isBounceItself = isBounce(root, { subject, words, speaker })
+  const isReport =
+    isNullSender ||
+    speaker.isMailSystem ||
+    isTypedReport(root) ||
+    (speaker.isList && isBounceItself)
+  const isPerson = !isReport && (isToMailbox || parts.some(isOtherReport))
   return {
-    isReport:
-      isBounceItself ||
-      isNullSender ||
-      REPORT_TYPE.test(root.type) ||
-      /;\s{0,9}report-type\s{0,9}=/i.test(root.contentType) ||
-      scoreSender(root) >= MAIL_SYSTEM,
-    isBounce: isBounceItself,
+    isReport,
+    isBounce: isBounceItself && !isPerson,
     isDelay: isDelayNotice(subject, words),
     isAutoReply: isAutoReply(root, subject),
   }
 }
 
+function isTypedReport({ type, contentType, fields }: Entity): boolean {
+  return (
+    REPORT_TYPE.test(type) ||
+    /;\s{0,9}report-type\s{0,9}=/i.test(contentType) ||
+    findField(fields, 'x-failed-recipients') !== undefined
+  )
+}
+
+/** Whether a part is the report of another system, or belongs to one. */
+function isOtherReport(part: Entity): boolean {
+  const isMessage = part.level > 0 && findField(part.fields, 'from') !== undefined
+  return isTypedReport(part) || (isMessage && judgeSender(part).isMailSystem)
+}
+
+type Evidence = { subject: string; words: string; speaker: Speaker }
+
 /** People write about deliveries too, so words count only if the sender seems to be a mail system. */
-function isBounce(root: Entity, { subject, words }: { subject: string; words: string }): boolean {
+function isBounce(root: Entity, { subject, words, speaker }: Evidence): boolean {
   if (findField(root.fields, 'x-failed-recipients') !== undefined) return true
   if (/report-type\s{0,9}=\s{0,9}"?delivery-status/i.test(root.contentType)) return true
   const isNamed = !isAnswer(subject) && BOUNCE_SUBJECT.test(subject)
-  const speaker = scoreSender(root)
-  return speaker > 0 && speaker + (isNamed ? 2 : 0) + (BOUNCE_PHRASE.test(words) ? 2 : 0) >= 4
+  const { score } = speaker
+  return score > 0 && score + (isNamed ? 2 : 0) + (BOUNCE_PHRASE.test(words) ? 2 : 0) >= 4
 }
 
 /** Whether a person answers or forwards another message. */
@@ -76,19 +102,30 @@ export function isAnswer(subject: string): boolean {
   return /^\s*(?:re|fwd?|aw|wg|sv|antw|tr|rv|回复|答复)\s?:/i.test(subject)
 }
 
-/** The score of a sender that is a mail system; other programs have less, people 0. */
-const MAIL_SYSTEM = 2
+type Speaker = {
+  /** Of a mail system 2, of other programs 1, of people 0; one more with the null reverse path. */
+  score: number
+  /** Nobody but a mail system has such an address; people have names and addresses of programs. */
+  isMailSystem: boolean
+  isList: boolean
+}
 
-function scoreSender({ fields }: Entity): number {
+function judgeSender({ fields }: Entity): Speaker {
   const from = decodeHeader(findField(fields, 'from') ?? findField(fields, 'sender') ?? '')
-  const address = findAddress(from) ?? from.trim()
+  const found = findAddress(from)
+  const address = found ?? from.trim()
+  const isNamed = DAEMON_NAME.test(from)
   const isDaemon =
-    DAEMON_ADDRESS.test(address) || DAEMON_NAME.test(from) || /^(?:<>)?$/.test(address)
+    DAEMON_ADDRESS.test(address) || address === '' || (isNamed && found === undefined)
   const returnPath = findField(fields, 'return-path') ?? ''
   const isNullSender = /^\s*(?:<\s*>|<?mailer-daemon(?:@[^\s<>]{1,255})?>?)\s*$/i.test(returnPath)
   const isList = LIST_ADDRESS.test(address) && fields.some(({ name }) => LIST_FIELD.test(name))
   const isMachine = isList || MACHINE_ADDRESS.test(address)
-  return (isDaemon ? MAIL_SYSTEM : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
+  return {
+    score: (isDaemon || isNamed ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0),
+    isMailSystem: isDaemon || isNullSender,
+    isList,
+  }
 }
 
 /** No further attempt is made. Exim's delay warning contains "will be returned", which is not final. */

@@ -18,7 +18,7 @@ import {
 import { classifyReached, classifyRecipient } from './classify-recipient.ts'
 import { readComplaint } from './complaint.ts'
 import { readDeliveryStatus } from './delivery-status.ts'
-import { detectMessageKind } from './message-kind.ts'
+import { detectMessageKind, type Session } from './message-kind.ts'
 import { readNotice } from './notice.ts'
 import { type Original, readOriginal } from './original.ts'
 import { MAX_REPORT_RECIPIENTS, type ReportedRecipient } from './reported-recipient.ts'
@@ -48,27 +48,26 @@ export type Report = {
 
 /** Never throws. */
 export function readReport(raw: Buffer): Report {
-  return readReportIn(readEntities(raw), { sizeBytes: raw.length, isNullSender: false })
+  return readReportIn(readEntities(raw), { sizeBytes: raw.length })
 }
 
-/**
- * As `readReport`, of a message that has been read. `sizeBytes`: of the whole message. `isNullSender`:
- * the SMTP session had the null reverse path.
- */
+/** As `readReport`, of a message that has been read. `sizeBytes`: of the whole message. */
 export function readReportIn(
   entities: readonly Entity[],
-  { sizeBytes, isNullSender }: { sizeBytes: number; isNullSender: boolean },
+  { sizeBytes, ...session }: Session & { sizeBytes: number },
 ): Report {
-  const report = reportFromEntities(entities, isNullSender)
+  const report = reportFromEntities(entities, session)
   return sizeBytes > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
 }
 
 /** A report inside the message of a person, who forwards or quotes it, is no report. */
-function reportFromEntities(entities: readonly Entity[], isNullSender: boolean): Report {
-  const [root] = entities
+function reportFromEntities(entities: readonly Entity[], session: Session): Report {
+  const [root, ...parts] = entities
   const notice = readNotice(entities)
   const kind =
-    root === undefined ? undefined : detectMessageKind(root, { notice: notice.text, isNullSender })
+    root === undefined
+      ? undefined
+      : detectMessageKind([root, ...parts], { ...session, notice: notice.text })
   const isReport = kind?.isReport === true
   const complaint = readComplaint(entities, { isReport })
   const nested = kind?.isBounce === true ? notice.returned : ''
@@ -84,7 +83,8 @@ function reportFromEntities(entities: readonly Entity[], isNullSender: boolean):
   if (statuses.some(({ groups }) => groups.length > 0)) {
     return bounceOf(readStatusBounce(statuses, context), context)
   }
-  if (kind.isBounce) return bounceOf(readProseBounce(context), context)
+  const bounce = kind.isBounce ? readProseBounce(context) : undefined
+  if (bounce !== undefined) return bounceOf(bounce, context)
   if (!kind.isAutoReply) return reportOf('other', original)
   const from = findAddress(findField(root.fields, 'from') ?? '') ?? ''
   return { ...reportOf('auto-reply', original), recipients: [classifyReached('vacation', from)] }

@@ -18,13 +18,13 @@ export const wishes = sqliteTable('wishes', {
   at: integer('at').notNull(),
 })
 
-/** Deleted contacts and emails that links in older mail name. */
+/** Deleted contacts and emails that links in older mail name, and former addresses of contacts. */
 export const erasedRecipients = sqliteTable('erased_recipients', {
   number: integer('number').primaryKey(),
   id: text('id').notNull(),
   digest: blob('digest', { mode: 'buffer' }).notNull(),
   projectId: text('project_id').notNull(),
-  /** The contact that has the address now, if it came back. */
+  /** The contact that has the address now, if it came back; until then, the contact that had it before. */
   contactId: text('contact_id'),
   at: integer('at').notNull(),
 })

@@ -67,6 +67,13 @@ const LIMITS: Partial<Record<ReplyClass, { site: SiteAction; rows: Row[] }>> = {
         '421 4.1.0 192.0.2.1 has exceeded the maximum number of simultaneous connections',
       ],
       ['Amavis', 'greeting', '421 4.7.0 Maximum connection limit for this host'],
+      ['any', 'greeting', '421 4.7.0 too many TCP/IP connections'],
+      ['any', 'greeting', '421 4.7.0 Too many client connections, try again later'],
+      ['any', 'greeting', '421 4.7.0 Too many host connections'],
+      ['any', 'starttls', '421 4.7.0 too many unauthenticated TLS client connections'],
+      ['any', 'greeting', '421 4.7.0 Maximum number of TCP/IP connections reached'],
+      ['any', 'mail', '421 4.7.0 Maximum allowed client sessions exceeded'],
+      ['any', 'greeting', '421 4.7.0 Number of inbound connections exceeds the limit'],
     ],
   },
   session: {
@@ -105,6 +112,12 @@ const LIMITS: Partial<Record<ReplyClass, { site: SiteAction; rows: Row[] }>> = {
         'mail',
         '421 mx.dest.test message limit per session reached, please open a new session',
       ],
+      ['any', 'rcpt', '452 Recipient limit exceeded'],
+      ['any', 'rcpt', '452 Recipients count exceeded, send the rest later'],
+      ['any', 'rcpt', '452 RCPT limit reached'],
+      ['any', 'rcpt', '452 Maximum number of recipients exceeded'],
+      ['any', 'rcpt', '452 max recipients per message is 100, received 120'],
+      ['any', 'rcpt', '452 Number of recipients exceeds limit'],
     ],
   },
   throttle: {
@@ -144,6 +157,14 @@ const LIMITS: Partial<Record<ReplyClass, { site: SiteAction; rows: Row[] }>> = {
       ['any', 'rcpt', '421 4.7.1 Too many messages'],
       ['any', 'rcpt', '452 4.5.3 Recipient has too many messages today'],
       ['any', 'rcpt', '550 Too many invalid recipients'],
+      ['any', 'mail', '421 4.7.0 Too many messages on open connections'],
+      ['any', 'mail', '421 4.7.0 Too many errors in recent sessions'],
+      ['any', 'rcpt', '452 Recipient limit per hour exceeded'],
+      ['any', 'rcpt', '452 4.5.3 Recipient limit exceeded for this hour'],
+      ['any', 'rcpt', '452 Hourly recipient limit exceeded'],
+      ['any', 'rcpt', '452 Daily recipients limit reached'],
+      ['any', 'rcpt', '452 Maximum number of recipients per day exceeded'],
+      ['any', 'rcpt', '452 Maximum number of recipients exceeded in the last 24 hours'],
     ],
   },
   // A limit of one mailbox is none of its site.
@@ -158,6 +179,13 @@ const LIMITS: Partial<Record<ReplyClass, { site: SiteAction; rows: Row[] }>> = {
       ['any', 'rcpt', '450 4.2.1 Too many messages to this recipient'],
     ],
   },
+  quota: {
+    site: 'none',
+    rows: [
+      ['any', 'rcpt', '452 4.2.2 Recipient limit exceeded'],
+      ['any', 'rcpt', '452 Recipient mailbox is full, limit exceeded'],
+    ],
+  },
 }
 
 for (const [replyClass, { site, rows }] of Object.entries(LIMITS)) {
@@ -169,7 +197,7 @@ for (const [replyClass, { site, rows }] of Object.entries(LIMITS)) {
       const about = `${server}: ${line}`
       assert.deepEqual([verdict.class, verdict.site], [replyClass, site], about)
       assert.equal(verdict.isFinal, false, about)
-      assert.equal(verdict.countsAsFailure, replyClass === 'too_fast', about)
+      assert.equal(verdict.countsAsFailure, site === 'none', about)
     }
   })
 }

@@ -371,6 +371,19 @@ Source-IP: 192.0.2.1`,
     )
     assert.deepEqual([optOut.kind, optOut.feedbackType], ['complaint', 'opt-out'])
   })
+
+  it('in free form has words only if the message may be a report', () => {
+    const kindOf = (from: string, text: string) =>
+      read(
+        `From: ${from}\nSubject: Spam report\nContent-Type: multipart/mixed; boundary=b\n\n--b\n${text}\n--b\nContent-Type: message/rfc822\n\n${originalHead}\n\nhi\n--b--`,
+      ).kind
+    const words = 'Content-Type: text/html\n\n<p>Our customer got this.</p>'
+    const none = 'Content-Type: text/html\n\n<div><br></div>'
+    assert.equal(kindOf('mailer-daemon@reader.test', words), 'complaint')
+    assert.equal(kindOf('ann@reader.test', none), 'complaint')
+    assert.equal(kindOf('ann@reader.test', words), 'other')
+    assert.equal(kindOf('admin@reader.test', words), 'other')
+  })
 })
 
 describe('an automatic reply (RFC 3834)', () => {

@@ -16,7 +16,10 @@ import {
 } from '../../wishes/erased-recipients.ts'
 
 export type SignedLink = {
-  /** The owner of the link; undefined for mail that has an address but no contact. */
+  /**
+   * The owner of the link; undefined for mail that has an address but no contact. With a digest, the mail
+   * went to this contact.
+   */
   contactId: string | undefined
   emailId: string | undefined
   /** Of the address that the mail went to; absent in links of earlier versions. */
@@ -73,7 +76,8 @@ export async function findLinkSubject(
 ): Promise<LinkSubject | undefined> {
   const mailed =
     emailId === undefined ? undefined : await reader.find(findMailedTo, { id: emailId })
-  const ownerId = mailed === undefined ? contactId : ownerOf(mailed)
+  const isNamed = digest !== undefined && contactId !== undefined
+  const ownerId = mailed === undefined || isNamed ? contactId : ownerOf(mailed)
   const owner = ownerId === undefined ? undefined : await reader.find(findContact, { id: ownerId })
   const isWhole = mailed !== undefined || (owner !== undefined && digest?.equals(owner.digest))
   const erased = isWhole ? [] : await findErased(reader, { contactId, emailId, digest, owner })

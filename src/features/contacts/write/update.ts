@@ -110,7 +110,7 @@ async function changeAddress(
     throw new AppError('CONFLICT', 'Another contact of this project has that address.')
   }
   await tx.execute(updateAddress, { id, address })
-  await recordFormerAddress(tx, { projectId, address: before.address, at })
+  await recordFormerAddress(tx, { projectId, contactId: id, address: before.address, at })
   await nameSuccessor(tx, { projectId, address, contactId: id })
   const cause = await tx.find(findCause, { projectId, address })
   if (cause === undefined) return undefined

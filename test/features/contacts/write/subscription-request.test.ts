@@ -19,6 +19,7 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
+import { erasedRecipients } from '../../../../src/store/schema/wishes.ts'
 import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
 import { addEmail, addRecipient, subscriptionEvents } from '../add-recipient.ts'
 
@@ -193,6 +194,39 @@ for (const [who, take] of Object.entries(TAKING)) {
     })
   }
 }
+
+/** Mail of a workflow whose snapshot is gone, and whose contact has another address by now. */
+async function oldWorkflowMail(core: TestCore, recipient: string) {
+  const { id: projectId } = await addProject(core)
+  const before = 'ada@people.test'
+  const { contactId, emailId } = await addRecipient(core, { projectId, email: before })
+  await core.store.write((tx) =>
+    tx.update(emails).set({ recipient, workflowExecutionId: newId(), variables: null }).run(),
+  )
+  await updateContact(core, { projectId, id: contactId }, { address: address('ada@new.test') })
+  return { contactId, emailId, digest: core.keyring.addressDigest(projectId, recipient) }
+}
+
+for (const link of ['a link', 'an unsubscribe address']) {
+  test(`${link} in old mail of a workflow acts for the present address of its contact`, async (t) => {
+    const core = await openTestCore(t)
+    const { contactId, ...mail } = await oldWorkflowMail(core, 'ada@people.test')
+    const owner = link === 'a link' ? contactId : undefined
+    if (owner !== undefined) await core.store.write((tx) => tx.delete(erasedRecipients).run())
+    const request = { subscribed: false, ...page }
+    const shown = await changeSubscription(core, { contactId: owner, ...mail }, request)
+    assert.deepEqual([shown?.id, shown?.subscribed], [contactId, false])
+  })
+}
+
+test('an unsubscribe address in old mail of a workflow to another spares its contact', async (t) => {
+  const core = await openTestCore(t)
+  const { contactId, ...mail } = await oldWorkflowMail(core, 'boss@people.test')
+  const request = { subscribed: false, ...page }
+  const shown = await changeSubscription(core, { contactId: undefined, ...mail }, request)
+  assert.deepEqual([shown?.id, shown?.subscribed], [null, false])
+  assert.equal((await findPageContact(core, { contactId, emailId: undefined }))?.subscribed, true)
+})
 
 test('the language of a contact is its locale, otherwise that of its project, otherwise English', async (t) => {
   const core = await openTestCore(t)

@@ -228,23 +228,39 @@ test('S11: an automatic reply to a mailbox is stored and marked', async (t) => {
   assert.deepEqual(row.summary?.automatic, 'auto-reply')
 })
 
-test('a question of a person with the bounce attached is mail of the person', async (t) => {
-  const receiver = await openReceiver(t, shared)
-  const emailId = await receiver.deliver()
-  const dsn = buildDsn({ returned: [`Return-Path: <${receiver.returnPath(emailId).address}>`] })
-  const raw = buildMessage(
-    { Subject: 'Fwd: what is this?', 'Content-Type': 'multipart/mixed; boundary="outer"' },
-    `--outer\r\n\r\nWhy?\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n${dsn}\r\n--outer--`,
-  )
-  const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
-  assert.equal(row.kind, 'mail')
-  assert.deepEqual(await receiver.list(), [])
-  assert.deepEqual(
-    (await receiver.listEvents()).map(({ name, data }) => [name, data?.automatic]),
-    [['email.received', false]],
-  )
-  assert.equal((await receiver.email(emailId)).status, 'DELIVERED')
-})
+const QUESTIONS: Record<string, { From: string; Subject: string; words: string }> = {
+  'a question of a person': { From: bob, Subject: 'Fwd: what is this?', words: 'Why?' },
+  'a question from admin@': {
+    From: 'admin@firm.test',
+    Subject: 'Delivery failure',
+    words: 'My message to ada@dest.test could not be delivered.',
+  },
+  'a complaint of a person': {
+    From: bob,
+    Subject: 'Abuse complaint: our customer got this',
+    words: 'See below.',
+  },
+}
+
+for (const [name, { words, ...fields }] of Object.entries(QUESTIONS)) {
+  test(`${name} with the bounce attached is mail of the person`, async (t) => {
+    const receiver = await openReceiver(t, shared)
+    const emailId = await receiver.deliver()
+    const dsn = buildDsn({ returned: [`Return-Path: <${receiver.returnPath(emailId).address}>`] })
+    const raw = buildMessage(
+      { ...fields, 'Content-Type': 'multipart/mixed; boundary="outer"' },
+      `--outer\r\n\r\n${words}\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n${dsn}\r\n--outer--`,
+    )
+    const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: fields.From })
+    assert.equal(row.kind, 'mail')
+    assert.deepEqual(await receiver.list(), [])
+    assert.deepEqual(
+      (await receiver.listEvents()).map(({ name, data }) => [name, data?.automatic]),
+      [['email.received', false]],
+    )
+    assert.equal((await receiver.email(emailId)).status, 'DELIVERED')
+  })
+}
 
 test('S12: mail of this server that returns to a mailbox is stored and raises no event', async (t) => {
   const receiver = await openReceiver(t, shared)

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { MINUTE_MS } from '../../../../src/clock.ts'
 import type { Condition } from '../../../../src/features/conditions/condition.ts'
 import { recordEventByAddress } from '../../../../src/features/contacts/events/record-by-address.ts'
+import { updateContact } from '../../../../src/features/contacts/write/update.ts'
 import { createTemplate } from '../../../../src/features/templates/create.ts'
 import { type Hit, recordHits } from '../../../../src/features/tracking/record-hits.ts'
 import { listDueLanes } from '../../../../src/features/workflows/engine/due.ts'
@@ -156,16 +157,30 @@ test('are those of the contact when the step wrote to the contact', async (t) =>
   }
 })
 
-test('stay those of another once the snapshot of the email is gone', async (t) => {
-  const { core, emailId, hit } = await begin(t, { ...BY_CONTACT, to: TO_OTHER })
-  await core.store.write((tx) => tx.update(emails).set({ variables: null }).run())
-  await hit('open')
-  const rows = await core.store.read
-    .select()
-    .from(events)
-    .where(sql`${events.emailId} = ${emailId} and ${events.name} = 'email.open'`)
-  assert.deepEqual(
-    rows.map(({ contactId }) => contactId),
-    [null],
-  )
-})
+const OWNERS: [who: string, to: object, isChanged: boolean][] = [
+  ['another', TO_OTHER, false],
+  ['another', TO_OTHER, true],
+  ['the contact', {}, false],
+  ['the contact', {}, true],
+]
+
+for (const [who, to, isChanged] of OWNERS) {
+  const when = isChanged ? ', and the contact has a new address' : ''
+  test(`stay those of ${who} once the snapshot of the email is gone${when}`, async (t) => {
+    const { core, projectId, emailId, hit } = await begin(t, { ...BY_CONTACT, to })
+    await core.store.write((tx) => tx.update(emails).set({ variables: null }).run())
+    const [email] = await core.store.read.select().from(emails).where(eq(emails.id, emailId))
+    const id = email?.contactId ?? ''
+    if (isChanged)
+      await updateContact(core, { projectId, id }, { address: address('ada@new.test') })
+    await hit('open')
+    const rows = await core.store.read
+      .select()
+      .from(events)
+      .where(sql`${events.emailId} = ${emailId} and ${events.name} = 'email.open'`)
+    assert.deepEqual(
+      rows.map(({ contactId }) => contactId),
+      [who === 'another' ? null : id],
+    )
+  })
+}
