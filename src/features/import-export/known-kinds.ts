@@ -12,11 +12,16 @@ const selectKinds = statement<{ key: string; kind: ValueKind; contacts: number }
     order by contacts, kind`,
 )
 
-/** Returns the kind of most values by key. Lists and objects do not count: no file has them. */
+/**
+ * Returns the kinds of values by key, that of most values last. Lists and objects do not count: no file but an
+ * export has them.
+ */
 export async function findKnownKinds(
   { store }: Pick<Base, 'store'>,
   { projectId, keys }: { projectId: string; keys: readonly string[] },
-): Promise<Map<string, ValueKind>> {
+): Promise<Map<string, ValueKind[]>> {
   const rows = await store.read.list(selectKinds, { projectId, keys: JSON.stringify(keys) })
-  return new Map(rows.map(({ key, kind }) => [key, kind]))
+  const kinds = new Map<string, ValueKind[]>()
+  for (const { key, kind } of rows) kinds.set(key, [...(kinds.get(key) ?? []), kind])
+  return kinds
 }

@@ -10,6 +10,7 @@ import {
   decideTypes,
   scanRecord,
 } from './csv/column-types.ts'
+import { decideExportTypes, type ExportScans, scanExported } from './csv/export-types.ts'
 import { findDropped, type Header, keyOf } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import type { ImportPayload } from './import-file.ts'
@@ -58,6 +59,7 @@ export async function scanFile(
   { projectId, payload, signal, hasTypes, isCut }: Scan,
 ): Promise<FileScan> {
   const scans: ColumnScans = new Map()
+  const exported: ExportScans = new Map()
   const counts = { guessed: none(), replaced: none(), dropped: none(), cut: none() }
   let known: Header | undefined
   let guessedEncoding: string | undefined
@@ -71,14 +73,14 @@ export async function scanFile(
       if (record.problem !== undefined) continue
       add(counts.dropped, record.line, findDropped(record, header))
       if (isCut(record, header)) add(counts.cut, record.line, 1)
-      if (hasTypes && !header.isOwn && !payload.areStrings) scanRecord(scans, record, header)
+      if (!hasTypes || payload.areStrings) continue
+      if (header.isOwn) scanExported(exported, record, header)
+      else scanRecord(scans, record, header)
     }
   }
-  const keys = [...scans.keys()].map((field) => keyOf(field) ?? '')
-  const kinds = await findKnownKinds(deps, { projectId, keys })
-  const { columns, warnings } = decideTypes(scans, kinds)
+  const { columns, warnings } = await decide(deps, { projectId, payload, known, scans, exported })
   return {
-    columns: hasTypes && known !== undefined ? [...otherColumns(known, payload), ...columns] : [],
+    columns: hasTypes ? columns : [],
     damage: {
       guessedRows: counts.guessed.count,
       replacedCharacters: counts.replaced.count,
@@ -89,12 +91,26 @@ export async function scanFile(
   }
 }
 
-/** In an export each cell has its type; on request all are texts. */
-function otherColumns({ isOwn, columns }: Header, { areStrings }: ImportPayload): ColumnReading[] {
-  if (!isOwn && !areStrings) return []
-  const type = areStrings ? 'text' : 'mixed'
+type Scanned = Pick<Scan, 'projectId' | 'payload'> & {
+  known: Header | undefined
+  scans: ColumnScans
+  exported: ExportScans
+}
+
+async function decide(
+  deps: Pick<Base, 'store'>,
+  { projectId, payload, known, scans, exported }: Scanned,
+): Promise<{ columns: ColumnReading[]; warnings: string[] }> {
+  if (known === undefined) return { columns: [], warnings: [] }
+  if (payload.areStrings) return { columns: textColumns(known), warnings: [] }
+  const keys = [...scans.keys(), ...exported.keys()].map((field) => keyOf(field) ?? '')
+  const kinds = await findKnownKinds(deps, { projectId, keys })
+  return known.isOwn ? decideExportTypes(exported, known, kinds) : decideTypes(scans, kinds)
+}
+
+function textColumns({ columns }: Header): ColumnReading[] {
   const fields = [...columns.keys()].filter((field) => keyOf(field) !== undefined)
-  return fields.map((field) => ({ field, type, reason: null }))
+  return fields.map((field) => ({ field, type: 'text', reason: null }))
 }
 
 function none(): Count {

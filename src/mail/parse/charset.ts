@@ -1,10 +1,12 @@
 /**
  * Decodes octets by the label of their charset. A label that is missing, unknown or ASCII says nothing
  * about octets above 127: the charset is then guessed, first UTF-8, last windows-1252, which every
- * octet fits. Nothing here throws. The Encoding Standard defines the labels; iconv-lite has older ones.
+ * octet fits. Nothing here throws. The Encoding Standard defines the labels; iconv-lite has older ones, and
+ * `seven-bit.ts` decodes charsets with states.
  */
 import { isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
+import { decodeSevenBit, guessSevenBit, isSevenBit } from './seven-bit.ts'
 
 export type DecodedOctets = {
   text: string
@@ -29,6 +31,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   'iso-2022-jp-2': 'iso-2022-jp',
   'iso-2022-jp-3': 'iso-2022-jp',
   'iso-2022-jp-ms': 'iso-2022-jp',
+  'iso-2022-cn-ext': 'iso-2022-cn',
+  hz: 'hz-gb-2312',
+  'hz-gb2312': 'hz-gb-2312',
   cp50220: 'iso-2022-jp',
   cp50221: 'iso-2022-jp',
   cp50222: 'iso-2022-jp',
@@ -43,10 +48,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   'unicode-2-0-utf-7': 'utf-7',
 }
 
-/** Designations of ISO-2022-JP (RFC 1468, RFC 1554, JIS X 0201). */
-const ESCAPE = '\\x1b(?:\\$[@B]|\\$\\(D|\\([BJI])'
-const EMPTY = new RegExp(`${ESCAPE}(?=${ESCAPE})`, 'g')
-const HAS_ESCAPE = /\x1b(?:\$[@B]|\([JI])/
 const REPLACEMENT = '\ufffd'
 
 /** `guesses`: charsets that the rest of the message declares, tried in order when `label` says none. */
@@ -59,7 +60,7 @@ export function decodeOctets(
   const charset = name === undefined ? undefined : findCharset(name)
   if (charset === undefined) return decodeUndeclared(octets, guesses)
   const decoded = decodeAs(octets, charset)
-  if (decoded.replaced > 0 && charset !== 'utf-8' && isUtf8(octets)) {
+  if (decoded.replaced > 0 && charset !== 'utf-8' && isOtherUtf8(octets, charset)) {
     return { ...decodeAs(octets, 'utf-8'), isGuessed: true }
   }
   return { ...decoded, isGuessed: false }
@@ -80,12 +81,13 @@ function canonicalLabel(label: string | undefined): string | undefined {
     .replace(/^(?:win|windows|x-cp|cp)[-_]?(125\d)$/, 'windows-$1')
     .replace(/^(?:iso|latin)?[-_]?8859[-_](\d{1,2})(?:-[ie])?$/, 'iso-8859-$1')
     .replace(/^utf[-_]?(8|16|32|7)$/, 'utf-$1')
+    .replace(/^(?:cs)?iso[-_]?2022[-_]?(jp|kr|cn)/, 'iso-2022-$1')
   return ALIASES[name] ?? name
 }
 
 /** The name that `decode` takes; undefined if no decoder knows the label. */
 function findCharset(name: string): string | undefined {
-  if (name === 'utf16') return name
+  if (name === 'utf16' || isSevenBit(name)) return name
   try {
     return new TextDecoder(name).encoding
   } catch (error) {
@@ -95,13 +97,11 @@ function findCharset(name: string): string | undefined {
 }
 
 function decodeUndeclared(octets: Buffer, guesses: readonly string[]): DecodedOctets {
-  const isAscii = !octets.some((octet) => octet > 0x7f)
-  if (isAscii) {
+  if (isAscii(octets)) {
     const text = octets.toString('latin1')
-    if (!HAS_ESCAPE.test(text)) {
-      return { text, replaced: 0, charset: 'us-ascii', isGuessed: false }
-    }
-    return { ...decodeAs(octets, 'iso-2022-jp'), isGuessed: true }
+    const charset = guessSevenBit(text, guesses.map(canonicalLabel))
+    if (charset !== undefined) return { ...decodeAs(octets, charset), isGuessed: true }
+    return { text, replaced: 0, charset: 'us-ascii', isGuessed: false }
   }
   if (isUtf8(octets)) return { ...decodeAs(octets, 'utf-8'), isGuessed: true }
   for (const guess of guesses) {
@@ -120,17 +120,23 @@ function decodeAs(octets: Buffer, charset: string): Omit<DecodedOctets, 'isGuess
 }
 
 function decode(octets: Buffer, charset: string): string {
-  // The Encoding Standard takes a designation that nothing follows for an error.
-  if (charset === 'iso-2022-jp') {
-    const bare = octets.toString('latin1').replace(EMPTY, '')
-    return new TextDecoder(charset).decode(Buffer.from(bare, 'latin1'))
-  }
+  const decoded = decodeSevenBit(octets, charset)
+  if (decoded !== undefined) return decoded
   try {
     return new TextDecoder(charset).decode(octets)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return iconv.decode(octets, charset)
   }
+}
+
+function isAscii(octets: Buffer): boolean {
+  return !octets.some((octet) => octet > 0x7f)
+}
+
+/** ASCII is UTF-8 too, but says nothing against a charset that consists of it. */
+function isOtherUtf8(octets: Buffer, charset: string): boolean {
+  return isUtf8(octets) && !(isSevenBit(charset) && isAscii(octets))
 }
 
 /** A U+FFFD that UTF-8 itself contains is not damage. */

@@ -5,12 +5,14 @@
  */
 import { decodeOctets } from './charset.ts'
 import type { Damage } from './damage.ts'
+import { isCertainlyAscii } from './seven-bit.ts'
 
 /** Longer bodies are cut: reports are short, only the messages that they return may be long. */
 const MAX_ENCODED_LENGTH = 1_000_000
 
 /** Labels whose text has no octets above 127, but is not ASCII. */
-const SEVEN_BIT = /^["'\s]*(?:iso-2022|utf-?(?:7|16|32)|unicode|ucs-2|iso-10646|cp5022|hz)/i
+const SEVEN_BIT =
+  /^["'\s]*(?:(?:cs)?iso[-_]?2022|utf[-_]?(?:7|16|32)|unicode|ucs-2|iso-10646|cp5022|hz)/i
 
 /** How to read text that says nothing or the wrong about its charset. */
 export type CharsetContext = {
@@ -36,8 +38,7 @@ export function decodeCharset(
   charset: string | undefined,
   { guesses, damage, part = 'Text' }: CharsetContext = {},
 ): string {
-  const isPlain =
-    !/[\x80-\xff]/.test(raw) && !raw.includes('\x1b') && !SEVEN_BIT.test(charset ?? '')
+  const isPlain = isCertainlyAscii(raw) && !SEVEN_BIT.test(charset ?? '')
   if (isPlain || /[^\0-\xff]/.test(raw)) return raw
   const decoded = decodeOctets(Buffer.from(raw, 'latin1'), charset, guesses)
   damage?.addReplaced(part, decoded)

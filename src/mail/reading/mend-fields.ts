@@ -1,12 +1,13 @@
 /** Rewrites the fields of a header section that mailparser would read wrongly. */
 import { decodeWords, mapEncodedWords } from '../parse/decode-text.ts'
-import { type Mending, utf8Line } from './mending.ts'
+import { isCertainlyAscii } from '../parse/seven-bit.ts'
+import { type Mending, utf8Octets } from './mending.ts'
 import { findFields, type PartField } from './part-fields.ts'
 
 /** Fields whose encoded words mailparser decodes by itself. */
 const DECODED = /^(?:from|to|cc|bcc|sender|reply-to|content-type|content-disposition)$/
 /** Words that it decodes rightly: one by one, in a charset without states. */
-const SAFE_WORD = /^=\?(?:utf-8|us-ascii)\?[bq]\?[^?\s]*\?=$/i
+const SAFE_WORD = /^=\?(?:utf-8|us-ascii)\?[bq]\?[!->@-~]*\?=$/i
 
 /**
  * `type`: the value of the only Content-Type field; undefined = as given. One character per octet.
@@ -41,13 +42,18 @@ function chooseEncoding(fields: readonly PartField[]): PartField | undefined {
 }
 
 function mendField(mending: Mending, { name, source }: PartField): string {
-  const line = /[\x80-\xff]/.test(source) ? utf8Line(source, mending) : source
-  if (!DECODED.test(name) || !line.includes('=?')) return line
   const { guesses, damage } = mending
-  const part = source.slice(0, name.length)
-  return mapEncodedWords(line, {
+  const part = source.slice(0, name.length) || 'Header field'
+  const between = (text: string) =>
+    isCertainlyAscii(text) ? text : utf8Octets(text, { guesses, damage, part })
+  if (!source.includes('=?')) return between(source)
+  const isDecoded = DECODED.test(name)
+  return mapEncodedWords(source, {
     words: (run) =>
-      SAFE_WORD.test(run) ? run : encodeWord(decodeWords(run, { guesses, damage, part }), run),
+      !isDecoded || SAFE_WORD.test(run)
+        ? run
+        : encodeWord(decodeWords(run, { guesses, damage, part }), run),
+    between,
   })
 }
 

@@ -1,5 +1,4 @@
 /** What the functions share that mend a message (`mend-message.ts`). */
-import { isUtf8 } from 'node:buffer'
 import { decodeOctets } from '../parse/charset.ts'
 import type { Damage } from '../parse/damage.ts'
 
@@ -16,15 +15,15 @@ export type Mending = {
   partsLeft: number
 }
 
-/** The UTF-8 octets of a line whose charset is not declared, one character per octet. */
-export function utf8Line(
-  line: string,
-  { guesses, damage }: Pick<Mending, 'guesses' | 'damage'>,
-): string {
-  const octets = Buffer.from(line, 'latin1')
-  if (isUtf8(octets)) return line
-  const name = /^[!-9;-~]{1,80}/.exec(line)?.[0] ?? 'Header field'
-  const { text, charset } = decodeOctets(octets, undefined, guesses)
-  damage.addGuessed(name, charset)
+type UndeclaredText = Pick<Mending, 'guesses' | 'damage'> & {
+  /** The name of the text in `damage`. */
+  part: string
+}
+
+/** The UTF-8 octets of text whose charset is not declared, one character per octet. */
+export function utf8Octets(raw: string, { guesses, damage, part }: UndeclaredText): string {
+  const { text, charset } = decodeOctets(Buffer.from(raw, 'latin1'), undefined, guesses)
+  if (charset === 'utf-8' || charset === 'us-ascii') return raw
+  damage.addGuessed(part, charset)
   return Buffer.from(text).toString('latin1')
 }

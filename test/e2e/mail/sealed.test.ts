@@ -1,6 +1,7 @@
 /** Signed and encrypted mail arrives with the body that was submitted, octet by octet. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { simpleParser } from 'mailparser'
 import { createTransport } from 'nodemailer'
 import { type Program, startProgram } from '../program.ts'
 
@@ -122,12 +123,31 @@ test('a request with OpenPGP in its text goes out untracked and literal, and its
   const request = { to: 'ada@literal.test', from: 'shop@example.test', subject: '{{ x }}', body }
   const answer = await program.call('POST', '/v1/send', request)
   const { data } = answer.body as { data: { warnings: string[]; emails: { email: string }[] } }
-  assert.match(data.warnings.join('\n'), /byte for byte, without tracking/)
+  assert.match(data.warnings.join('\n'), /sent as HTML.* without tracking/)
   await program.untilState(data.emails[0]?.email ?? '', 'delivered')
   const message = String(sink.messages[0]?.bytes)
   assert.match(message, /^Subject: \{\{ x \}\}\r$/m)
   assert.match(message, /Dear \{\{ name \}\}/)
   assert.doesNotMatch(message, /\/t\/|<img/)
+})
+
+test('a body or a template of OpenPGP alone goes out as text, byte for byte', async () => {
+  const sink = await program.receive('armour.test')
+  const body = [...ARMOUR, ...SIGNATURE].join('\r\n')
+  const sender = { from: 'shop@example.test', type: 'TRANSACTIONAL' }
+  const template = { name: 'x', subject: 'x', body, ...sender }
+  const { body: created } = await program.call('POST', '/templates', template)
+  const request = { to: 'ada@armour.test', from: 'shop@example.test' }
+  const content = [{ subject: 'x', body }, { template: (created as { id: string }).id }]
+  for (const [index, given] of content.entries()) {
+    const answer = await program.call('POST', '/v1/send', { ...request, ...given })
+    const { data } = answer.body as { data: { warnings: string[]; emails: { email: string }[] } }
+    assert.match(data.warnings.join('\n'), /byte for byte, without tracking/)
+    await program.untilState(data.emails[0]?.email ?? '', 'delivered')
+    const mail = await simpleParser(Buffer.from(sink.messages[index]?.bytes ?? ''))
+    assert.equal(mail.html, false)
+    assert.equal(mail.text, body.replaceAll('\r\n', '\n'))
+  }
 })
 
 test('a picture that the HTML shows is related to it, an invitation is an alternative', async () => {

@@ -160,6 +160,70 @@ test('a code is found by its text, however its row spells it', async (t) => {
   assert.equal(await count('data.version', '1.10'), 1)
 })
 
+/** An export with one column `k`, as spreadsheet programs save it: without quotes that are not needed. */
+function savedExport(cells: readonly string[]): string {
+  const rows = cells.map((cell, index) => `,p${index}@dest.test,true,,,${cell}\n`)
+  return `id,email,subscribed,createdAt,updatedAt,data.k\n${rows.join('')}`
+}
+
+const lossy = (text: string, line: number) =>
+  `"${text}" in line ${line} would lose characters as a number`
+const readAsText = (reason: string) => [`The column "data.k" is read as text: ${reason}.`]
+
+const saved: (Column & { type: string; others?: unknown[] })[] = [
+  {
+    of: 'codes, where the project has texts',
+    ...{ cells: ['10115', '20095'], values: ['10115', '20095'], others: ['01067', '2026-01-31'] },
+    ...{ type: 'text', reason: 'other contacts have texts there' },
+  },
+  {
+    of: 'texts and numbers, where it has both',
+    ...{ cells: ['10115', 'x'], values: [10115, 'x'], others: ['01067', 'y', 1], type: 'mixed' },
+  },
+  {
+    of: 'words and booleans, where it has texts',
+    ...{ cells: ['true', ' x'], values: ['true', ' x'], others: ['y'] },
+    ...{ type: 'text', reason: 'other contacts have texts there' },
+  },
+  {
+    of: 'booleans in other letters, where it has booleans',
+    ...{ cells: ['True', 'FALSE'], values: [true, false], others: [true], type: 'boolean' },
+  },
+  ...['01067', '1.10', '12345678901234567890', '1e400', '5.0'].map((text) => ({
+    of: `a number and ${text}`,
+    ...{ cells: ['5', text], values: ['5', text] },
+    ...{ type: 'text', reason: lossy(text, 3), warnings: readAsText(lossy(text, 3)) },
+  })),
+  {
+    of: 'a number that was added where texts are still in quotes',
+    ...{ cells: ['"10115"', '5', '1.10'], values: ['10115', 5, '1.10'], type: 'mixed' },
+    warnings: [`The column "data.k" has texts among its numbers: ${lossy('1.10', 4)}.`],
+  },
+  {
+    of: 'lists',
+    ...{ cells: ['[1]', '5'], values: [[1], 5], others: ['y'], type: 'mixed' },
+  },
+  { of: 'numbers', cells: ['1e+21', '-0.5', ''], values: [1e21, -0.5, undefined], type: 'mixed' },
+]
+
+test('an export that another program saved keeps texts and the types of the project', async (t) => {
+  const { core } = await setUp(t)
+  for (const { of, cells, values, others = [], reason = null, warnings = [], type } of saved) {
+    const { id: projectId } = await addProject(core)
+    const known = others.map((k, index) => ({ email: `known${index}@dest.test`, data: { k } }))
+    await addContacts(core, projectId, known)
+    const result = await importFile(core, savedExport(cells), { projectId })
+    const people = (await listContacts(core, projectId)).slice(known.length)
+    assert.deepEqual(
+      people.map(({ data }) => data?.k),
+      values,
+      of,
+    )
+    assert.deepEqual(result.columns, [{ field: 'data.k', type, reason }], of)
+    assert.deepEqual(result.warnings, warnings, of)
+  }
+})
+
 test('a resumed import keeps the types, though its rows changed those of the project', async (t) => {
   const { core, projectId } = await setUp(t)
   const cells = Array.from({ length: 200 }, (_, index) => String(index))
@@ -220,9 +284,13 @@ test('an export that is imported gives the same data', async (t) => {
     const pieces: Uint8Array[] = []
     const exported = await exportContacts(deps, { projectId: from.id, hasMark: all.length > 2 })
     for await (const piece of exported) pieces.push(piece)
-    const result = await importFile(core, Buffer.concat(pieces), { projectId: to.id })
-    assert.deepEqual(result.warnings, [])
-    const [before, after] = [await listContacts(core, from.id), await listContacts(core, to.id)]
+    const before = await listContacts(core, from.id)
+    for (const { id: projectId } of [to, from]) {
+      const result = await importFile(core, Buffer.concat(pieces), { projectId })
+      assert.deepEqual(result.warnings, [])
+    }
+    assert.deepEqual(await listContacts(core, from.id), before)
+    const after = await listContacts(core, to.id)
     assert.deepEqual(
       after,
       before.map((person) =>

@@ -4,7 +4,8 @@
  * A text that a spreadsheet program would take for a formula is written with a leading apostrophe,
  * which such programs show as text. When an export of this service is read, the apostrophe is
  * removed. In an export, a text that looks like a number or a boolean is in quotes, and lists and
- * objects are JSON. In any other file the type of the column decides (`column-types.ts`).
+ * objects are JSON (`export-types.ts`). In any other file the type of the column decides
+ * (`column-types.ts`).
  */
 import type { Cell } from './parser.ts'
 import type { OutCell } from './writer.ts'
@@ -23,6 +24,8 @@ export type CellRules = {
 const FORMULA = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/u
 const STRICT_DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** Also with zeros in front, which programs drop. */
+const NUMERAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 /** Nesting of a JSON value; deeper JSON stays a text. */
 const MAX_DEPTH = 64
 /** Decimal digits that a double always preserves. */
@@ -43,6 +46,7 @@ export function isBlank({ text, isQuoted }: Cell, { isOwn }: Pick<CellRules, 'is
 /** Reads a cell that is not blank. */
 export function readCell(cell: Cell, { isOwn, type }: CellRules): unknown {
   if (type === 'mixed') return readExported(cell)
+  if (isOwn && type === 'text') return removeApostrophe(cell.text)
   const text = readCellText(cell, { isOwn })
   if (type === 'number') return readNumber(text) ?? text
   return type === 'boolean' ? (readBoolean(text) ?? text) : text
@@ -81,6 +85,16 @@ export function isHugeNumber(text: string): boolean {
   )
 }
 
+/** Whether a text that is not in quotes could be taken for a number. */
+export function isNumeral(text: string): boolean {
+  return NUMERAL.test(text)
+}
+
+/** Whether an export has a text in quotes, so that it stays one. */
+export function looksTyped(text: string): boolean {
+  return isNumeral(text) || readBoolean(text) !== undefined
+}
+
 function countDigits(text: string): number {
   return text.replace(/\D/g, '').length
 }
@@ -97,7 +111,7 @@ function readExported({ text, isQuoted }: Cell): unknown {
 export function writeValue(value: unknown): OutCell {
   if (typeof value === 'string') {
     const text = writeText(value)
-    return parseScalar(text) === undefined ? text : { quoted: text }
+    return looksTyped(text) ? { quoted: text } : text
   }
   if (value === null || value === undefined) return ''
   return JSON.stringify(value)
@@ -117,9 +131,12 @@ function needsApostrophe(text: string): boolean {
   return FORMULA.test(text) || parseCollection(text.replace(/^'+/, '')) !== undefined
 }
 
+/** A number only in the form in which an export has it: another one would lose characters. */
 function parseScalar(text: string): boolean | number | undefined {
   if (text === 'true' || text === 'false') return text === 'true'
-  return JSON_NUMBER.test(text) ? Number(text) : undefined
+  if (!JSON_NUMBER.test(text)) return undefined
+  const number = Number(text)
+  return JSON.stringify(number) === text ? number : undefined
 }
 
 function parseCollection(text: string): object | undefined {

@@ -19,7 +19,7 @@ export type ColumnReading = {
   reason: string | null
 }
 
-type Place = { line: number; text: string }
+export type Place = { line: number; text: string }
 
 type ColumnScan = {
   cells: number
@@ -35,7 +35,7 @@ type ColumnScan = {
 export type ColumnScans = Map<string, ColumnScan>
 
 const MAX_SHOWN_LENGTH = 40
-const MAX_WARNINGS = 10
+export const MAX_WARNINGS = 10
 
 /** Adds the cells of a record. */
 export function scanRecord(scans: ColumnScans, record: CsvRecord, header: Header): void {
@@ -56,17 +56,17 @@ export function scanRecord(scans: ColumnScans, record: CsvRecord, header: Header
   }
 }
 
-/** `kinds`: the kind of most values that contacts have, by key. */
+/** `kinds`: those of the values that contacts have, by key. That of most values counts. */
 export function decideTypes(
   scans: ColumnScans,
-  kinds: ReadonlyMap<string, ValueKind>,
+  kinds: ReadonlyMap<string, readonly ValueKind[]>,
 ): { columns: ColumnReading[]; warnings: string[] } {
   const columns: ColumnReading[] = []
   const warnings: string[] = []
   for (const [field, scan] of scans) {
     const key = keyOf(field) ?? ''
     // `no` is Norwegian, not false.
-    const kind = key === 'locale' ? 'string' : kinds.get(key)
+    const kind = key === 'locale' ? 'string' : kinds.get(key)?.at(-1)
     const type = decideType(scan, kind)
     const reason = type === 'text' ? whyText(scan, kind) : null
     columns.push({ field, type, reason })
@@ -91,15 +91,16 @@ function whyText(scan: ColumnScan, kind: ValueKind | undefined): string | null {
   const isOther = scan.numbers === 0 && scan.booleans === 0 && scan.huge === undefined
   if (isOther && kind !== 'number' && kind !== 'boolean') return null
   if (kind === 'string' || kind === 'date') return 'other contacts have texts there'
-  if (scan.huge !== undefined) return `${nameOf(scan.huge)} has more digits than a number keeps`
+  if (scan.huge !== undefined)
+    return `${describePlace(scan.huge)} has more digits than a number keeps`
   if (misfit === undefined) {
-    return scan.quoted === undefined ? null : `${nameOf(scan.quoted)} is in quotes`
+    return scan.quoted === undefined ? null : `${describePlace(scan.quoted)} is in quotes`
   }
-  if (!isOfNumbers) return `${nameOf(misfit)} is neither true nor false`
+  if (!isOfNumbers) return `${describePlace(misfit)} is neither true nor false`
   const isLossy = misfit.text !== '' && Number.isFinite(Number(misfit.text))
   return isLossy
-    ? `${nameOf(misfit)} would lose characters as a number`
-    : `${nameOf(misfit)} is no number`
+    ? `${describePlace(misfit)} would lose characters as a number`
+    : `${describePlace(misfit)} is no number`
 }
 
 type Decided = {
@@ -117,11 +118,11 @@ function findWarning({ field, kind, reason, scan }: Decided): string | undefined
   return scan.huge === undefined || kind !== undefined ? undefined : `${name}: ${reason}.`
 }
 
-function nameOf({ line, text }: Place): string {
+export function describePlace({ line, text }: Place): string {
   return `"${shorten(text)}" in line ${line}`
 }
 
-function shorten(text: string): string {
+export function shorten(text: string): string {
   return text.length > MAX_SHOWN_LENGTH
     ? `${text.slice(0, MAX_SHOWN_LENGTH)}…`.toWellFormed()
     : text

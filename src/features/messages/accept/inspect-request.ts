@@ -1,6 +1,7 @@
 /**
  * Finds what a message cannot be sent with. A signed or encrypted message goes out as it is: its texts
- * are no templates, no link is tracked and no footer is added, since any change breaks the signature.
+ * are no templates, no link is tracked and no footer is added, since any change breaks the signature. A body
+ * that is signed or encrypted text, without a tag and without a text beside it, is no HTML.
  * Damage in the texts of a request is only named, since nobody can tell what they were.
  */
 import { parseContentType } from '../../../mail/compose/parameters.ts'
@@ -12,6 +13,7 @@ import type { Base } from '../../base.ts'
 type SendRequest = {
   subject?: string | undefined
   body?: string | undefined
+  isText?: boolean | undefined
   text?: string | undefined
   from?: { name: string | null } | undefined
   name?: string | undefined
@@ -21,16 +23,28 @@ type SendRequest = {
   warnings?: readonly string[] | undefined
 }
 
-type Inspection = { isSealed: boolean; warnings: string[] }
+/** `isText`: the body is sent as plain text. */
+type Inspection = { isSealed: boolean; isText: boolean; warnings: string[] }
 
 const ARMOUR_START = '-----BEGIN PGP '
+const TAG = /<(?:\/?[a-z][a-z0-9]{0,20}[\s/>]|!)/i
 
-export function inspectRequest({ config }: Pick<Base, 'config'>, request: SendRequest): Inspection {
-  const isSealed = request.isSealed ?? hasArmour(request)
+/** `template`: the one that the request names; its body counts where the request has none. */
+export function inspectRequest(
+  { config }: Pick<Base, 'config'>,
+  request: SendRequest,
+  template?: { body: string },
+): Inspection {
+  const { text, body = template?.body ?? '' } = request
+  const isArmoured = request.isSealed === undefined && hasArmour(body)
+  const isText = request.isText ?? (isArmoured && text === undefined && !TAG.test(body))
+  const isSealed = request.isSealed ?? (isArmoured || hasArmour(text ?? ''))
+  const isChanged = isArmoured && !isText && !hasArmour(text ?? '')
   return {
     isSealed,
+    isText,
     warnings: [
-      ...(isSealed ? [SEALED] : []),
+      ...(isSealed ? [isChanged ? SEALED_AS_HTML : SEALED] : []),
       ...(request.warnings ?? damageIn(request)),
       ...(config.delivery.mode === 'relay' ? lostHeaders(request) : []),
       ...unsentTypes(request),
@@ -41,8 +55,11 @@ export function inspectRequest({ config }: Pick<Base, 'config'>, request: SendRe
 const SEALED =
   'The message is signed or encrypted: it is sent byte for byte, without tracking, footer and templates.'
 
-function hasArmour({ body = '', text = '' }: SendRequest): boolean {
-  return [body, text].some((each) => each.includes(ARMOUR_START) && sealOfText(each) !== null)
+const SEALED_AS_HTML =
+  'The body is signed or encrypted, but is sent as HTML, which changes its lines: send it as text. It goes without tracking, footer and templates.'
+
+function hasArmour(text: string): boolean {
+  return text.includes(ARMOUR_START) && sealOfText(text) !== null
 }
 
 /** Submission counts the damage in what it decodes. */

@@ -42,7 +42,7 @@ export type SendRequest = {
   tracking?: boolean | undefined
   /** Subject, body and text are sent as they are, not as templates. */
   isLiteral?: boolean | undefined
-  /** Signed or encrypted; if absent, the texts are searched for OpenPGP armour. */
+  /** Signed or encrypted; if absent, the texts and the template are searched for OpenPGP armour. */
   isSealed?: boolean | undefined
   /** What reading the message lost, guessed or mended. */
   warnings?: readonly string[] | undefined
@@ -98,10 +98,10 @@ export async function planEmails(
   { project, request, origin }: Pick<EmailPlan, 'project' | 'request' | 'origin'>,
   at: number,
 ): Promise<EmailPlan> {
-  const { isSealed, warnings } = inspectRequest(deps, request)
+  const template = await findTemplate(deps, project, request)
+  const { isSealed, isText, warnings } = inspectRequest(deps, request, template)
   const isLiteral = isSealed || request.isLiteral === true
   if (!isLiteral) checkSizes(request)
-  const template = await findTemplate(deps, project, request)
   const { sender, domain } = chooseSender(request, template)
   const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
   if (senderDomain === undefined) throw unverifiedSender(displayDomain(domain))
@@ -109,7 +109,7 @@ export async function planEmails(
   checkTotalSize(data, request.to.length)
   const heldDomains = await deps.directory.heldDomains()
   const contentClass = template?.type ?? 'TRANSACTIONAL'
-  const draft = { project, request, template, isLiteral, warnings, at }
+  const draft = { project, request, template, isText, isLiteral, warnings, at }
   const content = await draftContent(deps, draft)
   const shared = { template, sender, senderDomain, contentClass, data, heldDomains, content }
   const sent = isSealed ? { ...request, tracking: false } : request
@@ -125,18 +125,20 @@ export async function discardPlan(
 }
 
 type ContentParts = Pick<EmailPlan, 'project' | 'request' | 'template' | 'at'> & {
+  isText: boolean
   isLiteral: boolean
   warnings: readonly string[]
 }
 
 async function draftContent(
   deps: Pick<Base, 'store'>,
-  { project, request, template, isLiteral, warnings, at }: ContentParts,
+  { project, request, template, isText, isLiteral, warnings, at }: ContentParts,
 ): Promise<ContentDraft> {
   const attachments = request.attachments ?? []
   const id = newId()
   const isTemplateItself =
     template !== undefined &&
+    !isLiteral &&
     request.subject === undefined &&
     request.body === undefined &&
     request.text === undefined &&
@@ -147,7 +149,7 @@ async function draftContent(
     shareKey: isTemplateItself ? `template ${template.id} ${template.version}` : null,
     subject: request.subject ?? template?.subject ?? '',
     body: request.body ?? template?.body ?? '',
-    isText: request.isText ?? false,
+    isText,
     text: request.text ?? null,
     isLiteral,
     warnings: warnings.length === 0 ? null : warnings,

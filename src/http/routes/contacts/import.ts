@@ -39,7 +39,7 @@ const result = z.object({
     )
     .meta({
       description:
-        'How the columns of data are read; `mixed` in an export of this service, where each cell has its own type',
+        'How the columns of data are read; `mixed` in an export of this service where each cell has its own type',
     }),
   damage: z
     .object({
