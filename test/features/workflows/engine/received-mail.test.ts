@@ -94,6 +94,34 @@ test('a trigger that includes automatic mail starts with it', async (t) => {
   assert.equal((await listExecutions(core, id)).length, 1)
 })
 
+test('mail beyond the limit of its sender starts nothing, ends no wait and is no mail of a person', async (t) => {
+  const { core, projectId, runner, templateId, contactOf, receive } = await open(t)
+  const endless = answering(templateId, { answersPerDay: null })
+  const { id } = await buildWorkflow(core, { projectId, ...endless })
+  const { id: asking } = await buildWorkflow(core, {
+    projectId,
+    event: 'known',
+    steps: {
+      wait: { type: 'WAIT_FOR_EVENT', config: { eventName: RECEIVED, timeout: 3_600 } },
+      wrote: { type: 'CONDITION', config: { field: RECEIVED, operator: 'exists' } },
+    },
+    transitions: [
+      ['trigger', 'wait'],
+      ['wait', 'wrote', { wait: 'TIMEOUT' }],
+    ],
+  })
+  const ada = await contactOf('ada@example.net')
+  await runner.run()
+  await receive(ada, { automatic: false, isCapped: true })
+  assert.deepEqual(await listExecutions(core, id), [])
+  const [patient] = await listExecutions(core, asking)
+  assert.equal(patient?.status, 'WAITING')
+  core.clock.now += 2 * HOUR_MS
+  await runner.run()
+  const [, , wrote] = await listSteps(core, patient?.number ?? 0)
+  assert.equal(wrote?.output?.branch, 'no')
+})
+
 test('S12: a sender gets one answer in a day, and the others are SKIPPED with the reason', async (t) => {
   const { core, projectId, templateId, contactOf, receive } = await open(t)
   const { id, stepIds } = await buildWorkflow(core, { projectId, ...answering(templateId) })
