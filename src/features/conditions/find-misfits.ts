@@ -10,6 +10,7 @@ import { events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
+import { findUnasked } from './compile.ts'
 import { type Condition, listFilters } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
 import { type ConditionField, parseField } from './field.ts'
@@ -17,7 +18,8 @@ import { shortenForError } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 import type { OperatorOf } from './operators.ts'
 
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'now'>
+type MisfitsInput = { projectId: string; condition: Condition; ofSegmentId?: string }
 type Misfits = { filter: Filter; unfit: number; lists: number }
 
 /** Filters on data that are counted, in one walk over the contacts, and names that are looked up. */
@@ -36,20 +38,30 @@ const findKey = statement<{ found: number }>(
     limit 1`,
 )
 
-/** Looks at the filters of the condition itself, not at those of segments. */
-export async function findMisfits(
-  deps: Deps,
-  { projectId, condition }: { projectId: string; condition: Condition },
-): Promise<Finding[]> {
+/**
+ * Looks at the filters of the condition itself, not at those of segments. @throws AppError BAD_REQUEST as
+ * `compileCondition`
+ */
+export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Finding[]> {
+  const { projectId, condition } = input
   const filters = [...listFilters(condition)]
   const counted = await countMisfits(deps, projectId, filters)
   const unknown = await findUnknownNames(deps, projectId, filters)
   return [
     ...counted.flatMap(findUnanswered),
+    ...(await findUnasked(deps, input)).slice(0, MAX_FILTERS).map(unasked),
     ...unknown,
     ...counted.flatMap(findLists),
     ...(await findLeftOutMail(deps, projectId, filters)),
   ]
+}
+
+function unasked(name: string): Finding {
+  const message =
+    `For which contacts the segment "${shortenForError(name)}" has no answer is not asked, because the ` +
+    'conditions of the segments are too large together. They count as outside of it.'
+  const fix = 'Use fewer or smaller segments with notMemberOfSegment.'
+  return { code: 'filter_unasked', severity: 'warning', message, fix }
 }
 
 async function findLeftOutMail(
