@@ -116,7 +116,7 @@ export async function deliverToMailboxes(
   await countAlways(deps, tx, { projectId: project.id, category: 'inbound', count: 1, at })
   const depth = await findChainDepth(tx, {
     ...{ sentEmailId: sent?.emailId ?? null, answeredEmailId },
-    isAutomatic: parsed.automatic !== null,
+    isAutomatic: parsed.automatic !== null || cap !== undefined,
   })
   const event = { ...received, answeredEmailId, isCapped: cap !== undefined, depth }
   await appendReceivedEvent(tx, event)
