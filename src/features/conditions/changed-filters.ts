@@ -1,19 +1,24 @@
 /**
  * The filters of a condition that may select other contacts under the present rules than under those of
- * before, rules 0: there, `contains` and `notContains` took a list for a value without parts, and a value
- * that cannot be judged (`data-fit.ts`) fulfilled what is negative.
+ * before. Each version of the rules adds one thing:
+ *
+ *   1   `contains` and `notContains` search lists, which were values without parts, and a value that cannot be
+ *       judged (`data-fit.ts`) no longer fulfils what is negative
+ *   2   `email.received` means mail of a person, not of a machine (`automatic-mail.ts`)
  */
 import { jsonType } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
+import { events } from '../../store/schema/events.ts'
+import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
 import type { Condition } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
-import { parseField } from './field.ts'
+import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
 import type { Operator, OperatorOf } from './operators.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
-export const FILTER_RULES = 1
+export const FILTER_RULES = 2
 
 export type ChangedFilter = { field: string; operator: Operator }
 
@@ -25,17 +30,22 @@ export type ChangedFilters = {
 }
 
 type Walk = {
+  /** The rules of before. */
+  rules: number
   segments: ReferencedSegments
   seen: Set<string>
   found: Map<string, { filter: ChangedFilter; isTouched: SQL }>
 }
 
-/** Returns undefined if the rules select the same contacts. Segments that are referred to count. */
+/**
+ * Returns undefined if `rules` and the present ones select the same contacts. Segments that are referred to
+ * count.
+ */
 export function findChangedFilters(
   condition: Condition,
-  segments: ReferencedSegments,
+  { rules, segments }: Pick<Walk, 'rules' | 'segments'>,
 ): ChangedFilters | undefined {
-  const walk: Walk = { segments, seen: new Set(), found: new Map() }
+  const walk: Walk = { rules, segments, seen: new Set(), found: new Map() }
   visit(walk, condition, false)
   const found = [...walk.found.values()]
   if (found.length === 0) return undefined
@@ -66,8 +76,7 @@ function visitFilter(walk: Walk, filter: Filter, isNegated: boolean): void {
     walk.seen.add(visitKey)
     visit(walk, segment.condition, isNegatedThere)
   }
-  if (field?.kind !== 'data') return
-  const isTouched = whereChanged(field.key, filter, isNegated)
+  const isTouched = field && whereChanged(walk, { field, filter, isNegated })
   if (isTouched === undefined) return
   const { field: name, operator } = filter
   walk.found.set(JSON.stringify([filter, isNegated]), {
@@ -76,7 +85,21 @@ function visitFilter(walk: Walk, filter: Filter, isNegated: boolean): void {
   })
 }
 
-function whereChanged(key: string, filter: Filter, isNegated: boolean): SQL | undefined {
+function whereChanged(
+  { rules }: Walk,
+  { field, filter, isNegated }: { field: ConditionField; filter: Filter; isNegated: boolean },
+): SQL | undefined {
+  if (field.kind === 'data' && rules < 1) return whereJudgedAnew(field.key, filter, isNegated)
+  const isReceived = field.kind === 'event' && field.name === RECEIVED
+  return isReceived && rules < 2 ? hasAutomaticMail() : undefined
+}
+
+function hasAutomaticMail(): SQL {
+  return sql`exists (select 1 from ${events} where ${events.contactId} = ${contacts.id}
+    and ${events.name} = ${RECEIVED} and ${isAutomaticRow})`
+}
+
+function whereJudgedAnew(key: string, filter: Filter, isNegated: boolean): SQL | undefined {
   const operator = filter.operator as OperatorOf<'data'>
   const searchesLists = operator === 'contains' || operator === 'notContains'
   const isNegative = isNegated || operator === 'notContains' || operator === 'notEquals'

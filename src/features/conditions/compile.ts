@@ -63,21 +63,41 @@ const COSTS = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, 
  */
 export async function compileCondition(
   deps: Pick<Base, 'store' | 'now'>,
-  { condition, ...of }: ConditionInput,
+  input: ConditionInput,
 ): Promise<SQL> {
-  const segments = await loadReferencedSegments(deps, { condition, ...of })
-  const now = deps.now()
-  const compiler: Compiler = {
-    ...{ now, segments, filters: 0, depth: 0, isExact: false },
-    ...{ answersOf: createAnswers(segments), asked: 0, isAnswering: false },
-  }
+  const { projectId, condition } = input
+  const compiler = await createCompiler(deps, input)
   const { expression } = compile(compiler, condition)
   const isMatch = sql`(${expression}) is true`
-  const context = { projectId: of.projectId, now, segments }
+  const context = { projectId, now: compiler.now, segments: compiler.segments }
   const candidates = await findCandidates(deps, condition, context)
   return candidates === undefined
     ? isMatch
     : sql`(${contacts.number} in (${candidates}) and ${isMatch})`
+}
+
+/**
+ * Returns the names of the segments below a negation that decide by their members alone, because the limits of
+ * answers do not allow to ask for which contacts their conditions have none. @throws AppError as `compileCondition`
+ */
+export async function findUnasked(
+  deps: Pick<Base, 'store' | 'now'>,
+  input: ConditionInput,
+): Promise<string[]> {
+  const compiler = await createCompiler(deps, input)
+  compile(compiler, input.condition)
+  return [...compiler.unasked.values()]
+}
+
+async function createCompiler(
+  deps: Pick<Base, 'store' | 'now'>,
+  input: ConditionInput,
+): Promise<Compiler> {
+  const segments = await loadReferencedSegments(deps, input)
+  return {
+    ...{ now: deps.now(), segments, filters: 0, depth: 0, isExact: false },
+    ...{ answersOf: createAnswers(segments), asked: 0, isAnswering: false, unasked: new Map() },
+  }
 }
 
 type Compiler = {
@@ -94,6 +114,8 @@ type Compiler = {
   asked: number
   /** Whether one of these is being compiled. */
   isAnswering: boolean
+  /** Names by id of segments for which the limits do not allow to ask. */
+  unasked: Map<string, string>
 }
 type Term = { expression: SQL; cost: number }
 type SegmentField = Extract<ConditionField, { kind: 'segment' }>
@@ -197,11 +219,14 @@ function compileMembership(compiler: Compiler, { operator }: Filter, id: string)
  * contact without a member row is unknown where the condition has no answer for the contact. That is asked
  * as far as the limits of answers allow.
  */
-function isMember(compiler: Compiler, { id, condition, hasMembers }: ReferencedSegment): Term {
+function isMember(
+  compiler: Compiler,
+  { id, name, condition, hasMembers }: ReferencedSegment,
+): Term {
   const listed = { expression: isListed(id), cost: COSTS.segment }
   if (condition === undefined) return listed
   if (!hasMembers) return compileBelow(compiler, condition)
-  if (!compiler.isExact || !takeAnswer(compiler, condition)) return listed
+  if (!compiler.isExact || !takeAnswer(compiler, { id, name, condition })) return listed
   const { filters, isAnswering } = compiler
   Object.assign(compiler, { filters: 0, isAnswering: true })
   const { expression, cost } = compileBelow(compiler, condition)
@@ -212,11 +237,17 @@ function isMember(compiler: Compiler, { id, condition, hasMembers }: ReferencedS
   }
 }
 
-function takeAnswer(compiler: Compiler, condition: Condition): boolean {
+function takeAnswer(
+  compiler: Compiler,
+  { id, name, condition }: { id: string; name: string; condition: Condition },
+): boolean {
   const { mayLack, filters, depth } = compiler.answersOf(condition)
   if (!mayLack || compiler.isAnswering) return mayLack
   const isTooDeep = compiler.depth + depth >= MAX_SEGMENT_DEPTH
-  if (isTooDeep || compiler.asked + filters > MAX_FILTERS_OF_ANSWERS) return false
+  if (isTooDeep || compiler.asked + filters > MAX_FILTERS_OF_ANSWERS) {
+    compiler.unasked.set(id, name)
+    return false
+  }
   compiler.asked += filters
   return true
 }

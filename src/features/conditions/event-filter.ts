@@ -3,10 +3,11 @@ import { jsonValue } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
+import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
 import type { OperatorOf } from './operators.ts'
 
 type EventFilter = {
-  /** The stored name. `email.bounce` excludes events with `transientBounce` in their data. */
+  /** As stored. Of bounces only final ones count, of received mail only that of a person. */
   name: string
   operator: OperatorOf<'event'>
   /** The start of the span, for operators with one. */
@@ -18,7 +19,7 @@ type EventFilter = {
  */
 export function compileEventFilter({ name, operator, since }: EventFilter): SQL {
   const happened = sql`from ${events} where ${events.contactId} = ${contacts.id}
-    and ${events.name} = ${name}${name === 'email.bounce' ? sql` and ${isFinal()}` : sql``}`
+    and ${events.name} = ${name}${alsoRequired(name)}`
   const recently = sql`exists (select 1 ${happened} and ${events.createdAt} >= ${since})`
   switch (operator) {
     case 'triggered':
@@ -35,6 +36,9 @@ export function compileEventFilter({ name, operator, since }: EventFilter): SQL 
   }
 }
 
-function isFinal(): SQL {
-  return sql`coalesce(${jsonValue(events.data, 'transientBounce')}, 0) <> 1`
+function alsoRequired(name: string): SQL {
+  if (name === 'email.bounce') {
+    return sql` and coalesce(${jsonValue(events.data, 'transientBounce')}, 0) <> 1`
+  }
+  return name === RECEIVED ? sql` and not ${isAutomaticRow}` : sql``
 }

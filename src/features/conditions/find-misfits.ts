@@ -1,21 +1,25 @@
 /**
  * What the author of a condition may not expect: filters that cannot judge the values of some contacts,
- * lists that are searched by element, fields and events that nobody has.
+ * lists that are searched by element, fields and events that nobody has, mail that does not count.
  */
 import type { Finding } from '../../mail/compose/message-findings.ts'
 import { jsonType } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
+import { events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
+import { findUnasked } from './compile.ts'
 import { type Condition, listFilters } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
-import { parseField } from './field.ts'
+import { type ConditionField, parseField } from './field.ts'
 import { shortenForError } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 import type { OperatorOf } from './operators.ts'
 
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'now'>
+type MisfitsInput = { projectId: string; condition: Condition; ofSegmentId?: string }
 type Misfits = { filter: Filter; unfit: number; lists: number }
 
 /** Filters on data that are counted, in one walk over the contacts, and names that are looked up. */
@@ -34,15 +38,54 @@ const findKey = statement<{ found: number }>(
     limit 1`,
 )
 
-/** Looks at the filters of the condition itself, not at those of segments. */
-export async function findMisfits(
-  deps: Deps,
-  { projectId, condition }: { projectId: string; condition: Condition },
-): Promise<Finding[]> {
+/**
+ * Looks at the filters of the condition itself, not at those of segments. @throws AppError BAD_REQUEST as
+ * `compileCondition`
+ */
+export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Finding[]> {
+  const { projectId, condition } = input
   const filters = [...listFilters(condition)]
   const counted = await countMisfits(deps, projectId, filters)
   const unknown = await findUnknownNames(deps, projectId, filters)
-  return [...counted.flatMap(findUnanswered), ...unknown, ...counted.flatMap(findLists)]
+  return [
+    ...counted.flatMap(findUnanswered),
+    ...(await findUnasked(deps, input)).slice(0, MAX_FILTERS).map(unasked),
+    ...unknown,
+    ...counted.flatMap(findLists),
+    ...(await findLeftOutMail(deps, projectId, filters)),
+  ]
+}
+
+function unasked(name: string): Finding {
+  const message =
+    `For which contacts the segment "${shortenForError(name)}" has no answer is not asked, because the ` +
+    'conditions of the segments are too large together. They count as outside of it.'
+  const fix = 'Use fewer or smaller segments with notMemberOfSegment.'
+  return { code: 'filter_unasked', severity: 'warning', message, fix }
+}
+
+async function findLeftOutMail(
+  { store }: Deps,
+  projectId: string,
+  filters: readonly Filter[],
+): Promise<Finding[]> {
+  const filter = filters.find((one) => isOnReceived(parseField(one)))
+  if (filter === undefined) return []
+  const [[count = 0] = []] = await store.scan.values<[number]>(
+    sql`select count(distinct ${events.contactId}) from ${events}
+      where ${events.projectId} = ${projectId} and ${events.name} = ${RECEIVED} and ${isAutomaticRow}`,
+  )
+  if (count === 0) return []
+  const have = count === 1 ? 'has' : 'have'
+  const message =
+    `${nameOf(filter)} means mail of a person. ${contactsText(count)} ${have} mail that a machine sent, ` +
+    'which does not count.'
+  const fix = 'Nothing, if people are meant.'
+  return [{ code: 'filter_leaves_out_mail', severity: 'info', message, fix }]
+}
+
+function isOnReceived(field: ConditionField | undefined): boolean {
+  return field?.kind === 'event' && field.name === RECEIVED
 }
 
 async function countMisfits(

@@ -22,8 +22,7 @@ export async function checkSegment(
     const fix = 'Give the segment another condition.'
     return { findings: [{ code: 'condition_invalid', severity: 'error', message, fix }] }
   }
-  const { projectId } = key
-  return {
-    findings: await findMisfits(deps, { projectId, condition: readSegmentCondition(segment) }),
-  }
+  const { projectId, id: ofSegmentId } = key
+  const condition = readSegmentCondition(segment)
+  return { findings: await findMisfits(deps, { projectId, condition, ofSegmentId }) }
 }

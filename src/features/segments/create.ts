@@ -5,6 +5,7 @@ import { segments } from '../../store/schema/segments.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { FILTER_RULES } from '../conditions/changed-filters.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { countContacts } from '../contacts/list/count.ts'
@@ -53,7 +54,8 @@ export async function createSegment(
     await requireFreeSegment(tx, projectId)
     if (condition !== null) await requireReferences(tx, { projectId, condition })
     const definition = { id: newId(), projectId, name, description, type, condition }
-    const state = { hasMembershipEvents, memberCount, countedAt: at, createdAt: at, updatedAt: at }
+    const counted = { memberCount, countedAt: at, filterRules: FILTER_RULES }
+    const state = { hasMembershipEvents, ...counted, createdAt: at, updatedAt: at }
     return tx
       .insert(segments)
       .values({ ...definition, ...state, ...SEEN_ALL })

@@ -28,11 +28,11 @@ export async function findRuleChange(
   segment: Segment,
 ): Promise<RuleChange | undefined> {
   if (segment.filterRules >= FILTER_RULES) return undefined
-  const { projectId, id: ofSegmentId } = segment
+  const { projectId, id: ofSegmentId, filterRules: rules } = segment
   const condition = readSegmentCondition(segment)
   const referenced = await loadReferencedSegments({ store }, { projectId, condition, ofSegmentId })
   return {
-    changed: findChangedFilters(condition, referenced),
+    changed: findChangedFilters(condition, { rules, segments: referenced }),
     isLast: [...referenced.values()].every(
       ({ hasMembers, condition: own, filterRules }) =>
         !hasMembers || own === undefined || filterRules >= FILTER_RULES,

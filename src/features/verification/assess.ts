@@ -3,13 +3,14 @@
  * if its domain does not exist or accepts no mail. The caller weighs the other findings:
  * disposable, forwarding, mistyped, plus-addressed. No mail server is contacted.
  */
-import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
+import { displayDomain } from '../../mail/address/address.ts'
 import type { DomainFacts } from './domain-facts.ts'
 import type { DomainTraits } from './domain-lists/domain-lists.ts'
+import type { VerifiableAddress } from './read-address.ts'
 import { suggestDomain } from './suggest-domain.ts'
 
 export type Verification = {
-  /** The text as given. */
+  /** The text as given, or the address that it shows (`read-address.ts`). */
   email: string
   valid: boolean
   isDisposable: boolean
@@ -74,12 +75,7 @@ export function assessDomain({ domain, facts, traits }: DomainEvidence): DomainA
   return { facts, lists, hasMxRecords, suggested: suggestDomain({ domain, acceptsMail }) }
 }
 
-type Evidence = {
-  /** The address as given. */
-  text: string
-  address: ParsedAddress
-  assessment: DomainAssessment
-}
+type Evidence = VerifiableAddress & { assessment: DomainAssessment }
 
 /** If DNS gives no answer, `valid` and the properties from DNS are false. */
 export function assessAddress({ text, address, assessment }: Evidence): Verification {

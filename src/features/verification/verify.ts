@@ -1,9 +1,9 @@
 /** Verifies one address for a caller that waits (`POST /v1/verify`). */
 import { AppError } from '../../errors.ts'
-import { parseAddress } from '../../mail/address/address.ts'
 import type { Base } from '../base.ts'
 import { assessAddress, assessDomain, assessMalformed, type Verification } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'
+import { readAddress } from './read-address.ts'
 import type { Verifier } from './verifier.ts'
 
 /**
@@ -15,9 +15,9 @@ export async function verifyAddress(
   { verifier, now }: Pick<Base, 'now'> & { verifier: Verifier },
   text: string,
 ): Promise<Verification> {
-  const address = parseAddress(text)
-  if (address === undefined) return assessMalformed(text)
-  const { domain } = address
+  const read = readAddress(text)
+  if (read === undefined) return assessMalformed(text)
+  const { domain } = read.address
   const question = { domain, withWebsite: true }
   const facts = await verifier.turns.take(() => findDomainFacts(verifier.dns, question))
   if (facts.kind === 'unknown') {
@@ -26,5 +26,5 @@ export async function verifyAddress(
     throw new AppError('EXTERNAL_SERVICE_ERROR', publicText, { details })
   }
   const assessment = assessDomain({ domain, facts, traits: await verifier.lists.load() })
-  return assessAddress({ text, address, assessment })
+  return assessAddress({ ...read, assessment })
 }

@@ -18,7 +18,9 @@ export const addressText = z
 
 const verification = z
   .object({
-    email: z.string().meta({ description: 'The text as given' }),
+    email: z
+      .string()
+      .meta({ description: 'The text as given; of `a@b.example <a@b.example>` the address' }),
     valid: z
       .boolean()
       .meta({ description: 'The text is an address, and its domain has MX records' }),

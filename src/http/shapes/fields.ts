@@ -6,6 +6,7 @@ import {
   type NamedMailbox,
   parseNamedMailbox,
   parseShownAddress,
+  toNamedMailbox,
 } from '../../mail/address/named-mailbox.ts'
 import { MAX_DISPLAY_NAME_LENGTH } from '../../mail/limits.ts'
 
@@ -47,7 +48,7 @@ const mailboxText = z
 
 const mailboxObject = z
   .object({ name: displayName.optional(), email: emailAddress })
-  .transform(({ name, email }): NamedMailbox => ({ address: email, name: name ?? null }))
+  .transform(({ name, email }) => toNamedMailbox(email, name ?? null))
 
 /** One mailbox: `address`, `Name <address>`, or `{name, email}`. */
 export const mailbox = z.union([mailboxText, mailboxObject])

@@ -2,7 +2,7 @@
  * Parses one mailbox: `a@example.com`, `<a@example.com>`, `Ann <a@example.com>` or
  * `"Ann, Sales" <a@example.com>` (RFC 5322 section 3.4). An unquoted name must not contain characters
  * that separate mailboxes or end a group, so a list is never read as one mailbox. It may contain `@`:
- * address books write `a@example.com <a@example.com>`. It may not be another address.
+ * address books write `a@example.com <a@example.com>`, which names nobody. It may not be another address.
  */
 import { MAX_LINE_OCTETS } from '../limits.ts'
 import { ADDRESS_PATTERN } from '../parse/find-address.ts'
@@ -17,7 +17,7 @@ const SEPARATOR = /[<>,;:"\\]/
 const ANY_ADDRESS = new RegExp(ADDRESS_PATTERN, 'giu')
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/s
 
-/** Undefined if the text is not exactly one mailbox. A blank name is null. */
+/** Undefined if the text is not exactly one mailbox. A name that is blank or the address itself is null. */
 export function parseNamedMailbox(text: string): NamedMailbox | undefined {
   if (text.length > MAX_TEXT_LENGTH || CONTROL.test(text)) return undefined
   const trimmed = text.trim()
@@ -47,14 +47,19 @@ export function parseShownAddress(text: string): ParsedAddress | undefined {
   const plain = parseAddress(text)
   if (plain !== undefined || !text.includes('<')) return plain
   const mailbox = parseNamedMailbox(text)
-  if (mailbox === undefined || mailbox.name === null) return mailbox?.address
-  const shown = parseAddress(mailbox.name.replace(/^'(.*)'$/s, '$1'))
-  return shown?.address === mailbox.address.address ? mailbox.address : undefined
+  return mailbox?.name === null ? mailbox.address : undefined
+}
+
+/** A mailbox with a name, unless the name is the address itself, in whatever quotes. */
+export function toNamedMailbox(address: ParsedAddress, name: string | null): NamedMailbox {
+  if (name === null || !name.includes('@')) return { address, name }
+  const shown = parseAddress(name.replace(/^'(.*)'$/s, '$1'))
+  return { address, name: shown?.address === address.address ? null : name }
 }
 
 function withName(text: string, name: string | null): NamedMailbox | undefined {
   const address = parseAddress(text)
-  return address === undefined ? undefined : { address, name }
+  return address === undefined ? undefined : toNamedMailbox(address, name)
 }
 
 /** A name without its quotes; undefined if it is invalid. */

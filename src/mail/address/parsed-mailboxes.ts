@@ -4,7 +4,7 @@ import { MAX_DISPLAY_NAME_LENGTH } from '../limits.ts'
 import { oneLine } from '../one-line.ts'
 import type { Damage } from '../parse/damage.ts'
 import { parseAddress } from './address.ts'
-import type { NamedMailbox } from './named-mailbox.ts'
+import { type NamedMailbox, toNamedMailbox } from './named-mailbox.ts'
 
 /** The mailboxes of a field, including those in groups; invalid addresses are left out. */
 export function readMailboxes(
@@ -19,7 +19,7 @@ export function readMailboxes(
 function readEntry({ address, name, group }: EmailAddress, damage?: Damage): NamedMailbox[] {
   if (group !== undefined) return group.flatMap((entry) => readEntry(entry, damage))
   const parsed = parseAddress(address ?? '')
-  return parsed === undefined ? [] : [{ address: parsed, name: cleanName(name, damage) }]
+  return parsed === undefined ? [] : [toNamedMailbox(parsed, cleanName(name, damage))]
 }
 
 function cleanName(name: string, damage: Damage | undefined): string | null {

@@ -167,9 +167,10 @@ function testEvent(contacts: readonly TestContact[]): fc.Arbitrary<TestEvent> {
   const name = fc.oneof(
     fc.constantFrom(...eventNames),
     fc.constantFrom(...storedActivities.map((activity) => `email.${activity}`)),
+    fc.constant('email.received'),
   )
   const contactId = fc.constantFrom(...contacts.map(({ id }) => id))
-  return fc.record({ contactId, name, at: instant, isTransient: fc.boolean() })
+  return fc.record({ contactId, name, at: instant, isLeftOut: fc.boolean() })
 }
 
 function segments(contacts: readonly TestContact[]): fc.Arbitrary<TestSegment[]> {
@@ -217,7 +218,7 @@ function filter(segmentIds: readonly string[]): fc.Arbitrary<unknown> {
 
 const eventField = fc.oneof(
   fc.constantFrom(...eventNames),
-  fc.constantFrom(...eventNames.map((name) => `event.${name}`)),
+  fc.constantFrom(...[...eventNames, 'email.received'].map((name) => `event.${name}`)),
   fc.constantFrom(...activities.map((activity) => `email.${activity}`)),
 )
 const emailPart = fc.oneof(

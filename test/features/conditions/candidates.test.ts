@@ -29,7 +29,7 @@ async function setUp(t: Parameters<typeof openTestCore>[0]): Promise<Setting> {
     data: { plan: 'pro' },
     ...at,
   }))
-  const rareOne = { contactId: 'ann', name: 'rare', at: START, isTransient: false }
+  const rareOne = { contactId: 'ann', name: 'rare', at: START, isLeftOut: false }
   const often = contacts.map(({ id }) => ({ ...rareOne, contactId: id, name: 'often' }))
   const dynamic = { type: 'DYNAMIC' as const, hasMembershipEvents: false, members: [] }
   await populate(core, projectId, {

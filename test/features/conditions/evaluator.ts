@@ -14,7 +14,13 @@ export type TestContact = {
   updatedAt: number
 }
 
-export type TestEvent = { contactId: string; name: string; at: number; isTransient: boolean }
+export type TestEvent = {
+  contactId: string
+  name: string
+  at: number
+  /** A transient bounce, or received mail of a machine. */
+  isLeftOut: boolean
+}
 
 export type TestSegment = {
   id: string
@@ -195,7 +201,7 @@ function hasHappened(population: Population, filter: Filter, person: TestContact
   const name = eventName(filter.field)
   const times = population.events
     .filter((event) => event.contactId === person.id && event.name === name)
-    .filter((event) => !(name === 'email.bounce' && event.isTransient))
+    .filter((event) => !(['email.bounce', 'email.received'].includes(name) && event.isLeftOut))
     .map(({ at }) => at)
   const cutoff = population.now - span(filter)
   const isRecent = times.some((at) => at >= cutoff)

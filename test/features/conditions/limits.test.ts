@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
+import { findMisfits } from '../../../src/features/conditions/find-misfits.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import { choose, populate } from './population.ts'
 
@@ -95,4 +96,16 @@ test('answers that would be too many to ask for refuse no condition', async (t) 
     (await choose(core, { projectId, condition })).ids
   assert.deepEqual(await ids(outside('s0')), [])
   assert.deepEqual(await ids(outside('s0', 's1', 's2')), [])
+  const namesOf = async (condition: ReturnType<typeof outside>) => {
+    const findings = await findMisfits(core, { projectId, condition })
+    return findings.map(({ code, severity, message }) => `${severity} ${code}: ${message}`)
+  }
+  const unasked = (name: string) =>
+    `warning filter_unasked: For which contacts the segment "${name}" has no answer is not asked, because the ` +
+    'conditions of the segments are too large together. They count as outside of it.'
+  assert.deepEqual(await namesOf(outside('s0')), [])
+  assert.deepEqual(await namesOf(outside('s0', 's1', 's2')), [
+    unasked('Segment s1'),
+    unasked('Segment s2'),
+  ])
 })

@@ -473,7 +473,7 @@ test('each operator selects the expected values', async (t) => {
   for (const [field, name] of eventFields) {
     await check(field, onEvents, (times, contactId) => ({
       events: [
-        ...(times as number[]).map((at) => ({ contactId, name, at, isTransient: false })),
+        ...(times as number[]).map((at) => ({ contactId, name, at, isLeftOut: false })),
         ...neighbours({ contactId, name }),
       ],
     }))
@@ -499,8 +499,8 @@ test('every key of data is found by its exact spelling', async (t) => {
 /** Events of other names, and a transient bounce, which does not count as a bounce. */
 function neighbours({ contactId, name }: Pick<TestEvent, 'contactId' | 'name'>): TestEvent[] {
   const names = ['other', `${name}x`, name.slice(1)]
-  const others = names.map((other) => ({ contactId, name: other, at: START, isTransient: false }))
-  return [...others, { contactId, name: 'email.bounce', at: START, isTransient: true }]
+  const others = names.map((other) => ({ contactId, name: other, at: START, isLeftOut: false }))
+  return [...others, { contactId, name: 'email.bounce', at: START, isLeftOut: true }]
 }
 
 /** Each value of an example becomes a contact; each example has its own project. */

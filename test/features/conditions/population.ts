@@ -75,8 +75,8 @@ function toEntry({ id, value }: { id: string; value: unknown }): [string, unknow
   return [id, value]
 }
 
-function toEvent(projectId: string, { contactId, name, at, isTransient }: TestEvent) {
-  const data = isTransient ? { bounceType: 'Transient', transientBounce: true } : null
+function toEvent(projectId: string, { contactId, name, at, isLeftOut }: TestEvent) {
+  const data = isLeftOut ? { transientBounce: true, automatic: true } : null
   return { id: crypto.randomUUID(), projectId, name, contactId, data, createdAt: at }
 }
 

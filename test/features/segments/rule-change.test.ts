@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { formatInstant } from '../../../src/clock.ts'
+import { FILTER_RULES } from '../../../src/features/conditions/changed-filters.ts'
 import type { Filter } from '../../../src/features/conditions/filter.ts'
+import { appendEvent } from '../../../src/features/events/append.ts'
 import { checkSegment } from '../../../src/features/segments/check.ts'
 import { computeSegment } from '../../../src/features/segments/compute.ts'
 import { refreshSegment } from '../../../src/features/segments/count.ts'
@@ -46,14 +48,14 @@ type Setting = Awaited<ReturnType<typeof setUp>>
 async function addOld(
   { core, projectId, ids }: Setting,
   name: string,
-  { filters, members }: { filters: Filter[]; members: number[] },
+  { filters, members, rules = 0 }: { filters: Filter[]; members: number[]; rules?: number },
 ) {
   const definition = { projectId, name, condition: where(...filters), hasMembershipEvents: true }
   const { id } = await createSegment(core, definition)
   const at = core.now()
   await core.store.write(async (tx) => {
     const memberCount = members.length
-    await tx.update(segments).set({ filterRules: 0, memberCount }).where(eq(segments.id, id))
+    await tx.update(segments).set({ filterRules: rules, memberCount }).where(eq(segments.id, id))
     for (const index of members) {
       const row = { segmentId: id, contactId: ids[index] ?? '', enteredAt: at }
       await tx.insert(segmentMembers).values({ ...row, createdAt: at, updatedAt: at })
@@ -107,7 +109,7 @@ test('a change that the rules did not make is an event, also in the first comput
     'pro exit 3',
   ])
   assert.equal((await viewSegment(core, plain)).filterChange, undefined)
-  assert.equal((await getSegment(core, plain.id)).filterRules, 1)
+  assert.equal((await getSegment(core, plain.id)).filterRules, FILTER_RULES)
 })
 
 test('a segment that refers to a changed one has no events either, whatever comes first', async (t) => {
@@ -123,8 +125,69 @@ test('a segment that refers to a changed one has no events either, whatever come
   assert.deepEqual(await membersOf(core, rest.id, ids), [4])
   assert.deepEqual(await segmentEvents(core, ids), [])
   const { filterChange, filterRules } = await getSegment(core, rest.id)
-  assert.equal(filterRules, 1)
+  assert.equal(filterRules, FILTER_RULES)
   assert.deepEqual([filterChange?.membersBefore, filterChange?.membersAfter], [4, 1])
+})
+
+const wrote: Filter = { field: 'event.email.received', operator: 'triggered' }
+const isSilent: Filter = { field: 'event.email.received', operator: 'notTriggered' }
+
+async function receive({ core, projectId, ids }: Setting, index: number, data: object) {
+  const event = { projectId, name: 'email.received', contactId: ids[index] ?? '', emailId: null }
+  await core.store.write((tx) => appendEvent(tx, { ...event, data: { ...data }, at: core.now() }))
+}
+
+test('mail of machines leaves and enters segments without events, mail of people with them', async (t) => {
+  const setting = await setUp(t)
+  const { core, ids } = setting
+  await receive(setting, 0, { automatic: true })
+  await receive(setting, 1, { automatic: false })
+  await receive(setting, 2, { autoReply: true })
+  const writers = await addOld(setting, 'Writers', {
+    ...{ filters: [wrote], members: [0, 1, 2], rules: 1 },
+  })
+  const others = await addOld(setting, 'Others', {
+    ...{ filters: [isSilent, outside(writers.id)], members: [3, 4], rules: 1 },
+  })
+  await receive(setting, 3, {})
+  await receive(setting, 4, { isCapped: true })
+  assert.deepEqual(await computeSegment(core, writers), { added: 1, removed: 2, total: 2 })
+  await computeSegment(core, others)
+  assert.deepEqual(await membersOf(core, writers.id, ids), [1, 3])
+  assert.deepEqual(await membersOf(core, others.id, ids), [0, 2, 4])
+  assert.deepEqual(await segmentEvents(core, ids), ['writers entry 3', 'others exit 3'])
+  const { filterChange } = await viewSegment(core, writers)
+  assert.deepEqual([filterChange?.membersBefore, filterChange?.filters], [3, [wrote]])
+  assert.equal((await getSegment(core, writers.id)).filterRules, FILTER_RULES)
+})
+
+test('rules that a segment knows already change nothing without events', async (t) => {
+  const setting = await setUp(t)
+  const { core, ids } = setting
+  const known = { filters: [withoutNoMail], members: [0, 1], rules: 1 }
+  const key = await addOld(setting, 'Mail', known)
+  await computeSegment(core, key)
+  assert.deepEqual(await segmentEvents(core, ids), ['mail exit 0'])
+  const { filterChange, filterRules } = await getSegment(core, key.id)
+  assert.deepEqual([filterChange, filterRules], [null, FILTER_RULES])
+  const definition = { projectId: setting.projectId, name: 'New', condition: where(wrote) }
+  const { id } = await createSegment(core, definition)
+  assert.equal((await getSegment(core, id)).filterRules, FILTER_RULES)
+})
+
+test('a check counts the contacts whose automatic mail a filter leaves out', async (t) => {
+  const setting = await setUp(t)
+  const { core, projectId } = setting
+  for (const index of [0, 0, 1]) await receive(setting, index, { automatic: true })
+  await receive(setting, 2, {})
+  const { id } = await createSegment(core, { projectId, name: 'All', condition: where(wrote) })
+  const { findings } = await checkSegment(core, { projectId, id })
+  assert.deepEqual(
+    findings.map(({ code, severity, message }) => `${severity} ${code}: ${message}`),
+    [
+      'info filter_leaves_out_mail: event.email.received triggered means mail of a person. 2 contacts have mail that a machine sent, which does not count.',
+    ],
+  )
 })
 
 test('a computation that was interrupted keeps the number of members before it', async (t) => {
@@ -154,7 +217,7 @@ test('a segment without events gets its note from the count', async (t) => {
   await refreshSegment(core, { projectId, id })
   const { filterChange } = await viewSegment(core, { projectId, id })
   assert.deepEqual([filterChange?.membersBefore, filterChange?.membersAfter], [3, 1])
-  assert.equal((await getSegment(core, id)).filterRules, 1)
+  assert.equal((await getSegment(core, id)).filterRules, FILTER_RULES)
 })
 
 test('a database of before has its segments computed silently, once', async (t) => {

@@ -54,6 +54,20 @@ test('an address of a domain that accepts mail is valid, with one reason', async
   })
 })
 
+test('an address that shows itself is verified, and the result names it alone', async (t) => {
+  const { verify } = await setUp(t)
+  for (const text of [
+    'Ada@dest.test <ada@dest.test>',
+    '"ada@dest.test" <Ada@dest.test>',
+    '<ada@dest.test>',
+  ]) {
+    const { email, valid } = await verify(text)
+    assert.deepEqual([email, valid], ['ada@dest.test', true], text)
+  }
+  const other = await verify('bob@dest.test <ada@dest.test>')
+  assert.deepEqual([other.email, other.valid], ['bob@dest.test <ada@dest.test>', false])
+})
+
 test('a text that is not an address is invalid, without a DNS query', async (t) => {
   const { verify, dns } = await setUp(t)
   const texts = [

@@ -213,6 +213,22 @@ test('a name before the address works like {name, email}', async () => {
   )
 })
 
+test('an address as its own name overwrites nothing', async () => {
+  const email = 'reader@example.net'
+  await send({ ...valid, to: { name: 'Ann', email } })
+  const texts = [`${email} <${email}>`, `"Reader@example.net" <${email}>`]
+  for (const to of [...texts, { name: email, email }]) {
+    await send({ ...valid, to, from: `${valid.from} <${valid.from}>` })
+  }
+  const [contact] = await service.core.store.read.select().from(contacts)
+  assert.deepEqual(contact?.data, { name: 'Ann' })
+  const rows = await service.core.store.read.select().from(emails)
+  assert.deepEqual(
+    rows.map(({ toName, fromName }) => [toName, fromName]),
+    [['Ann', 'mine'], ...Array(3).fill([null, 'mine'])],
+  )
+})
+
 test('blank names overwrite nothing and fall through to the next name', async () => {
   const named = { name: 'Ann', email: 'reader@example.net' }
   await send({ ...valid, to: named })

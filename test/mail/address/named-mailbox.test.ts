@@ -12,8 +12,10 @@ const mailboxes: [text: string, address: string, name: string | null][] = [
   ['"The \\"Countess\\"" <ada@example.com>', 'ada@example.com', 'The "Countess"'],
   ['"" <ada@example.com>', 'ada@example.com', null],
   ['" " <ada@example.com>', 'ada@example.com', null],
-  ['ada@example.com <ADA@example.com>', 'ada@example.com', 'ada@example.com'],
-  ['"ada@example.com" <ada@example.com>', 'ada@example.com', 'ada@example.com'],
+  ['ada@example.com <ADA@example.com>', 'ada@example.com', null],
+  ['"Ada@example.com" <ada@example.com>', 'ada@example.com', null],
+  ["'ada@example.com' <ada@example.com>", 'ada@example.com', null],
+  ['"bob@example.com" <ada@example.com>', 'ada@example.com', 'bob@example.com'],
   ['Ada @ Example <ada@example.com>', 'ada@example.com', 'Ada @ Example'],
   ['Zoë (Sales) <zoë@bücher.example>', 'zoë@bücher.example', 'Zoë (Sales)'],
 ]

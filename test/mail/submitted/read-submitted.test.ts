@@ -185,6 +185,12 @@ describe('the header section of a submitted message', () => {
     })
   })
 
+  it('takes no address for its own name', async () => {
+    const shown = ['"Ada@dest.test" <ada@dest.test>', "'bob@dest.test' <bob@dest.test>"]
+    const { names } = await read(`To: ${shown.join(', ')}, "Eve" <eve@dest.test>`, '', 'x')
+    assert.deepEqual([...names], [['eve@dest.test', 'Eve']])
+  })
+
   it('keeps names and further mailboxes of Reply-To', async () => {
     const { headers, reply } = await read('Reply-To: "A, B" <a@x.test>, c@x.test', '', 'x')
     assert.equal(reply?.address, 'a@x.test')

@@ -1,7 +1,7 @@
 /**
  * The depth of received mail in a chain of workflows (`workflows/chains`): of a message that an execution of
- * another project of this server sent, and of a machine's answer to mail of an execution. Two servers that
- * answer each other therefore stop.
+ * another project of this server sent, and of a machine's answer to mail of an execution, or of one beyond the
+ * limit of its sender. Two servers that answer each other therefore stop.
  *
  * A person's answer begins a new chain: the person decides whether there is a next one.
  */
@@ -13,7 +13,7 @@ type Causes = {
   sentEmailId: string | null
   /** The email that the message answers. */
   answeredEmailId: string | null
-  /** Whether a machine sent the message. */
+  /** Whether a machine sent the message, or may have sent it. */
   isAutomatic: boolean
 }
 

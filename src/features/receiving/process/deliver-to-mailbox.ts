@@ -5,7 +5,7 @@
  *
  * Loops end here: the project's own mail that comes back raises no event. Mail of one sender beyond
  * a limit per hour (`sender-limit.ts`) is stored, but its event is marked `isCapped`: people can
- * read the mail, and nothing automatic may act on it.
+ * read the mail, and workflows and filters pass over it (`conditions/automatic-mail.ts`).
  */
 import { formatInstant } from '../../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
@@ -116,7 +116,7 @@ export async function deliverToMailboxes(
   await countAlways(deps, tx, { projectId: project.id, category: 'inbound', count: 1, at })
   const depth = await findChainDepth(tx, {
     ...{ sentEmailId: sent?.emailId ?? null, answeredEmailId },
-    isAutomatic: parsed.automatic !== null,
+    isAutomatic: parsed.automatic !== null || cap !== undefined,
   })
   const event = { ...received, answeredEmailId, isCapped: cap !== undefined, depth }
   await appendReceivedEvent(tx, event)

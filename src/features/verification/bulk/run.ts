@@ -8,7 +8,6 @@ import { setImmediate } from 'node:timers/promises'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
 import { createLru } from '../../../lru.ts'
-import { parseAddress } from '../../../mail/address/address.ts'
 import type { Base } from '../../base.ts'
 import {
   assessAddress,
@@ -18,6 +17,7 @@ import {
   type Verification,
 } from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
+import { readAddress } from '../read-address.ts'
 import type { Verifier } from '../verifier.ts'
 import { type ListedAddress, type ListRange, measureAddressList, pagesOfList } from './addresses.ts'
 import { addResults, EMPTY_RESULT, type ListResult, type VerifiedAddress } from './result.ts'
@@ -92,12 +92,12 @@ async function verifyOne(
   { text, contactId }: ListedAddress,
   assessOnce: AssessOnce,
 ): Promise<VerifiedAddress> {
-  const address = parseAddress(text)
-  if (address === undefined) {
+  const read = readAddress(text)
+  if (read === undefined) {
     return toListed(assessMalformed(text), { contactId, state: 'invalid', cause: 'malformed' })
   }
-  const assessment = await assessOnce(address.domain)
-  const verification = assessAddress({ text, address, assessment })
+  const assessment = await assessOnce(read.address.domain)
+  const verification = assessAddress({ ...read, assessment })
   const { kind } = assessment.facts
   if (kind === 'unknown')
     return toListed(verification, { contactId, state: 'unknown', cause: null })

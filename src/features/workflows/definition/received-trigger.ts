@@ -4,10 +4,9 @@
  * `answersPerDay` bounds the rest, because not every program says that it is one.
  */
 import type { Workflow } from '../../../store/schema/workflows.ts'
+import { RECEIVED } from '../../conditions/automatic-mail.ts'
 import type { ConfigFields } from '../graph/config-fields.ts'
 import { MAX_ANSWERS_PER_DAY } from '../limits.ts'
-
-export const RECEIVED = 'email.received'
 
 export type ReceivedOptions = {
   includeAutomatic: boolean

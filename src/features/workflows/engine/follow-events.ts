@@ -2,7 +2,7 @@
  * The follower of events: an event ends waits for it and starts executions of enabled workflows. It only
  * writes rows that the engine works on later, so that no event can fail here and hold up the others.
  *
- * Received mail that a machine sent does neither, unless the trigger or the wait includes it. An open or
+ * Received mail that a machine sent or may have sent does neither, unless the trigger or the wait includes it. An open or
  * click by another person than the contact, to whom a step wrote, ends the waits for that email.
  */
 import { eachOf, jsonItem, jsonValue, orderedJoin } from '../../../store/dialect.ts'
@@ -11,11 +11,11 @@ import type { EventRow } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { isAutomaticEvent } from '../../conditions/automatic-mail.ts'
 import { readEventContexts } from '../../events/context.ts'
 import { readEventDepths } from '../../events/depth.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
 import { raiseExecutions, splitAtFence } from '../../fence/rows.ts'
-import { isAutomaticEvent } from '../automatic-event.ts'
 import { type StartableWorkflow, startExecution } from '../executions/start.ts'
 import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'

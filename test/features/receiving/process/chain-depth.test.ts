@@ -48,6 +48,12 @@ test("S34: a machine's answer to mail of an execution is deeper, a person's begi
   assert.deepEqual(await answer({ 'Auto-Submitted': 'auto-replied' }), [null, 3])
 })
 
+test("S34: answers beyond the limit of their sender go on with the chain, as a machine's do", async (t) => {
+  const { answer } = await open(t)
+  for (let count = 0; count < 30; count += 1) await answer()
+  assert.deepEqual(await answer(), [...Array(30).fill(null), 3])
+})
+
 test("S34: a machine's answer to mail of no execution begins a new chain", async (t) => {
   const { answer } = await open(t, false)
   assert.deepEqual(await answer({ 'Auto-Submitted': 'auto-replied' }), [null])

@@ -134,6 +134,19 @@ test('a list is counted by result, and shows the result of each address', async 
   assert.ok(asked.every((query) => query.startsWith('MX ')))
 })
 
+test('an address of a list may show itself', async (t) => {
+  const { run } = await setUp(t)
+  const emails = ['ada@dest.test <Ada@dest.test>', 'Ada <ada@dest.test>']
+  const { results } = await run({ mode: 'emails', emails })
+  assert.deepEqual(
+    results.map(({ email, state, cause }) => [email, state, cause]),
+    [
+      ['ada@dest.test', 'valid', null],
+      ['Ada <ada@dest.test>', 'invalid', 'malformed'],
+    ],
+  )
+})
+
 test('addresses are unknown where the name servers deny everything', async (t) => {
   const { core, run } = await setUp(t)
   const { verifier } = shared

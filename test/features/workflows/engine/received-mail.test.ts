@@ -6,6 +6,8 @@ import { recordEventByAddress } from '../../../../src/features/contacts/events/r
 import { appendEvent } from '../../../../src/features/events/append.ts'
 import { createTemplate } from '../../../../src/features/templates/create.ts'
 import { viewWorkflowStats } from '../../../../src/features/workflows/executions/stats.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
 import type { ContentClass } from '../../../../src/store/schema/words.ts'
 import { addProject, address, openTestCore, trustDomain } from '../../../core.ts'
 import { createRunner } from './run-due.ts'
@@ -92,6 +94,34 @@ test('a trigger that includes automatic mail starts with it', async (t) => {
   assert.equal((await listExecutions(core, id)).length, 1)
 })
 
+test('mail beyond the limit of its sender starts nothing, ends no wait and is no mail of a person', async (t) => {
+  const { core, projectId, runner, templateId, contactOf, receive } = await open(t)
+  const endless = answering(templateId, { answersPerDay: null })
+  const { id } = await buildWorkflow(core, { projectId, ...endless })
+  const { id: asking } = await buildWorkflow(core, {
+    projectId,
+    event: 'known',
+    steps: {
+      wait: { type: 'WAIT_FOR_EVENT', config: { eventName: RECEIVED, timeout: 3_600 } },
+      wrote: { type: 'CONDITION', config: { field: RECEIVED, operator: 'exists' } },
+    },
+    transitions: [
+      ['trigger', 'wait'],
+      ['wait', 'wrote', { wait: 'TIMEOUT' }],
+    ],
+  })
+  const ada = await contactOf('ada@example.net')
+  await runner.run()
+  await receive(ada, { automatic: false, isCapped: true })
+  assert.deepEqual(await listExecutions(core, id), [])
+  const [patient] = await listExecutions(core, asking)
+  assert.equal(patient?.status, 'WAITING')
+  core.clock.now += 2 * HOUR_MS
+  await runner.run()
+  const [, , wrote] = await listSteps(core, patient?.number ?? 0)
+  assert.equal(wrote?.output?.branch, 'no')
+})
+
 test('S12: a sender gets one answer in a day, and the others are SKIPPED with the reason', async (t) => {
   const { core, projectId, templateId, contactOf, receive } = await open(t)
   const { id, stepIds } = await buildWorkflow(core, { projectId, ...answering(templateId) })
@@ -171,6 +201,39 @@ test('all mail of one execution is one answer, and mail to others is none', asyn
     'desk COMPLETED',
     'second SKIPPED',
   ])
+})
+
+test('mail to others alone, and an answer that reached nobody, leave the answer to be given', async (t) => {
+  const { core, projectId, templateId, contactOf, receive } = await open(t)
+  const custom = { recipient: { type: 'CUSTOM', customEmail: 'desk@shop.test' } }
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    ...answering(templateId),
+    steps: {
+      desk: mail(templateId, custom),
+      urgent: { type: 'CONDITION', config: { field: 'event.urgent', operator: 'exists' } },
+      answer: mail(templateId),
+    },
+    transitions: [
+      ['trigger', 'desk'],
+      ['desk', 'urgent'],
+      ['urgent', 'answer', { branch: 'no' }],
+    ],
+  })
+  const ada = await contactOf('ada@example.net')
+  const lastStep = async (data: Record<string, unknown> = {}) => {
+    await receive(ada, data)
+    const newest = (await listExecutions(core, id)).at(-1)
+    return (await pathOf(core, newest?.number ?? 0)).at(-1)
+  }
+  assert.equal(await lastStep({ urgent: true }), 'urgent COMPLETED', 'only the desk has mail')
+  assert.equal(await lastStep(), 'answer COMPLETED')
+  assert.equal(await lastStep(), 'answer SKIPPED')
+  await core.store.write((tx) =>
+    tx.update(emails).set({ state: 'failed' }).where(eq(emails.recipient, 'ada@example.net')),
+  )
+  assert.equal(await lastStep(), 'answer COMPLETED')
+  assert.equal(await lastStep(), 'answer SKIPPED')
 })
 
 test('a wait for a reply goes on waiting when a machine replies', async (t) => {

@@ -1,6 +1,7 @@
 /**
  * Answers: the mail of a workflow on `email.received` to the sender of the message that started it. All
- * mail of one execution is one answer, so a workflow of several emails goes through.
+ * mail of one execution is one answer, so a workflow of several emails goes through. Mail to other addresses is
+ * none, nor is what was suppressed or has failed.
  */
 import { DAY_MS } from '../../../../clock.ts'
 import { unindexed } from '../../../../store/dialect.ts'
@@ -14,7 +15,9 @@ const countAnswers = statement<{ answers: number }>(
   () => sql`select count(distinct execution.number) as answers from emails
     join workflow_executions as execution on execution.id = emails.workflow_execution_id
     where emails.contact_id = ${parameter('contactId')} and emails.created_at > ${parameter('since')}
-      and emails.workflow_execution_id is not null and emails.state <> 'suppressed'
+      and emails.workflow_execution_id is not null
+      and ${unindexed(sql`emails.recipient`)} = ${parameter('recipient')}
+      and emails.state not in ('suppressed', 'failed')
       and ${unindexed(sql`execution.workflow_id`)} = ${parameter('workflowId')}
       and execution.number <> ${parameter('executionNumber')}`,
 )
@@ -25,7 +28,8 @@ export async function findWithheld(
   { number, contact }: Walker,
   { workflowId, perDay, at }: { workflowId: string; perDay: number; at: number },
 ): Promise<string | undefined> {
-  const key = { contactId: contact.id, workflowId, executionNumber: number }
+  const { id: contactId, address: recipient } = contact
+  const key = { contactId, recipient, workflowId, executionNumber: number }
   const found = await tx.find(countAnswers, { ...key, since: at - DAY_MS })
   if ((found?.answers ?? 0) < perDay) return undefined
   const answers = perDay === 1 ? 'an answer' : `${perDay} answers`
