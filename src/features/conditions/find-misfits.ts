@@ -78,7 +78,7 @@ async function findLeftOutMail(
   if (count === 0) return []
   const have = count === 1 ? 'has' : 'have'
   const message =
-    `${nameOf(filter)} means mail of a person. ${contactsText(count)} ${have} mail that a machine sent, ` +
+    `${nameOf(filter)} means mail of a person. ${contactsText(count)} ${have} mail that a machine seems to have sent, ` +
     'which does not count.'
   const fix = 'Nothing, if people are meant.'
   return [{ code: 'filter_leaves_out_mail', severity: 'info', message, fix }]

@@ -119,7 +119,7 @@ async function processNotification(
   if (notification === undefined) return logIgnored(deps, messageId, 'its kind is not used')
   if (notification.kind === 'received') {
     const isAccepted = await acceptReceivedMail(deps, notification, messageId)
-    if (!isAccepted) logIgnored(deps, messageId, 'no recipient is at a domain of this server')
+    if (!isAccepted) logIgnored(deps, messageId, 'no recipient is known to this server')
     return
   }
   const { providerIds, messageIds } = notification.ids

@@ -126,7 +126,12 @@ export function createAnswerAllowance(
       count.inAll += waiting
       if (line.owner === owner) count.ofProject += waiting
     }
-    refuseFull(limits, count)
+    try {
+      refuseFull(limits, count)
+    } catch (error) {
+      counters.add('pillarbox_http_answers_refused_total')
+      throw error
+    }
   }
 
   function open(client: AnswerClient): AnswerShare {

@@ -19,6 +19,7 @@ const [TILDE, OPENING, CLOSING] = [0x7e, 0x7b, 0x7d]
 /** Designations of ISO-2022-JP (RFC 1468, RFC 1554, JIS X 0201). */
 const JAPANESE_SET = /^\x1b(?:\$[@B]|\([BJI]|\$\(D)/
 /** Designations of the other two, of the set for SHIFT_OUT or for single characters. */
+const SINGLE_SHIFT = /^\x1b[NO]/
 const SHIFTED_SET = /^\x1b\$([)*+])([A-Z])/
 /** An octet that neither GBK nor EUC-KR has. */
 const UNREADABLE = 0xff
@@ -105,9 +106,9 @@ function shiftedToEightBit(octets: Buffer, readable: string): Buffer {
     if (octet === ESCAPE) {
       const [designation, shift, set] = SHIFTED_SET.exec(ahead(octets, at)) ?? []
       if (shift === ')') isReadable = set === readable
-      // Otherwise one character of another set follows, in two octets.
       if (designation === undefined) written.add(UNREADABLE)
-      at += 3
+      // After a single shift one character of another set follows, in two octets.
+      if (designation !== undefined || SINGLE_SHIFT.test(ahead(octets, at))) at += 3
     } else if (octet === SHIFT_OUT || octet === SHIFT_IN) {
       isShifted = octet === SHIFT_OUT
     } else if (isShifted && !isReadable && isPrintable(octet)) {

@@ -59,7 +59,7 @@ describe('S30: an ADMIN and the secret key', () => {
     const put = await as(member)('put', `${path}/graph`).send(graph)
     assert.equal(put.status, 200, put.text)
     await expectKept()
-    const renamed = { name: 'Renamed', config: { ...config, headers: masked, url: `${url}?to=2` } }
+    const renamed = { name: 'Renamed', config: { ...config, headers: masked, method: 'PUT' } }
     assert.equal((await as(member)('patch', stepPath).send(renamed)).status, 200)
     await expectKept()
     const copy = await as(member)('post', `${path}/duplicate`).send({})
@@ -69,7 +69,7 @@ describe('S30: an ADMIN and the secret key', () => {
       const { status, body } = await sent
       assert.deepEqual([status, body.error.errors[0].field], [422, field])
     }
-    for (const elsewhere of ['https://evil.test/', `${url}/2`, `${url}{{ to }}`]) {
+    for (const elsewhere of ['https://evil.test/', `${url}/2`, `${url}?to=2`, `${url}{{ to }}`]) {
       await refused(
         as(member)('patch', stepPath).send({
           config: { ...config, headers: masked, url: elsewhere },

@@ -9,9 +9,6 @@ import type { WebhookConfig } from './step-config.ts'
 export const MASK = '***'
 
 const SECRET_NAME = /auth|cookie|key|password|secret|signature|token/i
-/** Origin and path of a URL without placeholders in them. Behind one origin there may be many receivers. */
-const TARGET = /^\s*(https?:\/\/[^/?#\\@{}%\s]+)(\/[^?#\\{}\s]*)?(?=[?#]|$)/i
-
 type Config = Record<string, unknown>
 
 export function isSecretHeader(name: string): boolean {
@@ -41,7 +38,7 @@ type Given = {
   path: string
   /**
    * Whether the caller sees secrets. Any other caller must not send them elsewhere: a mask counts only while
-   * the url has the origin and path that it had.
+   * the url is what it was: behind one host there may be many receivers, and some pass headers on.
    */
   seesSecrets: boolean
 }
@@ -54,7 +51,7 @@ export function unmaskConfig({ config, stored, path, seesSecrets }: Given): Conf
   const { headers } = config
   if (!isObject(headers) || !hasMask(config)) return config
   const known = headersOf(stored)
-  const mayKeep = seesSecrets || isSameTarget(config, stored)
+  const mayKeep = seesSecrets || urlOf(config) === urlOf(stored)
   const errors: FieldError[] = []
   const entries = Object.entries(headers).map(([name, value]) => {
     if (!isMasked([name, value])) return [name, value]
@@ -82,20 +79,8 @@ function headersOf(stored: Config | undefined): Map<string, unknown> {
   return new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-function isSameTarget(config: Config, stored: Config | undefined): boolean {
-  const [now, before] = [urlOf(config), urlOf(stored)]
-  if (now === before) return true
-  const target = targetOf(now)
-  return target !== undefined && target === targetOf(before)
-}
-
 function urlOf(config: Config | undefined): string {
   return (config as Partial<WebhookConfig> | undefined)?.url ?? ''
-}
-
-function targetOf(url: string): string | undefined {
-  const found = TARGET.exec(url)
-  return found === null ? undefined : `${found[1]?.toLowerCase()}${found[2] ?? '/'}`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

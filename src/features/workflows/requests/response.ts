@@ -27,9 +27,19 @@ export function hide(text: string, secrets: readonly string[]): string {
   const longestFirst = [...hidden].sort((a, b) => b.length - a.length)
   return longestFirst.reduce((shown, part) => {
     const escaped = JSON.stringify(part).slice(1, -1)
-    const inUrl = encodeURIComponent(part.toWellFormed())
-    return [part, escaped, inUrl].reduce((left, form) => left.replaceAll(form, MASK), shown)
+    const inUrls = urlForms(part.toWellFormed())
+    const forms = [part, escaped, ...inUrls.filter(({ length }) => length >= MIN_SECRET_LENGTH)]
+    return forms.reduce((left, form) => left.replaceAll(form, MASK), shown)
   }, text)
+}
+
+/** As a part of a path or query, and as programs encode them that leave more characters as they are. */
+function urlForms(part: string): string[] {
+  const url = new URL('http://a/')
+  url.pathname = part
+  url.search = `?${part}`
+  const component = encodeURIComponent(part)
+  return [component, component.replaceAll('%20', '+'), url.pathname.slice(1), url.search.slice(1)]
 }
 
 /** At least the depth of the JSON value: brackets within texts count, too. */

@@ -52,18 +52,17 @@ describe('the headers that authenticate a request', () => {
 
   it('go to no other receiver by the hand of who does not see them', () => {
     const masked = { Authorization: '***' }
-    for (const same of [
-      'https://hooks.test/in?a',
-      'HTTPS://HOOKS.test/in?b',
-      '  https://hooks.test/in#c',
-    ]) {
-      assert.equal(send({ url: same, headers: masked }).url, same)
-    }
+    assert.equal(send({ url, headers: masked }).url, url)
     const others = [
       ...['http://hooks.test/in', 'https://hooks.test.evil.test/', 'https://hooks.test:444/in'],
       ...['https://hooks.test@evil.test/', 'https://hooks.test{{ x }}/', '{{ data.url }}'],
       ...['https://evil.test#https://hooks.test/', 'https://hooks.test\\@evil.test/', ''],
-      ...['https://hooks.test/other', 'https://hooks.test', 'https://hooks.test/IN'],
+      ...[
+        'https://hooks.test/in?to=a',
+        'https://hooks.test/other',
+        'https://hooks.test',
+        'https://hooks.test/IN',
+      ],
       ...['https://hooks.test/in/', 'https://hooks.test/in{{ x }}', 'https://hooks.test/in/..\\x'],
     ]
     for (const other of others) {
