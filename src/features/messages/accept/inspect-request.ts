@@ -37,7 +37,10 @@ export function inspectRequest(
   template?: { body: string },
 ): Inspection {
   const { text, body = template?.body ?? '' } = request
-  const isArmoured = request.isSealed === undefined && hasArmour(body)
+  const isOfTemplate = template !== undefined && request.body === undefined
+  const isArmoured =
+    request.isSealed === undefined &&
+    (isOfTemplate ? isTemplateArmoured(template) : hasArmour(body))
   const isText = request.isText ?? (isArmoured && text === undefined && !TAG.test(body))
   const isSealed = request.isSealed ?? (isArmoured || hasArmour(text ?? ''))
   const isChanged = isArmoured && !isText && !hasArmour(text ?? '')
@@ -61,6 +64,17 @@ const SEALED_AS_HTML =
 
 function hasArmour(text: string): boolean {
   return text.includes(ARMOUR_START) && sealOfText(text) !== null
+}
+
+/** Templates stay in the directory's cache, and are searched once. */
+const armouredTemplates = new WeakMap<object, boolean>()
+
+function isTemplateArmoured(template: { body: string }): boolean {
+  const known = armouredTemplates.get(template)
+  if (known !== undefined) return known
+  const isArmoured = hasArmour(template.body)
+  armouredTemplates.set(template, isArmoured)
+  return isArmoured
 }
 
 /** Submission counts the damage in what it decodes. */
