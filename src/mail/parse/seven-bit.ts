@@ -19,8 +19,9 @@ const [TILDE, OPENING, CLOSING] = [0x7e, 0x7b, 0x7d]
 /** Designations of ISO-2022-JP (RFC 1468, RFC 1554, JIS X 0201). */
 const JAPANESE_SET = /^\x1b(?:\$[@B]|\([BJI]|\$\(D)/
 /** Designations of the other two, of the set for SHIFT_OUT or for single characters. */
-const SINGLE_SHIFT = /^\x1b[NO]/
 const SHIFTED_SET = /^\x1b\$([)*+])([A-Z])/
+/** ESC N and ESC O (RFC 1922): one character of another set follows, in two octets. */
+const SINGLE_SHIFT = /^\x1b[NO][\x21-\x7e\xa1-\xfe]{2}/
 /** An octet that neither GBK nor EUC-KR has. */
 const UNREADABLE = 0xff
 
@@ -107,7 +108,6 @@ function shiftedToEightBit(octets: Buffer, readable: string): Buffer {
       const [designation, shift, set] = SHIFTED_SET.exec(ahead(octets, at)) ?? []
       if (shift === ')') isReadable = set === readable
       if (designation === undefined) written.add(UNREADABLE)
-      // After a single shift one character of another set follows, in two octets.
       if (designation !== undefined || SINGLE_SHIFT.test(ahead(octets, at))) at += 3
     } else if (octet === SHIFT_OUT || octet === SHIFT_IN) {
       isShifted = octet === SHIFT_OUT

@@ -27,8 +27,7 @@ type SendRequest = {
 type Inspection = { isSealed: boolean; isText: boolean; warnings: string[] }
 
 const ARMOUR_START = '-----BEGIN PGP '
-const TAG =
-  /<(?:!|\/?(?:html|head|body|style|p|div|span|br|hr|a|b|i|u|em|strong|pre|code|table|tr|td|th|ul|ol|li|h[1-6]|img|font|center|blockquote)[\s/>])/i
+const TAG = /<(?:\/?[a-z][a-z0-9]{0,20}[\s/>]|!)/i
 
 /** `template`: the one that the request names; its body counts where the request has none. */
 export function inspectRequest(

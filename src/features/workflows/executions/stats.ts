@@ -45,7 +45,7 @@ export type WorkflowStats = {
     heldBack: number
     /** Starts over the limit of an hour. */
     tooManyStarts: number
-    /** Received mail that a machine sent, which started nothing. */
+    /** Received mail that a machine seems to have sent, which started nothing. */
     automatic: number
     /** Starts whose chain was too deep, except one an hour, which has a row. */
     chainTooDeep: number

@@ -20,7 +20,7 @@ import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
 import type { HttpMessage } from './http-message.ts'
 import { type LoadedRequest, loadRequest } from './load.ts'
 import type { Prepare } from './prepare.ts'
-import { hide, parseResponse } from './response.ts'
+import { hide, hideInUrl, parseResponse } from './response.ts'
 
 export const RETRY_DELAYS_MS: readonly number[] = [
   10 * SECOND_MS,
@@ -119,7 +119,7 @@ function toResult(
 /** Where redirects led, without what the input hides: the receiver makes the url. */
 function redirectOf(message: HttpMessage, result: HttpResult): { redirectedTo?: string } {
   if (result.kind !== 'response' || result.url.href === new URL(message.url).href) return {}
-  return { redirectedTo: hide(result.url.href, secretsOf(message)) }
+  return { redirectedTo: hideInUrl(result.url.href, secretsOf(message)) }
 }
 
 function isRetried(result: HttpResult): boolean {

@@ -2,6 +2,7 @@
  * The response of a WEBHOOK step as its output shows it: the value of a JSON text, else the text. A receiver
  * may answer with what it was sent: what the step's input hides is hidden here, too.
  */
+import querystring from 'node:querystring'
 import { MASK } from '../graph/secret-headers.ts'
 
 /** Deeper values stay text: they could not be written again. */
@@ -27,19 +28,19 @@ export function hide(text: string, secrets: readonly string[]): string {
   const longestFirst = [...hidden].sort((a, b) => b.length - a.length)
   return longestFirst.reduce((shown, part) => {
     const escaped = JSON.stringify(part).slice(1, -1)
-    const inUrls = urlForms(part.toWellFormed())
-    const forms = [part, escaped, ...inUrls.filter(({ length }) => length >= MIN_SECRET_LENGTH)]
-    return forms.reduce((left, form) => left.replaceAll(form, MASK), shown)
+    return shown.replaceAll(part, MASK).replaceAll(escaped, MASK)
   }, text)
 }
 
-/** As a part of a path or query, and as programs encode them that leave more characters as they are. */
-function urlForms(part: string): string[] {
-  const url = new URL('http://a/')
-  url.pathname = part
-  url.search = `?${part}`
-  const component = encodeURIComponent(part)
-  return [component, component.replaceAll('%20', '+'), url.pathname.slice(1), url.search.slice(1)]
+/** A url that holds a hidden value in any encoding is shown without path and query. */
+export function hideInUrl(href: string, secrets: readonly string[]): string {
+  const decoded = [
+    href,
+    querystring.unescape(href),
+    querystring.unescape(href.replaceAll('+', ' ')),
+  ]
+  const isHidden = decoded.some((text) => hide(text, secrets) !== text)
+  return isHidden ? `${new URL(href).origin}/${MASK}` : href
 }
 
 /** At least the depth of the JSON value: brackets within texts count, too. */

@@ -41,7 +41,7 @@ const stats = z
       heldBack: z.int().meta({ description: 'Starts that the rules of re-entry refused' }),
       tooManyStarts: z.int().meta({ description: 'Starts over the limit, except one an hour' }),
       automatic: z.int().meta({
-        description: 'Received mail that a machine sent, which started nothing',
+        description: 'Received mail that a machine seems to have sent, which started nothing',
       }),
       chainTooDeep: z.int().meta({
         description: 'Starts with more than 5 executions before them, except one an hour',

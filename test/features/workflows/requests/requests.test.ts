@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/clock.ts'
 import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { getSigningSecret } from '../../../../src/features/webhooks/signing-secret.ts'
 import { takeRequests } from '../../../../src/features/workflows/requests/load.ts'
-import { parseResponse } from '../../../../src/features/workflows/requests/response.ts'
+import { hideInUrl, parseResponse } from '../../../../src/features/workflows/requests/response.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import {
@@ -219,7 +219,20 @@ test('S30: what the input hides is hidden in the url of a redirect, too', async 
   const headers = { Authorization: 'Bearer abcd/efgh' }
   const begun = await stage.begin({ url: `${receiver.url}/`, method: 'POST', headers })
   const { output } = await stage.until(begun, hasEnded)
-  assert.equal(output?.redirectedTo, new URL('/at?key=***', receiver.url).href)
+  assert.equal(output?.redirectedTo, new URL('/***', receiver.url).href)
+})
+
+test('S30: a hidden value is found in a url in every encoding', () => {
+  const secrets = ["Bearer abc'd/e f!gh"]
+  for (const shown of [
+    'Bearer%20abc%27d%2Fe%20f%21gh',
+    'Bearer+abc%27d%2fe+f%21gh',
+    "abc'd/e%20f!gh",
+    '%61bc%27d%2Fe+f!gh',
+  ])
+    assert.equal(hideInUrl(`https://a.test/in?key=${shown}`, secrets), 'https://a.test/***', shown)
+  const other = 'https://a.test/in?a=%zz+b'
+  assert.equal(hideInUrl(other, secrets), other)
 })
 
 test('redirects are followed, at most five', async (t) => {
