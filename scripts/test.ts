@@ -11,7 +11,15 @@
  * processes and threads load the bundles in half the processor time that they need for the source.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
@@ -70,6 +78,8 @@ async function runAll(argv: string[]): Promise<boolean> {
   const bundle = path.join(bundles, 'tests.mjs')
   await bundleTests(bundle, tests)
   const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-batches-'))
+  // Some tests act as another user, who must be able to enter the folder of the program.
+  chmodSync(folder, 0o755)
   const programs = writePrograms(folder, bundle, divide(tests, processes))
   const buildInfo = path.join(cache, 'tsc.tsbuildinfo')
   const results = await Promise.all([

@@ -28,20 +28,58 @@ export function formatInstant(at: number): string {
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
 
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+
+const MAIL_DATE = new RegExp(
+  `^(?:(${WEEKDAYS.join('|')}), )?(\\d{1,2}) (${MONTHS.join('|')}) (\\d{4}) ` +
+    '(\\d\\d:\\d\\d(?::\\d\\d)?) (GMT|UTC?|[+-]\\d{4})$',
+  'i',
+)
+
 /**
- * Parses an instant of a request (ISO 8601): a date, or a date and a time with T or a space between
- * them. Without an offset the time is UTC; a date alone is the beginning of its UTC day.
- * @returns epoch milliseconds; undefined for any other text and for a day that does not exist
+ * Parses an instant of a request. In ISO 8601: a date, or a date and a time with T or a space between
+ * them. Without an offset the time is UTC; a date alone is the beginning of its UTC day. Or as HTTP and
+ * mail write it (RFC 1123): `Sun, 29 Nov 2026 08:00:00 GMT`.
+ * @returns epoch milliseconds; undefined for any other text, for a day that does not exist, and for a
+ *   weekday that is not the day's
  */
 export function parseInstant(text: string): { at: number; isDay: boolean } | undefined {
   const [, day, time, offset = 'Z'] = INSTANT.exec(text) ?? []
-  if (day === undefined) return undefined
-  const midnight = Date.parse(`${day}T00:00:00Z`)
-  // `Date.parse` reads 30 February as 2 March.
-  if (Number.isNaN(midnight) || !formatInstant(midnight).startsWith(day)) return undefined
+  if (day === undefined) return parseMailDate(text)
+  const midnight = midnightOf(day)
+  if (midnight === undefined) return undefined
   if (time === undefined) return { at: midnight, isDay: true }
   const at = Date.parse(`${day}T${time}${offset.toUpperCase()}`)
   return Number.isNaN(at) ? undefined : { at, isDay: false }
+}
+
+/** As `parseInstant`; undefined for a text that says its time zone, too. */
+export function parseZoneless(text: string): { at: number; isDay: boolean } | undefined {
+  const [, day, , offset] = INSTANT.exec(text) ?? []
+  return day === undefined || offset !== undefined ? undefined : parseInstant(text)
+}
+
+function parseMailDate(text: string): { at: number; isDay: boolean } | undefined {
+  const found = MAIL_DATE.exec(text)
+  if (found === null) return undefined
+  const [, weekday, date = '', month = '', year, time, zone = ''] = found
+  const monthNumber = MONTHS.indexOf(month.toLowerCase()) + 1
+  const day = `${year}-${padTwo(monthNumber)}-${date.padStart(2, '0')}`
+  const midnight = midnightOf(day)
+  if (midnight === undefined) return undefined
+  const isOtherDay =
+    weekday !== undefined && WEEKDAYS[new Date(midnight).getUTCDay()] !== weekday.toLowerCase()
+  if (isOtherDay) return undefined
+  const at = Date.parse(`${day}T${time}${/^[+-]/.test(zone) ? zone : 'Z'}`)
+  return Number.isNaN(at) ? undefined : { at, isDay: false }
+}
+
+/** Of a day as YYYY-MM-DD; undefined if there is none: `Date.parse` reads 30 February as 2 March. */
+function midnightOf(day: string): number | undefined {
+  const midnight = Date.parse(`${day}T00:00:00Z`)
+  const isDay = !Number.isNaN(midnight) && formatInstant(midnight).startsWith(day)
+  return isDay ? midnight : undefined
 }
 
 /** Formats an instant for a sentence: UTC, to the second. */

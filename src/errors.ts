@@ -107,6 +107,28 @@ export const ERROR_CODES: readonly string[] = Object.keys(MEANINGS)
 /** One invalid field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
 
+/** A field of a request that took effect without it, or not as it was meant. */
+export type FieldWarning = {
+  /** Dot path. */
+  field: string
+  message: string
+  /** The name, or the change, that was probably meant. */
+  suggestion: string | null
+}
+
+/** A name in a request that nothing reads. */
+export type UnknownName = {
+  /** The path of the object that has the name. */
+  path: readonly string[]
+  name: string
+  /** The names that it could have. */
+  known: readonly string[]
+  /** Null, false, 0, or an empty text or list: how programs write an absent option. */
+  isEmpty?: boolean
+  /** In place of `There is no such field`. */
+  text?: string
+}
+
 type ErrorContext = {
   /** The underlying error; logged, never shown. */
   cause?: unknown
@@ -149,9 +171,34 @@ export class AppError extends Error {
   }
 }
 
-/** A VALIDATION_ERROR (422) with one entry for each field that breaks a declared shape or limit. */
-export function invalid(fields: FieldError[], text = 'The request is not valid.'): AppError {
+/**
+ * A VALIDATION_ERROR (422) with one entry for each field that breaks a declared shape or limit. Its text is
+ * the first of them, because many clients show nothing else: `from: required`.
+ */
+export function invalid(fields: FieldError[], text = firstFault(fields)): AppError {
   return new AppError('VALIDATION_ERROR', text, { fields })
+}
+
+/** Whether a thrown value is a VALIDATION_ERROR: the input is at fault. */
+export function isInvalid(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'VALIDATION_ERROR'
+}
+
+/** Characters of the text of a refusal, which the request log keeps. */
+const MAX_FAULT_LENGTH = 300
+
+/** One line: a field may be a name of the request's own. */
+function firstFault([first]: readonly FieldError[]): string {
+  if (first === undefined) return 'The request is not valid.'
+  const { field, message } = first
+  const text = field === '' ? message : `${field}: ${lowerFirst(message)}`
+  const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+  return line.length > MAX_FAULT_LENGTH ? `${line.slice(0, MAX_FAULT_LENGTH)}…` : line
+}
+
+/** Keeps abbreviations, such as `URL`, and what stands in quotes. */
+function lowerFirst(text: string): string {
+  return /^[A-Z](?![A-Z])/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text
 }
 
 /** No such resource is visible to the caller. `error.details` holds its kind and id. */

@@ -25,6 +25,8 @@ const DELIVERY_MS = [
   ...[1, 5, 15, 60, 6 * 60, 24 * 60].map((count) => count * MINUTE_MS),
 ]
 
+export const ATTEMPT_OUTCOMES = ['delivered', 'relayed', 'deferred', 'bounced', 'failed']
+
 /** Every histogram of the program; `/metrics` shows all of them. */
 export const HISTOGRAM_TEXTS = {
   pillarbox_accept_duration_seconds: {
@@ -42,7 +44,7 @@ export const HISTOGRAM_TEXTS = {
   pillarbox_attempt_duration_seconds: {
     help: 'Duration of the attempts to deliver emails, by outcome',
     label: 'outcome',
-    values: ['delivered', 'relayed', 'deferred', 'bounced', 'failed'],
+    values: ATTEMPT_OUTCOMES,
     boundsMs: REMOTE_MS,
   },
   pillarbox_attempt_step_duration_seconds: {

@@ -56,7 +56,7 @@ export function createLog(
   out?: DestinationStream,
   { onLeftOut = () => undefined, elapsed = () => performance.now() }: LogOptions = {},
 ): Log {
-  const lines = out === undefined ? gather(destination({ fd: 2, sync: true })) : unbuffered(out)
+  const lines = out === undefined ? gather(standardError()) : unbuffered(out)
   const limiter = createLimiter(elapsed, onLeftOut)
   return pino(
     {
@@ -118,6 +118,15 @@ type Lines = DestinationStream & { flush(): void }
 
 function unbuffered(out: DestinationStream): Lines {
   return { write: (line) => out.write(line), flush: () => undefined }
+}
+
+/** A terminal that was closed takes no more lines (EIO, EPIPE), and a server that stops goes on without. */
+function standardError(): DestinationStream {
+  const out = destination({ fd: 2, sync: true })
+  out.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EIO' && error.code !== 'EPIPE') throw error
+  })
+  return out
 }
 
 function gather(out: DestinationStream): Lines {

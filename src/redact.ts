@@ -108,7 +108,7 @@ function maskLocalPart(all: string, localPart: string, at: string): string {
 }
 
 function isPrivate(name: string, value: unknown): boolean {
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return false
+  if (value == null || typeof value === 'number' || typeof value === 'boolean') return false
   if (name === 'code' && typeof value === 'string') return !ERROR_CODE.test(value)
   return PRIVATE_FIELD.test(name)
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { FOLLOWERS } from '../src/features/events/followers.ts'
+import { countWork } from '../src/features/metrics/work-counts.ts'
 import { acceptInboundMessage } from '../src/features/receiving/accept/accept-message.ts'
 import { enqueueJob } from '../src/jobs/enqueue.ts'
 import { eq } from '../src/store/drizzle.ts'
@@ -146,4 +148,24 @@ test('a stop answers the requests that wait for Stripe', async (t) => {
   await asked.promise
   await program.stop()
   assert.equal((await answer).status, 503)
+})
+
+test('each follower whose lag is shown handles the events of a server, so its lag falls to 0', async (t) => {
+  const program = await startProgram()
+  t.after(program.close)
+  await program.receive('dest.test')
+  const { core, project } = program
+  const email = await program.command(
+    ...['send', '--project', project.id, '--from', 'shop@example.test', '--to', 'a@dest.test'],
+    ...['--subject', 'Hello', '--html', '<p>Hello</p>'],
+  )
+  await program.untilState((email as { id: string }).id, 'delivered')
+  const shown = await eventually(async () => {
+    const { lags } = await countWork(core)
+    return lags.length >= FOLLOWERS.length && lags.every(({ lag }) => lag === 0) ? lags : undefined
+  })
+  assert.deepEqual(
+    shown.map(({ name }) => name),
+    FOLLOWERS.toSorted(),
+  )
 })

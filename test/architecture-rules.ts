@@ -24,6 +24,7 @@ const free = [
   'redact',
   'lru',
   'nfc',
+  'json-text',
   'turns',
 ]
 
@@ -40,6 +41,7 @@ const table: Record<string, string[] | 'any'> = {
   redact: [],
   lru: [],
   nfc: [],
+  'json-text': [],
   turns: [],
   'queue-class': [],
   config: [],

@@ -29,6 +29,7 @@ import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts
 import { buildMessage, renderMessage } from '../src/mail/compose/build-message.ts'
 import { signDkim } from '../src/mail/compose/dkim.ts'
 import { findInMessage } from '../src/mail/compose/message-findings.ts'
+import { markdownToHtml } from '../src/mail/html/markdown-to-html.ts'
 import { createTemplateCache } from '../src/mail/precomposed/template-cache.ts'
 import { compileTemplate, renderTemplate } from '../src/mail/template/template.ts'
 import { createWebhookClient } from '../src/outbound/http/webhook-client.ts'
@@ -176,6 +177,7 @@ function createIdleOutbound(): Core['outbound'] {
       ({ source, format }) =>
         renderTemplate(compileTemplate(source, format), variables, { at }).text,
     )
+  const convertMarkdown = async (source: string) => markdownToHtml(source)
   const state = {
     siteOf: (domain: string) => domain,
     capacity: () => 1_000,
@@ -187,7 +189,14 @@ function createIdleOutbound(): Core['outbound'] {
     restrictionOf: () => null,
     sites: () => [],
   }
-  return { preview, inspect, sign, renderTexts, ...state } as unknown as Core['outbound']
+  return {
+    preview,
+    inspect,
+    sign,
+    renderTexts,
+    convertMarkdown,
+    ...state,
+  } as unknown as Core['outbound']
 }
 
 /** Finds everything well and connects to nothing. */

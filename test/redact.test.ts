@@ -153,6 +153,13 @@ test('fields that hold content are hidden, whatever they hold', () => {
   assert.ok(!text().includes(content), text())
 })
 
+test('a private field without a value is left out, or null', () => {
+  const { log, text } = openLog('info')
+  log.info({ code: undefined, text: undefined, body: null }, 'a line')
+  const { level, time, msg, ...fields } = JSON.parse(text())
+  assert.deepEqual([msg, fields], ['a line', { body: null }])
+})
+
 test('addresses are masked in every field and text at info, and complete at debug', () => {
   const address = 'alice.long@example.com'
   const write = (level: LogLevel) => {

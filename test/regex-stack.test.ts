@@ -47,7 +47,6 @@ const BOUNDED: Bound[] = [
     code: { 'src/mail/replies/match-reply.ts': ['reply.text.slice(0, MAX_MATCHED_LENGTH)'] },
   })),
   { file: 'src/mail/precomposed/body.ts', length: 2_000_000, code: TEMPLATES },
-  { file: 'src/features/campaigns/check/named-variables.ts', length: 2_000_000, code: TEMPLATES },
   { file: 'src/mail/incoming/automatic.ts', length: 262_144, code: FIELDS },
   {
     file: 'src/mail/parse/decode-text.ts',
@@ -76,7 +75,12 @@ const BOUNDED: Bound[] = [
   {
     file: 'src/mail/address/named-mailbox.ts',
     length: 1_996,
-    code: { 'src/mail/address/named-mailbox.ts': ['if (text.length > MAX_TEXT_LENGTH'] },
+    code: {
+      'src/mail/address/named-mailbox.ts': [
+        'if (!mayBeMailbox(text)) return undefined',
+        'return text.length <= MAX_TEXT_LENGTH',
+      ],
+    },
   },
   {
     file: 'src/features/events/event-name.ts',
@@ -93,7 +97,6 @@ const BOUNDED: Bound[] = [
     length: 100,
     code: { 'src/features/accounts/projects/name.ts': ['if (name.length > MAX_NAME_LENGTH)'] },
   },
-  { file: 'src/cli/queue/live.ts', length: 131_072, code: OWN },
   { file: 'src/config/values/listen-address.ts', length: 131_072, code: OWN },
 ]
 

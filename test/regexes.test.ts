@@ -40,7 +40,11 @@ const BOUNDED: { files: string; length: number; by: string; code: string[] }[] =
     files: 'src/mail/address/named-mailbox.ts',
     length: 1_996,
     by: 'src/mail/address/named-mailbox.ts',
-    code: ['MAX_TEXT_LENGTH = 2 * MAX_LINE_OCTETS', 'if (text.length > MAX_TEXT_LENGTH'],
+    code: [
+      'MAX_TEXT_LENGTH = 2 * MAX_LINE_OCTETS',
+      'if (!mayBeMailbox(text)) return undefined',
+      'return text.length <= MAX_TEXT_LENGTH',
+    ],
   },
 ]
 

@@ -3,15 +3,23 @@ import { setPriority } from 'node:os'
 import path from 'node:path'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
+import { quoteWord } from '../config/shell-word.ts'
 import { AppError, describeError, hasCode } from '../errors.ts'
 import type { Sink } from '../features/backup/archive/write-archive.ts'
 import { type Backup, createBackup } from '../features/backup/create/create-backup.ts'
 import { type BackupAttempt, recordBackup } from '../features/backup/record.ts'
 import { isAnotherRunning } from '../store/snapshot/backup-lock.ts'
 import { hasCurrentSchema } from '../store/snapshot/schema-version.ts'
-import { load } from './config.ts'
-import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
-import { asFileOwner } from './engine/file-owner.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from './engine/command.ts'
+import { formatCommand } from './engine/command-line.ts'
+import { asFileOwner, requireAccess, requireWritable } from './engine/file-owner.ts'
+import { requireDatabase } from './engine/require-database.ts'
 import { writeOut } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'
 
@@ -22,8 +30,11 @@ const MIB = 1024 * 1024
 /** With `-` the archive goes to standard output, and the report to standard error. */
 export async function backupCommand(context: CommandContext, input: Input): Promise<Result> {
   const { terminal } = context
-  const loaded = load(context)
   const [given = ''] = input.args
+  if (given === '-' && terminal.stdout.isTTY === true) throw noTerminal()
+  const loaded = await context.configuration.load()
+  requireAccess(loaded.config)
+  requireDatabase(loaded, terminal)
   const file = given === '-' ? given : path.resolve(terminal.cwd, given)
   const request = {
     to: file === '-' ? writerTo(terminal) : file,
@@ -35,7 +46,11 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
   // The server records the attempts of its schedule itself.
   const keep = input.has('scheduled') ? async () => undefined : record
   const make = async () => {
-    const made = await createBackup({ loaded, now }, request).catch(async (error: unknown) => {
+    const create = async () => {
+      if (file !== '-') requireWritable(path.dirname(file), adviseStream(context, file))
+      return createBackup({ loaded, now }, request)
+    }
+    const made = await create().catch(async (error: unknown) => {
       if (isAnotherRunning(error)) throw error
       const failed = { endedAt: now(), error: describeError(error), bytes: 0, databaseBytes: 0 }
       // The failure of the backup matters more than that of its record.
@@ -49,15 +64,30 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
     return { made, unrecorded }
   }
   const { made, unrecorded } = await asFileOwner(loaded.config, make, { isFinal })
-  const result = report(file, made, { ...request, unrecorded })
+  const result = report(file, made, {
+    ...request,
+    unrecorded,
+    verify: formatCommand(['verify'], context.configPath),
+  })
   if (file !== '-') return result
   terminal.stderr.write(`${context.isJson ? JSON.stringify(result.json) : result.text}\n`)
   return null
 }
 
+function noTerminal(): UsageError {
+  return new UsageError(
+    'standard output is a terminal: write "(umask 077; pillarbox backup - > FILE)"',
+  )
+}
+
+/** The shell opens the file, as the user who gave the command; others could read it without the umask. */
+function adviseStream({ configPath }: CommandContext, file: string): string {
+  return `Use "(umask 077; ${formatCommand(['backup', '-'], configPath)} > ${quoteWord(file)})", or a folder that this user may write to.`
+}
+
 /** A backup must not migrate the database of an older program, so its record may be left out. */
 async function record(context: CommandContext, attempt: BackupAttempt): Promise<void> {
-  const { config } = load(context)
+  const { config } = await context.configuration.load()
   if (!hasCurrentSchema(config.database.file, nativeBindingPath(config.dataDir))) return
   await withCore(context, (core) => recordBackup(core, attempt))
 }
@@ -77,13 +107,17 @@ function writerTo(terminal: CommandContext['terminal']): Sink {
 function report(
   file: string,
   made: Backup,
-  { withoutSecret, unrecorded }: { withoutSecret: boolean; unrecorded: string | null },
+  {
+    withoutSecret,
+    unrecorded,
+    verify,
+  }: { withoutSecret: boolean; unrecorded: string | null; verify: string },
 ) {
   const { bytes, databaseBytes, generation, seq, sha256, durationMs, outside } = made
   const isStream = file === '-'
   const lines = [
     isStream
-      ? 'The backup was written to standard output. It cannot be read back there: run "pillarbox verify" on the file.'
+      ? `The backup was written to standard output. It cannot be read back there: run "${verify}" on the file.`
       : `${file} was written and read back.`,
     formatFields({
       size: `${formatSize(bytes)} (database ${formatSize(databaseBytes)}, files ${made.files})`,

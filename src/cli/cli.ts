@@ -2,6 +2,7 @@
 import { hasCode } from '../errors.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
 import type { Result } from './engine/command.ts'
+import { typedLike } from './engine/command-line.ts'
 import { EXIT_STATUS, writeFailure } from './engine/failure.ts'
 import { runProgram } from './engine/program.ts'
 import { processTerminal, type Terminal, writeOut } from './engine/terminal.ts'
@@ -15,17 +16,17 @@ export async function runCli(
   try {
     const table = { groups: GROUPS, commands: COMMANDS }
     const result = await runProgram(table, terminal, argv)
-    await print(terminal, result, isJson)
+    await print(terminal, outputOf(result, isJson))
     const isFailed = result !== null && 'isFailed' in result && result.isFailed === true
     return isFailed ? EXIT_STATUS.failed : EXIT_STATUS.done
   } catch (error) {
-    return writeFailure(terminal, error, isJson)
+    const names = COMMANDS.map(({ name }) => name)
+    return writeFailure(terminal, error, { isJson, typed: typedLike(argv, names) })
   }
 }
 
 /** A reader such as `head` may close the pipe early. */
-async function print(terminal: Terminal, result: Result, isJson: boolean): Promise<void> {
-  const output = outputOf(result, isJson)
+async function print(terminal: Terminal, output: string | Uint8Array): Promise<void> {
   if (output.length === 0) return
   try {
     await writeOut(terminal, output)

@@ -47,6 +47,16 @@ export const COMMANDS: CommandSpec[] = [
       ['--mode <mode>', 'sandbox, direct (to the MX) or relay (a smarthost)'],
       ['--inbound', 'receive bounces, complaints and replies at port 25'],
       ['--submission', 'accept mail from programs at ports 587 and 465'],
+      ['--relay-host <host>', 'the smarthost'],
+      ['--relay-port <port>', 'its port; by default that of --relay-tls'],
+      ['--relay-tls <tls>', 'TLS to it: starttls (default), implicit or none'],
+      ['--relay-username <name>', 'user name at the smarthost'],
+      ['--relay-password-file <file>', 'file with the password at the smarthost'],
+      ['--acme-email <address>', "your address for certificates from Let's Encrypt"],
+      ['--https', 'serve HTTPS at port 443 without a proxy; needs --acme-email'],
+      ['--backup-dir <folder>', 'folder of daily backups'],
+      ['--user <address>', 'address of the first user, who operates the server'],
+      ...PASSWORD_OPTIONS,
       ['--yes', 'ask nothing'],
     ],
     load: async () => (await import('./init/init.ts')).initCommand,
@@ -195,7 +205,9 @@ export const COMMANDS: CommandSpec[] = [
       ['--name <name>', 'new name'],
       ['--tracking <mode>', 'tracking of opens and clicks: ENABLED, DISABLED or MARKETING_ONLY'],
       ['--language <language>', 'language of pages and footers, such as "en" or "pt-BR"'],
+      ['--address <text>', 'postal address for the footer of marketing mail; "" for none'],
       ['--submission-templates <yes|no>', 'render {{ … }} in mail that programs submit by SMTP'],
+      ['--on-template-fault <send|refuse>', 'what a fault in a template of a send request does'],
       [
         '--public-key-may-update <yes|no>',
         'whether the public key may change contacts and learn their ids',
@@ -374,7 +386,10 @@ export const COMMANDS: CommandSpec[] = [
       ['!--subject <text>', 'subject; may contain {{ placeholders }}'],
       ['--html <html>', 'HTML body'],
       ['--html-file <file>', 'file with the HTML body'],
-      ['--text <text>', 'text part; made from the HTML by default'],
+      [
+        '--text <text>',
+        'text part, made from the HTML by default; without HTML, the whole message',
+      ],
     ],
     load: async () => (await import('./send.ts')).sendCommand,
   },
@@ -457,7 +472,10 @@ export const COMMANDS: CommandSpec[] = [
   {
     name: 'sandbox list',
     summary: 'list messages, newest first',
-    options: [['--limit <count>', 'maximum number of messages; 100 by default']],
+    options: [
+      ['--to <address>', 'mail to this address only, or to all that begin like it'],
+      ['--limit <count>', 'maximum number of messages; 100 by default'],
+    ],
     load: async () => (await import('./sandbox/messages.ts')).listSandboxCommand,
   },
   {
@@ -472,8 +490,8 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'sandbox open',
-    summary: 'show a message in a browser on this machine',
-    args: ID_ARGUMENT,
+    summary: 'show all messages, or one, in a browser on this machine',
+    args: '[id]',
     load: async () => (await import('./sandbox/open.ts')).openSandboxCommand,
   },
   {

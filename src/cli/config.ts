@@ -1,27 +1,32 @@
 /** `config check` and `config show`: validity, warnings and effective values. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
 import { listCertificateFaults } from '../config/certificates/faults.ts'
 import { describeOrdered } from '../config/certificates/ordered.ts'
 import type { Config } from '../config/config.ts'
-import { type Loaded, loadSettings } from '../config/load.ts'
+import { describeUnreadable, giveTo, isRefused } from '../config/file-access.ts'
+import type { Loaded } from '../config/load.ts'
 import { settingKeys } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatEffective, showSetting } from '../config/values/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { type CommandContext, type Result, withCoreAsIs } from './engine/command.ts'
-import { asFileOwner } from './engine/file-owner.ts'
+import { formatCommand } from './engine/command-line.ts'
+import { asFileOwner, findOtherOwner } from './engine/file-owner.ts'
+import { listOtherPlaces } from './engine/other-places.ts'
 import { escapeControls } from './engine/text.ts'
 
 export async function checkConfigCommand(context: CommandContext): Promise<Result> {
   // Files that root can read may be unreadable for the server.
   const isFinal = context.terminal.isWholeProcess
-  const loaded = await asFileOwner(load(context).config, async () => load(context), { isFinal })
+  const { config } = await context.configuration.load({ isQuiet: true })
+  const loaded = await asFileOwner(config, context.configuration.check, { isFinal })
   const { file } = loaded.config
   const warnings = [
     ...(await listAllWarnings(context, loaded)),
+    ...warnOfMissing(loaded),
     // A running server watches its certificates and logs these faults itself.
     ...listCertificateFaults(loaded.config, now()),
   ]
@@ -46,7 +51,7 @@ function describeCertificate(ordered: Ordered | null): string[] {
 }
 
 export async function showConfigCommand(context: CommandContext): Promise<Result> {
-  const { config, values, origins } = load(context)
+  const { config, values, origins } = await context.configuration.load()
   const shown = Object.fromEntries(settingKeys.map((key) => [key, showSetting(key, values)]))
   const head = `# ${escapeControls(config.file ?? 'Defaults and environment (no file)')}`
   const text = `${head}\n${formatEffective(values, origins).trimEnd()}`
@@ -57,13 +62,36 @@ export async function listAllWarnings(context: CommandContext, loaded: Loaded): 
   const { config } = loaded
   return [
     ...listWarnings(loaded),
+    ...(context.configPath === undefined ? listOtherPlaces(loaded, context.terminal) : []),
+    ...warnOfRoot(config),
     ...(await findLeftovers(context, config)),
     ...(await findMailFault(context, config)),
   ]
 }
 
-export function load({ terminal, configPath }: CommandContext): Loaded {
-  return loadSettings({ configPath, env: terminal.env, cwd: terminal.cwd })
+/** A folder that is not there yet may be misspelt. Of one out of reach, nobody knows whether it is there. */
+function warnOfMissing({ values, origins }: Loaded): string[] {
+  return (['data_dir', 'backup.dir'] as const).flatMap((key) => {
+    const folder = values[key]
+    if (folder === null || !origins.has(key)) return []
+    try {
+      if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return []
+    } catch (error) {
+      const refused = isRefused(error) && describeUnreadable(folder).found
+      return [`${key} is ${refused || 'a path that cannot be used'}: ${folder}`]
+    }
+    return [`${key} does not exist yet: ${folder}. If it is right, the server makes it`]
+  })
+}
+
+/** A server of root leaves files that the service cannot open later. */
+function warnOfRoot(config: Config): string[] {
+  const owner = findOtherOwner(config)
+  if (owner === undefined) return []
+  const call = giveTo(owner.uid, config.dataDir)
+  return [
+    `data_dir belongs to root, but the configuration file does not: a server of its owner cannot use data_dir. To repair it: ${call}`,
+  ]
 }
 
 /** Warns about users and keys that the sandbox created, because the other modes refuse them. */
@@ -73,14 +101,15 @@ async function findLeftovers(context: CommandContext, config: Config): Promise<s
   const found = await judgeDatabase(context, config, sandboxLeftovers)
   if (found === undefined) return []
   const { users, projects } = found
+  const { configPath } = context
   return [
     ...users.map(
       ({ address }) =>
-        `the user ${address} was created by the sandbox and is refused; run pillarbox user password --email ${address}`,
+        `the user ${address} was created by the sandbox and is refused; run ${formatCommand(['user', 'password', '--email', address], configPath)}`,
     ),
     ...projects.map(
       ({ id, name }) =>
-        `the keys of project ${name} were created by the sandbox and are refused; run pillarbox project keys ${id} --regenerate`,
+        `the keys of project ${name} were created by the sandbox and are refused; run ${formatCommand(['project', 'keys', id, '--regenerate'], configPath)}`,
     ),
   ]
 }

@@ -42,7 +42,11 @@ export async function doctorCommand(context: CommandContext, input: Input): Prom
     checks,
   }
   const notes = made.note === null ? [] : [made.note]
-  const text = [...notes, formatRows(checks), ...checks.flatMap(formatFault)].join('\n\n')
+  const text = [
+    ...notes,
+    formatRows(checks),
+    ...checks.flatMap((check) => formatFault(check, context)),
+  ].join('\n\n')
   return { json, text, isFailed: json.status === 'failed' }
 }
 
@@ -74,9 +78,12 @@ function formatRows(checks: readonly CheckResult[]): string {
   return formatTable(['STATUS', 'CHECK', 'SEEN'], rows, '')
 }
 
-function formatFault({ id, status, evidence, fix }: CheckResult): string[] {
+function formatFault(
+  { id, status, evidence, fix }: CheckResult,
+  { typed }: Pick<CommandContext, 'typed'>,
+): string[] {
   if (status === 'ok' || status === 'skipped') return []
-  const fixes = (fix ?? '').split('\n').map((line) => `    ${escapeControls(line)}`)
+  const fixes = (fix ?? '').split('\n').map((line) => `    ${typed(escapeControls(line))}`)
   const head = `${id}: ${status}\n  ${escapeControls(evidence)}`
   return [fix === null ? head : [head, '  to repair it:', ...fixes].join('\n')]
 }

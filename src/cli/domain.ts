@@ -1,4 +1,6 @@
 /** `domain …`: sender domains and their DNS records. */
+import { getServers } from 'node:dns'
+import { getProject } from '../features/accounts/projects/projects.ts'
 import { addDomain } from '../features/domains/add.ts'
 import { deleteDomain } from '../features/domains/delete.ts'
 import { type DomainLookup, getDomain } from '../features/domains/get.ts'
@@ -10,6 +12,7 @@ import type { DomainView } from '../features/domains/view.ts'
 import { displayDomain } from '../mail/address/address.ts'
 import { isUuid } from '../store/ids.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
+import { formatCommand } from './engine/command-line.ts'
 import { escapeControls, formatTable } from './engine/text.ts'
 
 export async function addDomainCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -20,7 +23,7 @@ export async function addDomainCommand(context: CommandContext, input: Input): P
   }))
   const shown = showRecords(added, input)
   const zone = shown.map(formatZoneLine)
-  const next = `Create these records, then run: pillarbox domain verify ${added.domain}`
+  const next = `Create these records, then run: ${formatCommand(['domain', 'verify', added.domain], context.configPath)}`
   const text = [
     describeDomain(added, shown),
     ['The same records as lines of a zone file:', '', ...zone].join('\n'),
@@ -35,8 +38,37 @@ export async function addDomainCommand(context: CommandContext, input: Input): P
 export async function verifyDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const lookup = readLookup(input)
   const trust = input.has('trust')
-  const domain = await withCore(context, (core) => verifyDomain(core, lookup, { trust }))
-  return { json: domain, text: describeDomain(domain, showRecords(domain, input)) }
+  const { domain, servers } = await withCore(context, async (core) => ({
+    domain: await verifyDomain(core, lookup, { trust }),
+    servers: core.config.dns.servers,
+  }))
+  const shown = describeDomain(domain, showRecords(domain, input))
+  if (trust) return { json: domain, text: shown }
+  const { lines, isFailed } = listFaults(domain, servers)
+  return { json: domain, text: [shown, ...lines.map(escapeControls)].join('\n\n'), isFailed }
+}
+
+/**
+ * Why the domain may send nothing, and for how many records nobody knows. Only a required record that was not
+ * found is a failure.
+ */
+function listFaults({ domain, records }: DomainView, servers: readonly string[]) {
+  const counted = records.filter(({ purpose }) => purpose !== 'replies')
+  const lacking = counted.filter((record) => record.required && record.state !== 'found')
+  const wrong = lacking
+    .filter(({ state }) => state !== 'unknown')
+    .map(({ state, type, name }) => `${type} ${name} is ${state}`)
+  const unknown = counted.filter(({ state }) => state === 'unknown').length
+  const asked = (servers.length > 0 ? servers : getServers()).join(', ')
+  const lines = [
+    ...(wrong.length > 0
+      ? [`A required record of ${domain} is not right: ${wrong.join(', ')}.`]
+      : []),
+    ...(unknown > 0
+      ? [`DNS did not answer (servers ${asked}) for ${unknown} of ${counted.length} records.`]
+      : []),
+  ]
+  return { lines, isFailed: lacking.length > 0 }
 }
 
 export async function removeDomainCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -52,7 +84,11 @@ export async function removeDomainCommand(context: CommandContext, input: Input)
 }
 
 export async function listDomainsCommand(context: CommandContext, input: Input): Promise<Result> {
-  const domains = await withCore(context, (core) => listDomains(core, input.text('project')))
+  const projectId = input.text('project')?.trim().toLowerCase()
+  const domains = await withCore(context, async (core) => {
+    if (projectId !== undefined) await getProject(core, projectId)
+    return listDomains(core, projectId)
+  })
   const rows = domains.map((domain) => [
     domain.id,
     domain.domain,
@@ -90,9 +126,13 @@ function describeServer(records: readonly ServerRecord[]): string {
   return `Records of the server itself:\n\n${formatTable(['STATE', 'TYPE', 'NAME', 'VALUE'], rows, '')}`
 }
 
+const STATUS_WORDS: Partial<Record<DomainView['status'], string>> = {
+  TemporaryFailure: 'DNS did not answer',
+}
+
 function describeStanding({ verified, trusted, status }: DomainView): string {
   if (trusted) return 'trusted'
-  return verified ? 'verified' : `not verified (${status})`
+  return verified ? 'verified' : `not verified (${STATUS_WORDS[status] ?? status})`
 }
 
 function describeRecord(record: DomainView['records'][number]): string {

@@ -3,18 +3,22 @@ import path from 'node:path'
 import { formatInstant, now } from '../clock.ts'
 import { watchSpace } from '../features/backup/create/space-watch.ts'
 import { exportProject } from '../features/project-export/export-project.ts'
-import { load } from './config.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
-import { asFileOwner } from './engine/file-owner.ts'
+import { asFileOwner, requireAccess, requireWritable } from './engine/file-owner.ts'
+import { requireDatabase } from './engine/require-database.ts'
 import { escapeControls, formatTable } from './engine/text.ts'
 
 export async function exportCommand(context: CommandContext, input: Input): Promise<Result> {
   const { terminal } = context
-  const { config } = load(context)
+  const loaded = await context.configuration.load()
+  const { config } = loaded
   const projectId = input.required('project').trim().toLowerCase()
   const byDefault = `pillarbox-export-${projectId}-${formatInstant(now()).slice(0, 10)}`
   const folder = path.resolve(terminal.cwd, input.text('to') ?? byDefault)
+  requireAccess(config)
+  requireDatabase(loaded, terminal)
   const act = async () => {
+    requireWritable(path.dirname(folder), 'Choose a folder that this user may write to, with --to.')
     const folders = [path.dirname(config.database.file), path.dirname(folder)]
     const { minFreeBytes } = config.backup
     const space = await watchSpace({ folders, minFreeBytes })

@@ -11,6 +11,7 @@ import {
   withCore,
   withCoreAsIs,
 } from './engine/command.ts'
+import { formatCommand } from './engine/command-line.ts'
 
 const NAMES: Readonly<Record<keyof HeldCounts, string>> = {
   emails: 'emails outside campaigns',
@@ -32,7 +33,7 @@ export async function fenceCommand(context: CommandContext): Promise<Result> {
   const text = [
     `Generation ${generation}. Held: ${formatHeld(held)}.`,
     'All sessions, invitations and links for one use have ended; keys and links in mail work.',
-    'To let it go out: pillarbox queue release --restored [--project <id>]',
+    `To let it go out: ${formatCommand(['queue', 'release', '--restored'], context.configPath)} [--project <id>]`,
   ]
   return { json: { generation, held }, text: text.join('\n') }
 }

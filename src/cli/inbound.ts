@@ -16,6 +16,7 @@ import {
   UsageError,
   withCore,
 } from './engine/command.ts'
+import { formatCommand } from './engine/command-line.ts'
 import { escapeControls, formatFields, formatTable, formatTime, shorten } from './engine/text.ts'
 
 type ListedMessage = Pick<ShownMessage, 'recipients' | 'reversePath' | 'sender'>
@@ -49,14 +50,18 @@ export async function listInboundCommand(context: CommandContext, input: Input):
     shorten(message.error ?? message.remark ?? message.subject ?? '', 90),
   ])
   const head = ['ID', 'RECEIVED', 'STATE', 'TO', 'FROM', 'SUBJECT']
-  return { json, text: formatTable(head, rows, describeNone(counts)) }
+  return { json, text: formatTable(head, rows, describeNone(counts, context)) }
 }
 
 /** Describes the messages that an empty list does not show. */
-function describeNone({ waiting, ended }: { waiting: number; ended: number }): string {
+function describeNone(
+  { waiting, ended }: { waiting: number; ended: number },
+  { configPath }: CommandContext,
+): string {
+  const list = formatCommand(['inbound', 'list', '--all'], configPath)
   const lines = [NONE]
   if (waiting > 0) lines.push(`Waiting to be read: ${waiting}.`)
-  if (ended > 0) lines.push(`Read: ${ended}. See the newest with: pillarbox inbound list --all`)
+  if (ended > 0) lines.push(`Read: ${ended}. See the newest with: ${list}`)
   return lines.join('\n')
 }
 

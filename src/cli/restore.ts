@@ -4,17 +4,18 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { formatInstant, formatSecond, now } from '../clock.ts'
 import type { Config } from '../config/config.ts'
-import { FILE_NAME, SYSTEM_FILE } from '../config/layers/file.ts'
+import { FILE_NAME, readToml, SYSTEM_FILE } from '../config/layers/file.ts'
 import { loadConfig } from '../config/load.ts'
-import { RESTORING_FOLDER } from '../config/unfinished-restore.ts'
+import type { OutsideFile } from '../features/backup/archive/manifest.ts'
 import { relocateConfig } from '../features/backup/restore/relocate-config.ts'
 import { type Restored, restoreBackup } from '../features/backup/restore/restore-backup.ts'
 import { createLog } from '../log.ts'
-import { load } from './config.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
+import { formatCommand } from './engine/command-line.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
 import { formatHeld } from './fence.ts'
+import { UNIT_FILE } from './systemd/unit.ts'
 import { openArchive } from './verify.ts'
 
 type WrittenConfig = {
@@ -22,14 +23,19 @@ type WrittenConfig = {
   file: string | null
   /** What the operator has to do, in sentences. */
   advice: string[]
+  needed: NeededFile[]
 }
+
+/** `copyTo`: where the written configuration looks for the file, as its path there is relative. */
+type NeededFile = OutsideFile & { copyTo?: string }
 
 export async function restoreCommand(context: CommandContext, input: Input): Promise<Result> {
   const { terminal } = context
   const [file = ''] = input.args
   const to = input.text('to')
   const folder = to === undefined ? undefined : path.resolve(terminal.cwd, to)
-  const config = folder === undefined ? load(context).config : configOf(context, folder)
+  const config =
+    folder === undefined ? (await context.configuration.load()).config : configOf(context, folder)
   const source = openArchive(terminal, file)
   const act = async () => {
     const restored = await restoreBackup({ config, now, log: createLog('fatal') }, source)
@@ -49,12 +55,11 @@ export async function restoreCommand(context: CommandContext, input: Input): Pro
 /** The configuration of `--to`: the folder alone counts, and a secret of the environment. */
 function configOf({ terminal, configPath }: CommandContext, folder: string): Config {
   const secret = terminal.env.PILLARBOX_SECRET
-  const nowhere = path.join(folder, RESTORING_FOLDER, 'none')
   const env = {
     PILLARBOX_DATA_DIR: folder,
     ...(secret === undefined ? {} : { PILLARBOX_SECRET: secret }),
   }
-  const config = loadConfig({ cwd: nowhere, systemFile: path.join(nowhere, FILE_NAME), env })
+  const config = loadConfig({ cwd: folder, configPath: null, env })
   return { ...config, file: ownerFileOf({ terminal, configPath }) }
 }
 
@@ -70,17 +75,21 @@ function ownerFileOf({
   return existsSync(SYSTEM_FILE) ? SYSTEM_FILE : null
 }
 
-function keepConfig({ configText }: Restored): WrittenConfig {
-  if (configText === undefined) return { file: null, advice: [] }
+function keepConfig({ configText, manifest }: Restored): WrittenConfig {
+  const needed = manifest.outside
+  if (configText === undefined) return { file: null, advice: [], needed }
   const text = `The configuration in the backup was not used: "tar --zstd -xOf FILE ${FILE_NAME}" shows it.`
-  return { file: null, advice: [text] }
+  return { file: null, advice: [text], needed }
 }
 
 /** Writes the configuration beside the data, never over an existing file. */
-async function writeConfig(folder: string, { configText }: Restored): Promise<WrittenConfig> {
+async function writeConfig(
+  folder: string,
+  { configText, manifest: { outside } }: Restored,
+): Promise<WrittenConfig> {
   if (configText === undefined) {
     const text = `The backup has no configuration file: write one with data_dir = ${JSON.stringify(folder)}.`
-    return { file: null, advice: [text] }
+    return { file: null, advice: [text], needed: outside }
   }
   const moved = relocateConfig(configText.toString('utf8'), folder)
   const name = path.join(folder, FILE_NAME)
@@ -100,7 +109,26 @@ async function writeConfig(folder: string, { configText }: Restored): Promise<Wr
           ? `${file} is the configuration of the backup as it was: set data_dir to ${JSON.stringify(folder)} in it before you use it.`
           : `${name} was there and was not changed: the configuration of the backup is ${file}.`,
       ]
-  return { file, advice }
+  const needed = moved === undefined ? outside : locateNeeded(outside, { file, text: moved })
+  return { file, advice, needed }
+}
+
+/** A relative path of a configuration counts from its folder. */
+function locateNeeded(
+  outside: readonly OutsideFile[],
+  written: { file: string; text: string },
+): NeededFile[] {
+  const { given } = readToml(written)
+  const named = outside.map((one) => {
+    const value = given.get(one.key)?.value
+    const isReplaced = outside.some(({ key, place }) => key === one.key && !path.isAbsolute(place))
+    if (isReplaced || typeof value !== 'string' || path.isAbsolute(value)) return one
+    return { ...one, copyTo: path.resolve(path.dirname(written.file), value) }
+  })
+  // A setting that is not given may have the file of another one.
+  return named.map((one) =>
+    given.has(one.key) ? one : { ...named.find(({ place }) => place === one.place), ...one },
+  )
 }
 
 async function freeName(name: string): Promise<string> {
@@ -110,12 +138,25 @@ async function freeName(name: string): Promise<string> {
   }
 }
 
+/** `config`: the file that `serve` uses; the service uses that of the system. */
+export function describeStart(
+  serve: string,
+  { config, hasUnit }: { config: string | null; hasUnit: boolean },
+): string {
+  if (!hasUnit) return serve
+  const start = 'systemctl start pillarbox'
+  return config === SYSTEM_FILE
+    ? start
+    : `${serve}     or, with this configuration in ${SYSTEM_FILE}: ${start}`
+}
+
 function toJson(
   { dataDir }: Config,
   { manifest, generation, held, newestWishAt, secrets }: Restored,
   { written, at }: { written: WrittenConfig; at: number },
 ) {
-  const { createdAt, version, outside } = manifest
+  const { createdAt, version } = manifest
+  const outside = written.needed
   const gapMs = Math.max(0, at - Date.parse(createdAt))
   const common = { folder: dataDir, config: written.file, createdAt, version, gapMs, generation }
   const wishAt = newestWishAt === null ? null : formatInstant(newestWishAt)
@@ -127,9 +168,10 @@ function report(
   { manifest, generation, held, newestWishAt, secrets }: Restored,
   { written, at }: { written: WrittenConfig; at: number },
 ): string {
-  const { createdAt, hostname, outside } = manifest
+  const { createdAt, hostname } = manifest
+  const { needed } = written
   const config = written.file ?? file
-  const option = config === null ? '' : ` --config ${config}`
+  const call = (...words: string[]) => formatCommand(words, config ?? undefined)
   const lines = [
     `The backup of ${hostname} was restored to ${dataDir}, as generation ${generation}.`,
     '',
@@ -148,13 +190,15 @@ function report(
       : [
           `The previous secret is in ${path.join(dataDir, 'secret_previous')}: set secret_previous_file to it.`,
         ]),
-    ...(outside.length > 0 ? ['', 'Not inside the backup, and needed:'] : []),
-    ...outside.map(({ key, place }) => `  ${key}  ${place}`),
+    ...(needed.length > 0 ? ['', 'Not inside the backup, and needed:'] : []),
+    ...needed.map(({ key, place, copyTo }) =>
+      copyTo === undefined ? `  ${key}  ${place}` : `  ${key}  copy ${place} to ${copyTo}`,
+    ),
     '',
     'Next:',
-    `  pillarbox${option} config check`,
-    `  pillarbox${option} serve`,
-    `  pillarbox${option} queue release --restored     when what is held may go out`,
+    `  ${call('config', 'check')}`,
+    `  ${describeStart(call('serve'), { config, hasUnit: existsSync(UNIT_FILE) })}`,
+    `  ${call('queue', 'release', '--restored')}     when what is held may go out`,
   ]
   return lines.map(escapeControls).join('\n')
 }

@@ -1,4 +1,5 @@
 /** `send`: accepts one email as `POST /v1/send` does; a running server delivers it. */
+
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,9 +7,16 @@ import { AppError, describeError } from '../errors.ts'
 import type { Project } from '../features/accounts/rows.ts'
 import { projectNotFound } from '../features/directory.ts'
 import { type AcceptedMessage, acceptOnce } from '../features/messages/accept/accept-message.ts'
+import {
+  createTemplateChecker,
+  describeFieldFault,
+  type FieldFault,
+} from '../features/messages/accept/template-check.ts'
 import type { OpenCore } from '../features/open-core.ts'
+import { findSuppressed } from '../features/suppressions/find.ts'
 import { type NamedMailbox, parseNamedMailbox } from '../mail/address/named-mailbox.ts'
 import { MAX_SUBJECT_LENGTH } from '../mail/limits.ts'
+import { isOneFieldLine } from '../mail/one-line.ts'
 import {
   type CommandContext,
   type Input,
@@ -16,6 +24,7 @@ import {
   UsageError,
   withCore,
 } from './engine/command.ts'
+import { formatCommand } from './engine/command-line.ts'
 import { escapeControls } from './engine/text.ts'
 
 export async function sendCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -23,24 +32,41 @@ export async function sendCommand(context: CommandContext, input: Input): Promis
     to: [readAddress(input, 'to')],
     from: readAddress(input, 'from'),
     subject: readSubject(input),
-    body: await readBody(context, input),
-    text: readText(input),
+    ...(await readTexts(context, input)),
   }
   return withCore(context, async (core) => {
     const project = await getProject(core, input.required('project'))
     const once = { idempotency: undefined, toResponseData: (accepted: AcceptedMessage) => accepted }
-    const { emails, warnings } = await acceptOnce(core, { project, request }, once)
-    const [accepted] = emails
-    if (accepted === undefined) throw new TypeError('an accepted request has no email')
-    const { id, contactId, recipient } = accepted
+    const check = { find: createTemplateChecker() }
+    const { emails, ...accepted } = await acceptOnce(core, { project, request, check }, once)
+    const warnings = [...accepted.faults.map(warnOfFault), ...accepted.warnings]
+    const [email] = emails
+    if (email === undefined) throw new TypeError('an accepted request has no email')
+    const { id, contactId, recipient, state } = email
+    const history = formatCommand(['queue', 'show', id], context.configPath)
     const lines = [
-      `Accepted for ${escapeControls(recipient)}: pillarbox queue show ${id}`,
+      state === 'suppressed'
+        ? `Not sent: ${escapeControls(recipient)} is suppressed (${await findReason(core, { project, recipient })}): ${history}`
+        : `Accepted for ${escapeControls(recipient)}: ${history}`,
       ...warnings.map((warning) => `Warning: ${escapeControls(warning)}`),
     ]
-    const facts = { id, contact: { id: contactId, email: recipient } }
+    const facts = { id, contact: { id: contactId, email: recipient }, state }
     const json = warnings.length === 0 ? facts : { ...facts, warnings }
     return { json, text: lines.join('\n') }
   })
+}
+
+/** Of the suppression that ended the email, unless somebody removed it since. */
+async function findReason(
+  core: OpenCore,
+  { project, recipient }: { project: Project; recipient: string },
+): Promise<string> {
+  const found = await findSuppressed(core, recipient)
+  return found.find(({ projectId }) => projectId === project.id)?.reason ?? 'removed since'
+}
+
+function warnOfFault(fault: FieldFault): string {
+  return `${fault.field}: ${describeFieldFault(fault)}`
 }
 
 function readAddress(input: Input, option: 'to' | 'from'): NamedMailbox {
@@ -51,25 +77,24 @@ function readAddress(input: Input, option: 'to' | 'from'): NamedMailbox {
 
 function readSubject(input: Input): string {
   const subject = input.required('subject')
-  const isLine = /^[^\x00-\x08\x0a-\x1f\x7f]+$/.test(subject)
-  if (isLine && subject.length <= MAX_SUBJECT_LENGTH) return subject
+  if (subject !== '' && isOneFieldLine(subject) && subject.length <= MAX_SUBJECT_LENGTH)
+    return subject
   throw new UsageError(`--subject: expected one line of at most ${MAX_SUBJECT_LENGTH} characters`)
 }
 
-async function readBody({ terminal }: CommandContext, input: Input): Promise<string> {
-  const [html, file] = [input.text('html'), input.text('htmlFile')]
-  if ((html === undefined) === (file === undefined)) {
-    throw new UsageError('either --html or --html-file is needed')
+/** HTML, text or both. */
+async function readTexts({ terminal }: CommandContext, input: Input) {
+  const [html, file, text] = [input.text('html'), input.text('htmlFile'), input.text('text')]
+  if (html !== undefined && file !== undefined) {
+    throw new UsageError('either --html or --html-file, not both')
   }
-  const body = html ?? (await readTextFile(path.resolve(terminal.cwd, file ?? '')))
+  const body = file === undefined ? html : await readTextFile(path.resolve(terminal.cwd, file))
+  if (body === undefined && text === undefined) {
+    throw new UsageError('--html, --html-file or --text is needed')
+  }
   if (body === '') throw new UsageError('the body is empty')
-  return body
-}
-
-function readText(input: Input): string | undefined {
-  const text = input.text('text')
   if (text === '') throw new UsageError('the text is empty')
-  return text
+  return { body, text }
 }
 
 async function readTextFile(file: string): Promise<string> {

@@ -1,15 +1,17 @@
 /**
- * Runs the server until SIGTERM or SIGINT, then finishes the work under way or puts it back, within
+ * Runs the server until SIGTERM, SIGINT or SIGHUP, then finishes the work under way or puts it back, within
  * 10 seconds. A second signal, or the end of that time, kills the process; accepted mail is on disk.
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from '../app.ts'
 import { createCounters } from '../counters.ts'
 import { createLog, type Log } from '../log.ts'
-import { listAllWarnings, load } from './config.ts'
+import { listAllWarnings } from './config.ts'
 import type { CommandContext, Result } from './engine/command.ts'
+import { asFileOwner } from './engine/file-owner.ts'
 import type { Signals } from './engine/terminal.ts'
 import { reportServiceState } from './systemd/service-state.ts'
+import { explainUnconfigured } from './systemd/unconfigured.ts'
 import { formatWelcome } from './welcome.ts'
 
 /**
@@ -20,11 +22,19 @@ import { formatWelcome } from './welcome.ts'
  */
 const HEAP_FLAGS = ['--heap-growing-percent=40', '--max-semi-space-size=0']
 const STOP_WITHIN_MS = 9_500
-const STOP_SIGNALS: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
+const STOP_SIGNALS: NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
+/** A server that root starts runs as the owner of its files: see `engine/file-owner.ts`. */
 export async function serveCommand(context: CommandContext): Promise<Result> {
   HEAP_FLAGS.forEach(setFlagsFromString)
-  const loaded = load(context)
+  const { config } = await context.configuration.load({ isQuiet: true })
+  const isFinal = context.terminal.isWholeProcess
+  return asFileOwner(config, () => serve(context), { isFinal, makesDataDir: true })
+}
+
+async function serve(context: CommandContext): Promise<Result> {
+  // Again, because the server reads its certificates as this user.
+  const loaded = await context.configuration.check()
   const counters = createCounters()
   const log = createLog(loaded.config.log.level, undefined, {
     onLeftOut: () => counters.add('pillarbox_log_lines_suppressed_total'),
@@ -41,6 +51,8 @@ export async function serveCommand(context: CommandContext): Promise<Result> {
     service.stopping()
     await stop(app, log)
     return null
+  } catch (error) {
+    throw explainUnconfigured(error, { env: context.terminal.env, loaded })
   } finally {
     service.close()
     stopping.removeListeners()
@@ -65,7 +77,10 @@ async function stop(app: App, log: Log): Promise<void> {
   }
 }
 
-/** Listens for the first signal only; the second one has its default effect. */
+/**
+ * Listens for the first signal only; the second one has its default effect. SIGHUP has none any more: shells send
+ * their jobs a second one when a terminal is closed.
+ */
 function waitForSignal(signals: Signals) {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   const listeners = STOP_SIGNALS.map((signal) => ({
@@ -78,6 +93,9 @@ function waitForSignal(signals: Signals) {
   const removeListeners = () => {
     for (const { signal, listener } of listeners) signals.off(signal, listener)
   }
+  signals.on('SIGHUP', ignore)
   for (const { signal, listener } of listeners) signals.on(signal, listener)
   return { signal: promise, removeListeners }
 }
+
+const ignore = () => undefined

@@ -20,6 +20,7 @@ import {
   UsageError,
   withCore,
 } from './engine/command.ts'
+import { formatCommand } from './engine/command-line.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
 import { readLimit } from './options/limit.ts'
 import { readSince } from './options/since.ts'
@@ -45,10 +46,24 @@ export async function listSuppressionsCommand(
   const table = formatTable(
     ['ADDRESS', 'REASON', 'SINCE', 'SOURCE', ...(query.projectId ? [] : ['PROJECT'])],
     items.map(toRow),
-    'No address is suppressed.',
+    describeNone(query),
   )
   const more = end.hasMore ? `\n\nMore: --cursor ${end.cursor}` : ''
   return { json: { data: items, ...end }, text: `${table}${more}` }
+}
+
+/** An empty list is told apart from a search without a hit. */
+function describeNone({
+  search,
+  reason,
+}: {
+  search?: string | undefined
+  reason?: unknown
+}): string {
+  if (search !== undefined) return 'No suppressed address matches the search.'
+  return reason === undefined
+    ? 'No address is suppressed.'
+    : 'No address is suppressed for this reason.'
 }
 
 async function listHeldCommand(
@@ -56,6 +71,9 @@ async function listHeldCommand(
   input: Input,
   limit: number,
 ): Promise<Result> {
+  const other = ['search', 'reason', 'cursor'].find((name) => input.text(name) !== undefined)
+  if (other !== undefined)
+    throw new UsageError(`--held takes --project and --limit, not --${other}`)
   const projectId = input.text('project')
   const page = await onProject(context, input, (core) => listHeld(core, { projectId, limit }))
   const head = ['ADDRESS', 'REASON', 'SINCE', 'WAITS FOR', 'SOURCE']
@@ -85,7 +103,13 @@ export async function removeSuppressionsCommand(
 ): Promise<Result> {
   const removal = { projectId: input.required('project'), addresses: readAddresses(input.args) }
   const removed = await onProject(context, input, (core) => removeAddresses(core, removal))
-  return { json: { removed }, text: `Removed from the list: ${removed}.` }
+  const missing = new Set(removal.addresses.map(({ address }) => address)).size - removed
+  const others = missing === 0 ? '' : ` Not on it: ${missing}.`
+  return {
+    json: { removed },
+    text: `Removed from the list: ${removed}.${others}`,
+    isFailed: removed === 0,
+  }
 }
 
 export async function confirmSuppressionsCommand(
@@ -99,7 +123,7 @@ export async function confirmSuppressionsCommand(
     ...(done.dropped > 0
       ? [`Dropped because the address has accepted mail since: ${done.dropped}.`]
       : []),
-    ...describeRemaining(done),
+    ...describeRemaining(done, context),
   ]
   return { json: { since: formatInstant(scope.since), ...done }, text: lines.join('\n') }
 }
@@ -116,15 +140,20 @@ export async function undoSuppressionsCommand(
     ...(done.kept > 0
       ? [`Kept on the list because a person added the address too: ${done.kept}.`]
       : []),
-    ...describeRemaining(done),
+    ...describeRemaining(done, context),
   ]
   return { json: { since: formatInstant(scope.since), ...done }, text: lines.join('\n') }
 }
 
-function describeRemaining({ remaining }: { remaining: number }): string[] {
+function describeRemaining(
+  { remaining }: { remaining: number },
+  { configPath }: CommandContext,
+): string[] {
   return remaining === 0
     ? []
-    : [`Still held: ${remaining}. See: pillarbox suppressions list --held`]
+    : [
+        `Still held: ${remaining}. See: ${formatCommand(['suppressions', 'list', '--held'], configPath)}`,
+      ]
 }
 
 /**

@@ -16,7 +16,8 @@ import { escapeControls, formatTable } from './engine/text.ts'
 import { choosePassword } from './options/password.ts'
 
 export function createUserCommand(context: CommandContext, input: Input): Promise<Result> {
-  return withPassword(context, input, { act: createUser, done: 'was created' })
+  const first = { ...context, makesDataDir: true }
+  return withPassword(first, input, { act: createUser, done: 'was created' })
 }
 
 export function setPasswordCommand(context: CommandContext, input: Input): Promise<Result> {

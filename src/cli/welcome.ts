@@ -1,13 +1,15 @@
 /** The welcome text of `serve` in sandbox mode: how to send a message and see it arrive. */
 import sea from 'node:sea'
 import type { App } from '../app.ts'
+import { quoteWord } from '../config/shell-word.ts'
 import type { CommandContext } from './engine/command.ts'
 import { formatFields } from './engine/text.ts'
 
+type Shown = Pick<CommandContext, 'configPath' | 'isJson'>
 type Sandbox = NonNullable<App['sandbox']>
 
 /** The text after the ready line; one line of JSON with --json. */
-export function formatWelcome(context: CommandContext, sandbox: Sandbox, url: string): string {
+export function formatWelcome(context: Shown, sandbox: Sandbox, url: string): string {
   const curl = curlLine(sandbox, url)
   if (context.isJson) return JSON.stringify({ event: 'sandbox', ...sandbox, curl })
   const pillarbox = programName(context)
@@ -52,7 +54,7 @@ function curlLine(sandbox: Sandbox, url: string): string {
 }
 
 /** From source, the program runs as an npm script. */
-function programName({ configPath }: CommandContext): string {
+function programName({ configPath }: Shown): string {
   const program = sea.isSea() ? 'pillarbox' : 'npm run -s pillarbox --'
-  return configPath === undefined ? program : `${program} --config ${configPath}`
+  return configPath === undefined ? program : `${program} --config ${quoteWord(configPath)}`
 }

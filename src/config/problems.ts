@@ -9,6 +9,8 @@ export type Problem = {
   where: string | null
   /** A similar key that exists. */
   meant?: string
+  /** What to do, where the expected value does not say it. */
+  remedy?: string
 }
 
 const MAX_FOUND_LENGTH = 200
@@ -24,10 +26,11 @@ export class ConfigError extends Error {
   }
 }
 
-function formatProblem({ key, found, expected, where, meant }: Problem): string {
+function formatProblem({ key, found, expected, where, meant, remedy }: Problem): string {
   const place = where === null ? '' : ` (${where})`
   const guess = meant === undefined ? '' : `; did you mean ${meant}?`
-  return `  ${key}: found ${found}, expected ${expected}${place}${guess}`
+  const advice = remedy === undefined ? '' : `; ${remedy}`
+  return `  ${key}: found ${found}, expected ${expected}${place}${guess}${advice}`
 }
 
 /** A found value as text of bounded length. */

@@ -5,10 +5,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import path from 'node:path'
 import { describeError, hasCode } from '../errors.ts'
 import type { Config } from './config.ts'
+import { giveTo, isRefused } from './file-access.ts'
 import { ConfigError, describeHidden } from './problems.ts'
 import { writeDurably } from './replace-file.ts'
 import { syncFolder } from './sync-folder.ts'
@@ -68,11 +68,9 @@ async function makeSecret(file: string): Promise<string> {
 
 /** Permission errors usually mean that the files belong to another user, such as root. */
 function expectedSecret(error: unknown, dataDir: string): string {
-  if (!hasCode(error, 'EACCES') && !hasCode(error, 'EPERM')) {
-    return 'a data_dir to store it in, or a secret of your own'
-  }
-  const user = process.platform === 'win32' ? undefined : userInfo().username
-  const remedy = user === undefined ? '' : `: as root, run "chown -R ${user} ${dataDir}"`
+  if (!isRefused(error)) return 'a data_dir to store it in, or a secret of your own'
+  const uid = process.geteuid?.()
+  const remedy = uid === undefined ? '' : `: as root, run "${giveTo(uid, dataDir)}"`
   return `a data_dir whose files belong to the user who runs Pillarbox${remedy}`
 }
 

@@ -32,10 +32,16 @@ function warnOfMode({ delivery, http }: Config): string[] {
   ]
 }
 
-function warnOfBaseUrl({ delivery, baseUrl }: Config): string[] {
-  if (delivery.mode === 'sandbox') return []
-  const { protocol, hostname } = new URL(baseUrl)
+function warnOfBaseUrl({ delivery, baseUrl, http }: Config): string[] {
+  const { protocol, hostname, port } = new URL(baseUrl)
   const isLocal = isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))
+  if (delivery.mode === 'sandbox') {
+    const isElsewhere = Number(port || 80) !== http.listen.port && http.listen.port !== 0
+    if (!isLocal || !isElsewhere || http.trustedProxies.length > 0) return []
+    return [
+      `base_url is ${baseUrl}, but http.listen has port ${http.listen.port}: links in mail lead to another port. Set base_url.`,
+    ]
+  }
   if (!isLocal && protocol === 'https:') return []
   const why = isLocal ? 'recipients cannot reach it' : 'it is not https'
   return [

@@ -19,6 +19,7 @@ import type { UsageCategory } from '../store/schema/words.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
 import type { Directory } from './directory.ts'
+import type { ListTotals } from './list-totals.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
 import type { WebhookNotifier } from './webhook-notifier.ts'
@@ -59,6 +60,8 @@ export type Base = {
   reportDomainLoss(tx: Tx, lost: { projectId: string; domain: string }, at: number): Promise<void>
   /** Asks for mail to the members of a project whose use has reached a mark of a limit. */
   reportUsage(tx: Tx, notice: UsageNotice, at: number): Promise<void>
+  /** How many items lists have, kept while it is recent. */
+  listTotals: ListTotals
   /** Callers that compute the same segment at the same time share one run. */
   sharedRuns: SharedRuns
   /** The TLS certificates of the listeners, reloaded when their files change. */

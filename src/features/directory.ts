@@ -238,8 +238,3 @@ export function projectDisabled(project?: Pick<Project, 'disabledReason'>): AppE
       'A payment failed. Pay the invoice: GET /users/@me/projects/:id/billing-invoices has its address.',
   })
 }
-
-/** The domain of a sender is not a verified domain of the project. */
-export function unverifiedSender(domain: string): AppError {
-  return new AppError('FORBIDDEN', `The sender domain ${domain} is not verified for this project.`)
-}

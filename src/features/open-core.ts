@@ -31,6 +31,7 @@ import { createStripe } from './billing/stripe.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
+import { createListTotals } from './list-totals.ts'
 import { sealWaiting } from './messages/delivery/seal-waiting.ts'
 import type { QueueNotice } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
@@ -150,6 +151,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     reportDomainLoss: mailDomainLoss,
     reportUsage: usageMailer(notifiers),
     reservedKeys: new Map(),
+    listTotals: createListTotals({ now }),
     sharedRuns: createSharedRuns(),
     acmeChallenges: createChallenges(),
   }

@@ -5,10 +5,21 @@
 import { unknownCursor } from '../errors.ts'
 import type { Base } from './base.ts'
 
-type Kind = 'contacts' | 'emails' | 'recipients' | 'requests' | 'webhooks'
+export type CursorKind =
+  | 'campaigns'
+  | 'contacts'
+  | 'emails'
+  | 'recipients'
+  | 'requests'
+  | 'webhooks'
+  | 'workflows'
 
 /** `place`: any JSON value. */
-export function sealCursor({ keyring }: Pick<Base, 'keyring'>, kind: Kind, place: unknown): string {
+export function sealCursor(
+  { keyring }: Pick<Base, 'keyring'>,
+  kind: CursorKind,
+  place: unknown,
+): string {
   const text = JSON.stringify([kind, place])
   return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
 }
@@ -16,7 +27,7 @@ export function sealCursor({ keyring }: Pick<Base, 'keyring'>, kind: Kind, place
 /** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list */
 export function unsealCursor(
   { keyring }: Pick<Base, 'keyring'>,
-  kind: Kind,
+  kind: CursorKind,
   cursor: string,
 ): unknown {
   const [given, place] = unseal(keyring, cursor)

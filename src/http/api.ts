@@ -4,6 +4,7 @@ import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
 import { createAnswerAllowance } from './exchange/answer-allowance.ts'
+import { createCompressor } from './exchange/compression/compress.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
 import { createHostCheck } from './exchange/own-host.ts'
 import { createTraffic } from './exchange/traffic.ts'
@@ -42,7 +43,7 @@ export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Ho
   const bodies = createBodyAllowance(bodyLimits(routes))
   const monitors = createAddressList(core.config.http.metricsAllow)
   const findOtherHost = createHostCheck(core.config)
-  const memory = { bodies, answers }
+  const memory = { bodies, answers, compressor: createCompressor() }
   const shared = { core, proxies, monitors, findOtherHost, limiters, traffic, requestLog }
   return mount({ ...shared, ...memory, stopping }, routes)
 }

@@ -7,6 +7,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { AppError } from '../errors.ts'
 import type { ExchangeDeps, RoutedRequest } from './exchange/exchange.ts'
+import { adviseLostPath, adviseSending } from './exchange/lost-path.ts'
 import { respond } from './exchange/respond.ts'
 import { PREFLIGHT_HEADERS } from './response.ts'
 import { METHODS, openOperation, openRoute, type Route } from './route.ts'
@@ -20,7 +21,7 @@ export function mount(deps: ExchangeDeps, routes: readonly Route[]): Hono<Bindin
     api.on(route.method, paths, (context) => respond(deps, route, routedRequest(context)))
   }
   api.options('/v1/*', (context) => respond(deps, preflight, routedRequest(context)))
-  const unknown = unknownRoute(api)
+  const unknown = unknownRoute(api, deps.core.config.baseUrl)
   api.notFound((context) => {
     const { path } = context.req
     return respond(deps, unknown, { ...routedRequest(context), path })
@@ -77,21 +78,29 @@ const preflight = openRoute(
 )
 
 /** For requests that match no route, by their path or by their method. */
-function unknownRoute(api: Hono<Bindings>): Route {
+function unknownRoute(api: Hono<Bindings>, baseUrl: string): Route {
   const operation = openOperation({
     isHidden: true,
     tag: 'Service',
     summary: 'Refuse an unknown path or method',
     responses: {},
     handle: ({ path, incoming }) => {
-      const allow = incoming.method === 'OPTIONS' ? [] : allowedMethods(api, path)
+      const { method = 'GET' } = incoming
+      const allow = method === 'OPTIONS' ? [] : allowedMethods(api, path)
       if (allow.length > 0) {
-        const text = `${incoming.method} is not allowed at this path.`
-        throw new AppError('METHOD_NOT_ALLOWED', text, { details: { allow } })
+        const text = `${method} is not allowed at this path.`
+        const suggestion = adviseSending(method, path)
+        throw new AppError('METHOD_NOT_ALLOWED', text, {
+          details: { allow },
+          ...(suggestion === undefined ? {} : { suggestion }),
+        })
       }
+      const exists = (other: string) => allowedMethods(api, other).includes(method)
       throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path for this method.', {
         details: { resource: 'path', id: path },
-        suggestion: 'The paths of this API are listed at /docs.',
+        suggestion:
+          adviseLostPath(path, { method, baseUrl, exists }) ??
+          'The paths of this API are listed at /docs.',
       })
     },
   })

@@ -2,7 +2,7 @@
  * The OpenAPI description, generated from the routes. The generator is loaded at the first request
  * for it.
  */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ruleOf } from '../features/accounts/callers/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
 import { findExample } from './examples/all.ts'
@@ -10,6 +10,7 @@ import type { OperationExample } from './examples/operation-example.ts'
 import { needsOwnHost } from './exchange/own-host.ts'
 import { CSV_TYPE } from './exchange/table.ts'
 import type { ResponseDoc, Route } from './route.ts'
+import { fieldWarnings } from './shapes/fields.ts'
 
 type Server = { url: string; version: string }
 
@@ -144,10 +145,13 @@ function contentOf({ contentType, schema }: Body, example: unknown) {
   return { [contentType]: { schema, ...(example === undefined ? {} : { example }) } }
 }
 
-function successes({ responses }: Route, example?: OperationExample) {
-  const entries = Object.entries(responses).map(([status, doc]) => [
+function successes(route: Route, example?: OperationExample) {
+  const entries = Object.entries(route.responses).map(([status, doc]) => [
     status,
-    success(doc, example?.status === Number(status) ? example.response : undefined),
+    success(
+      withWarnings(route, doc),
+      example?.status === Number(status) ? example.response : undefined,
+    ),
   ])
   return Object.fromEntries(entries)
 }
@@ -159,6 +163,16 @@ function success(doc: ResponseDoc, example: unknown) {
   const content = contentOf({ contentType, schema }, example)
   return { description, ...fields, content: isTableToo ? { ...content, ...TABLE } : content }
 }
+
+/** A body may have names that the operation does not know: the answer then has warnings. */
+function withWarnings({ body, takesForm, names }: Route, doc: ResponseDoc): ResponseDoc {
+  const { schema } = doc
+  const isWarned = body !== undefined && !takesForm && names?.isInAnswer !== true
+  if (!isWarned || !(schema instanceof z.ZodObject)) return doc
+  return { ...doc, schema: schema.and(answerWarnings) }
+}
+
+const answerWarnings = z.object({ warnings: fieldWarnings.optional() })
 
 function headersOf(descriptions: Readonly<Record<string, string>>) {
   const entries = Object.entries(descriptions).map(([name, description]) => [
@@ -181,18 +195,36 @@ function refusals(route: Route) {
   return Object.fromEntries(entries)
 }
 
+/** Paths with an id that must be a UUID. */
+const UUID_PATH = /^\/(?:campaigns|workflows|emails|webhooks\/endpoints)\/:/
+
+/** All statuses that the description lists for an operation. */
+export function statusesOf(route: Route): number[] {
+  return [...Object.keys(route.responses).map(Number), ...refusalStatuses(route)]
+}
+
 function refusalStatuses(route: Route): number[] {
-  const { callers, method, query, refusals: own = [] } = route
+  const { callers, method, path, query, takesStream, refusals: own = [] } = route
   const body = bodyOf(route)
   const statuses = new Set(own)
   if (callers !== 'anyone') for (const status of [401, 429, 503]) statuses.add(status)
   if (callers !== 'anyone' && method !== 'GET') statuses.add(403)
   const rule = callers === 'anyone' ? undefined : ruleOf(callers)
+  const session = rule?.session ?? undefined
   if (needsOwnHost(route)) statuses.add(421)
   // The project is being reset.
   if (rule?.isData) statuses.add(409)
-  // The header names no project, or one of others.
-  if (rule?.session?.project === 'header') for (const status of [400, 403]) statuses.add(status)
+  // The header names no project.
+  if (session?.project === 'header') statuses.add(400)
+  // The address of the user is not verified, the project is one of others, or the role is missing.
+  if (session !== undefined && !session.mayBeUnverified) statuses.add(403)
+  if (session?.project === 'path') statuses.add(404)
+  if (UUID_PATH.test(path)) statuses.add(422)
+  if (method !== 'GET' && (session !== undefined || path.startsWith('/auth/'))) {
+    // The request comes from a page of another site, or could come from a form of one.
+    statuses.add(403)
+    if (takesStream === undefined) statuses.add(415)
+  }
   if (query !== undefined) statuses.add(400)
   if (query !== undefined || body !== undefined) statuses.add(422)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
@@ -228,9 +260,12 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
 const INTRODUCTION = `Programs send \`Authorization: Bearer <API_KEY>\`; the key identifies the project. People log in, and their \
 session's cookie with the header X-Project-Id stands for the key. Secret keys \
 (\`sk_\`) give access to every endpoint and belong on servers only; public keys (\`pk_\`) give access to event tracking only. Instants are \
-ISO 8601 in UTC, ids are UUIDs. Every response has an \`X-Request-ID\`; errors have it in their body too, with a code \
+ISO 8601 in UTC, and requests may give them as RFC 1123 dates too. Ids are UUIDs. Every response has an \`X-Request-ID\`; errors have it in their body too, with a code \
 for programs and a text for people. In addition to the responses listed, other methods of a path are refused with 405 \
-and \`Allow\`, and header fields of more than 16 KB with 431. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.`
+and \`Allow\`, and header fields of more than 16 KB with 431; a fault of the server itself is a 500. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`. \
+Lists, exports and figures of more than 1 KB are compressed for clients that send \`Accept-Encoding: gzip\` or \`br\`, unless they may show secrets or signed links. \
+Names in a body that an operation does not know are ignored and listed in \`warnings\` of the answer; with the header \
+\`Prefer: handling=strict\` they are refused (422, \`unrecognized\`).`
 
 const SECURITY_SCHEMES = {
   secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (sk_…)' },

@@ -8,6 +8,8 @@ export type HttpResponse = {
   status: number
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
   headers: Readonly<Record<string, string>>
+  /** What a JSON body was made from. */
+  value?: unknown
   /**
    * Bytes that the body keeps in memory until its end. Unless given: the whole of one that is complete,
    * and what was reserved for one of several pieces.
@@ -20,7 +22,7 @@ export type HttpResponse = {
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
 
 export function json(status: number, value: unknown): HttpResponse {
-  return { status, body: JSON.stringify(value), headers: JSON_HEADERS }
+  return { status, body: JSON.stringify(value), headers: JSON_HEADERS, value }
 }
 
 export function noContent(): HttpResponse {
@@ -41,12 +43,12 @@ const PUBLIC_API = {
   ...EVERYWHERE,
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After',
+    'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Preference-Applied',
 } as const
 
 export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
-  'access-control-allow-headers': 'Content-Type, Authorization',
+  'access-control-allow-headers': 'Content-Type, Authorization, Prefer',
   'access-control-max-age': '86400',
 } as const
 

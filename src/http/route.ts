@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
-import type { AppError } from '../errors.ts'
+import type { AppError, FieldWarning, UnknownName } from '../errors.ts'
 import type {
   Caller,
   Callers,
@@ -22,11 +22,13 @@ import type { Core } from '../features/core.ts'
 import type { WaitingLimits } from '../turns/turns.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { AnswerAllowance } from './exchange/answer-allowance.ts'
+import { mayCompress } from './exchange/compression/compressed-routes.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
+import { createReader } from './request-reader.ts'
 import type { HttpResponse } from './response.ts'
 import type { AddressList } from './server/client-address.ts'
-import { validate } from './validation.ts'
+import type { NameRules } from './unknown-names.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -55,6 +57,12 @@ export type RawCall = {
    */
   reserve(bytes: number): Promise<void>
   idempotencyKey: string | undefined
+  /** Adds a warning to an answer that is a JSON object: it took effect, but not all as it was meant. */
+  warn(warning: FieldWarning): void
+  /** Those so far; when the handler begins, all of the names that nothing reads. */
+  warnings: readonly FieldWarning[]
+  /** As `warn`, of names that nothing reads; refuses them if the client wants that. @throws AppError VALIDATION_ERROR */
+  reportUnknown(names: readonly UnknownName[]): void
   /** Null on routes that anyone may call. */
   caller: Caller | null
 }
@@ -67,8 +75,8 @@ type AnyCall = Omit<RawCall, 'caller'> & { caller: Caller | null }
 export type Call<Query, Body> = Omit<RawCall, 'query' | 'body'> & {
   query: Query
   body: Body
-  /** The body before validation removed the fields that its schema does not name. */
-  givenBody: unknown
+  /** The names that the body should not have. The answer has warnings of them. */
+  unknownNames: readonly FieldWarning[]
 }
 type CallBy<Kind extends Caller, Query, Body> = Omit<Call<Query, Body>, 'caller'> & { caller: Kind }
 export type ProjectCall<Query, Body> = CallBy<ProjectCaller, Query, Body> & { project: Project }
@@ -100,6 +108,10 @@ type Shape<Query, Body> = {
   params?: Readonly<Record<string, string>>
   query?: z.ZodType<Query>
   body?: z.ZodType<Body>
+  /** How names are treated that `body` does not have. */
+  names?: NameRules
+  /** How the same comes as CSV, if not by `Accept: text/csv` (`isTableToo`). */
+  csvWay?: string
   /** The body is an HTML form, and `body` the schema of its fields. */
   takesForm?: boolean
   /**
@@ -122,7 +134,7 @@ type Shape<Query, Body> = {
   answerLimits?: WaitingLimits
   /**
    * Whether the operation is refused while the disk is nearly full. By default true for all methods
-   * except GET and DELETE on routes that need a key.
+   * except GET and DELETE on routes that need a key, unless `isRead`.
    */
   growsDisk?: boolean
   /**
@@ -130,6 +142,8 @@ type Shape<Query, Body> = {
    * people, as an unsubscription does.
    */
   protects?(givenBody: unknown): boolean
+  /** The operation changes nothing although its method is POST: it works where a GET does. */
+  isRead?: boolean
   /** Shows an error as something other than the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<HttpResponse>
   /** Responses of requests that succeed. */
@@ -159,12 +173,15 @@ export type Operation<Request extends AnyCall> = Omit<
   run: (call: Request) => Promise<HttpResponse>
 }
 
-export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'run'> & {
+export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'isRead' | 'run'> & {
   method: Method
   /** `/templates/:id` */
   path: string
   callers: Callers
   growsDisk: boolean
+  isRead: boolean
+  /** Whether answers of more than 1 KB are compressed for clients that accept it. */
+  isCompressed: boolean
   run(call: RawCall): Promise<HttpResponse>
 }
 
@@ -188,9 +205,10 @@ export function openOperation<Query = undefined, Body = undefined>(
     handle(call: Call<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<RawCall> {
+  const { read, checkAnswer } = createReader(shape)
   return {
     ...withDefaults(shape),
-    run: async (call) => shape.handle({ ...call, ...validated(shape, call), givenBody: call.body }),
+    run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
   }
 }
 
@@ -200,11 +218,12 @@ export function projectOperation<Query = undefined, Body = undefined>(
     handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<ProjectCaller>> {
+  const { read, checkAnswer } = createReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
       const { project } = call.caller
-      return shape.handle({ ...call, project, ...validated(shape, call), givenBody: call.body })
+      return checkAnswer(call, await shape.handle({ ...call, project, ...read(call) }))
     },
   }
 }
@@ -215,12 +234,12 @@ export function userOperation<Query = undefined, Body = undefined>(
     handle(call: UserCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller>> {
+  const { read, checkAnswer } = createReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
       const { user, session } = call.caller
-      const valid = validated(shape, call)
-      return shape.handle({ ...call, user, session, ...valid, givenBody: call.body })
+      return checkAnswer(call, await shape.handle({ ...call, user, session, ...read(call) }))
     },
   }
 }
@@ -231,12 +250,12 @@ export function memberOperation<Query = undefined, Body = undefined>(
     handle(call: MemberCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<MemberCaller>> {
+  const { read, checkAnswer } = createReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
       const { user, role, project } = call.caller
-      const valid = validated(shape, call)
-      return shape.handle({ ...call, user, role, project, ...valid, givenBody: call.body })
+      return checkAnswer(call, await shape.handle({ ...call, user, role, project, ...read(call) }))
     },
   }
 }
@@ -247,9 +266,10 @@ export function userOrKeyOperation<Query = undefined, Body = undefined>(
     handle(call: CallBy<UserCaller | KeyCaller, Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller | KeyCaller>> {
+  const { read, checkAnswer } = createReader(shape)
   return {
     ...withDefaults(shape),
-    run: async (call) => shape.handle({ ...call, ...validated(shape, call), givenBody: call.body }),
+    run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
   }
 }
 
@@ -257,8 +277,9 @@ type Endpoint = { method: Method; path: string }
 
 /** A route without authentication. */
 export function openRoute(endpoint: Endpoint, operation: Operation<RawCall>): Route {
-  const { growsDisk = false } = operation
-  return { ...operation, ...endpoint, callers: 'anyone', growsDisk }
+  const { growsDisk = false, isRead = endpoint.method === 'GET' } = operation
+  const isCompressed = mayCompress({ ...endpoint, callers: 'anyone' })
+  return { ...operation, ...endpoint, callers: 'anyone', growsDisk, isRead, isCompressed }
 }
 
 /**
@@ -269,12 +290,15 @@ export function callerRoute(
   { callers, ...endpoint }: Endpoint & { callers: KnownCallers },
   operation: Operation<CallerCall<never>>,
 ): Route {
-  const { growsDisk = !['GET', 'DELETE'].includes(endpoint.method) } = operation
+  const { isRead = endpoint.method === 'GET' } = operation
+  const { growsDisk = !isRead && endpoint.method !== 'DELETE' } = operation
   return {
     ...operation,
     ...endpoint,
     callers,
     growsDisk,
+    isRead,
+    isCompressed: mayCompress({ ...endpoint, callers }),
     run: async (call) => {
       const { caller } = call
       if (caller === null) throw new TypeError(`${endpoint.path} was called without a caller`)
@@ -297,16 +321,5 @@ function withDefaults<Query, Body>(shape: Shape<Query, Body>) {
     answerBytes: shape.answerBytes ?? 0,
     isHidden: shape.isHidden ?? false,
     isUnlogged: shape.isUnlogged ?? false,
-  }
-}
-
-/** @throws AppError VALIDATION_ERROR */
-function validated<Query, Body>(
-  shape: Shape<Query, Body>,
-  call: AnyCall,
-): { query: Query; body: Body } {
-  return {
-    query: shape.query === undefined ? (undefined as Query) : validate(shape.query, call.query),
-    body: shape.body === undefined ? (undefined as Body) : validate(shape.body, call.body),
   }
 }

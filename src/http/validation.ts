@@ -7,29 +7,22 @@
  * list within its limit are validated one by one, until there are enough errors for the response.
  * The limits come from the schemas: `.max()` of a list, `maxProperties` in the description of a
  * map, the shape of an object without unknown fields.
- *
- * If a request with unknown fields takes effect, its response contains warnings instead.
  */
 import { z } from 'zod'
-import { findClosest } from '../config/layers/closest.ts'
 import { type FieldError, invalid, wrongOrMissingText } from '../errors.ts'
+import { unwrapped } from './name-tree.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Maps fields of other APIs, and misspellings that a spelling check misses, to Pillarbox's fields. */
-type FieldAliases = Readonly<Record<string, string>>
-
 /** Further errors of a request are left out. */
-const MAX_FIELD_ERRORS = 20
+export const MAX_FIELD_ERRORS = 20
+/** The code of a name that the schema does not have. */
+const UNRECOGNIZED = 'unrecognized'
 /** The members of shorter lists are validated with the whole value. */
 const SHORT_LIST = 20
 /** Names and texts from the request are shown up to these lengths. */
 const MAX_SHOWN_NAME = 100
 const MAX_SHOWN_TEXT = 500
-
-/** Warnings for further unknown fields are left out. */
-const MAX_WARNINGS = 20
-const MAX_WARNED_NAME = 60
 
 /** The message of zod for a union without its own message. */
 const DEFAULT_TEXT = 'Invalid input'
@@ -59,27 +52,6 @@ export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Out
   throw invalid(allFieldErrors(issues, []).slice(0, MAX_FIELD_ERRORS))
 }
 
-/**
- * Warns of unknown fields, and suggests Pillarbox's names for the field names of other mail services.
- * @returns one text for each field: `"html": unknown field, ignored; did you mean "body"?`; undefined
- *   without unknown fields
- */
-export function warnOfUnknownFields(
-  schema: z.ZodObject,
-  body: unknown,
-  aliases: FieldAliases,
-): string[] | undefined {
-  const known = Object.keys(schema.shape)
-  const unknown = Object.keys(Object(body)).filter((name) => !known.includes(name))
-  if (unknown.length === 0) return undefined
-  return unknown.slice(0, MAX_WARNINGS).map((name) => {
-    const shown = name.length > MAX_WARNED_NAME ? `${name.slice(0, MAX_WARNED_NAME)}…` : name
-    const meant = Object.hasOwn(aliases, name) ? aliases[name] : findClosest(shown, known)
-    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
-    return `${JSON.stringify(shown)}: unknown field, ignored${hint}`
-  })
-}
-
 /** zod also measures a value of a wrong type, such as a list in place of a text: only the type counts. */
 function allFieldErrors(issues: readonly Issue[], prefix: readonly PropertyKey[]): FieldError[] {
   const errors = issues.flatMap((issue) => toFieldErrors(issue, prefix))
@@ -96,7 +68,11 @@ function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError
     // A schema may have a message of its own.
     const isDefault = issue.message.startsWith('Unrecognized key')
     const message = isDefault ? 'There is no such field' : shortened(issue.message, MAX_SHOWN_TEXT)
-    return issue.keys.map((key) => ({ field: fieldAt([...path, key]), message, code: issue.code }))
+    return issue.keys.map((key) => ({
+      field: fieldAt([...path, key]),
+      message,
+      code: UNRECOGNIZED,
+    }))
   }
   if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
     return issue.issues.flatMap((inner) => toFieldErrors({ ...inner, path: [] }, path))
@@ -122,6 +98,12 @@ function unionErrors(
   if (meant !== undefined && others.length === 0) {
     return meant.flatMap((inner) => toFieldErrors(inner, path))
   }
+  if (issue.errors.length > 0 && others.length > 0) {
+    // Several alternatives have the type of the value, and none takes it.
+    const isOwn = issue.message !== DEFAULT_TEXT
+    const message = isOwn ? issue.message : (meant?.[0]?.message ?? DEFAULT_TEXT)
+    return [{ field, message: shortened(message, MAX_SHOWN_TEXT), code: 'invalid_union' }]
+  }
   const expected = issue.errors.flatMap((issues) => issues.filter(isWrongAtRoot).map(expectation))
   const received = typeName(issue.input)
   const message = wrongOrMissingText([...new Set(expected)].join(' or '), received)
@@ -144,9 +126,18 @@ function fieldError(issue: Issue, path: readonly PropertyKey[]): FieldError {
     return { field, message: text, code }
   }
   const code = CODES[issue.code] ?? 'custom'
-  if (issue.code !== 'invalid_type') return { field, message: text, code }
   const received = typeName(issue.input)
-  return { field, message: wrongOrMissingText(issue.expected, received), code, received }
+  if (issue.code === 'invalid_type') {
+    return { field, message: wrongOrMissingText(issue.expected, received), code, received }
+  }
+  const isMissing = issue.code === 'invalid_value' && received === 'undefined'
+  if (!isMissing) return { field, message: text, code }
+  return {
+    field,
+    message: `Required: one of ${issue.values.join(', ')}`,
+    code: 'invalid_type',
+    received,
+  }
 }
 
 function fieldAt(path: readonly PropertyKey[]): string {
@@ -186,26 +177,6 @@ function checkCounts(given: Schema, value: unknown, context: MemberErrors): bool
   if (Array.isArray(value)) return def.type !== 'array' || checkList(schema, value, context)
   if (def.type === 'record') return checkMap(schema, value, context)
   return def.type !== 'object' || checkObject(schema, value, context)
-}
-
-/** The schema inside optional, default, pipe and similar wrappers. */
-function unwrapped(schema: Schema): z.core.$ZodTypes {
-  const known = schema as z.core.$ZodTypes
-  const { def } = known._zod
-  switch (def.type) {
-    case 'optional':
-    case 'nullable':
-    case 'default':
-    case 'prefault':
-    case 'nonoptional':
-    case 'readonly':
-    case 'catch':
-      return unwrapped(def.innerType)
-    case 'pipe':
-      return unwrapped(def.in)
-    default:
-      return known
-  }
 }
 
 function checkList(schema: Schema, list: unknown[], { path, errors }: MemberErrors): boolean {
@@ -253,7 +224,7 @@ function checkObject(schema: Schema, fields: object, { path, errors }: MemberErr
   const known = Object.entries(shape)
   if (isStrict && Object.keys(fields).length > known.length + SHORT_LIST) {
     const message = `Has more than ${SHORT_LIST} unknown fields`
-    addError({ path, errors }, 'unrecognized_keys', message)
+    addError({ path, errors }, UNRECOGNIZED, message)
     return false
   }
   const parts = fields as Record<string, unknown>

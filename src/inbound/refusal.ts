@@ -44,7 +44,9 @@ function isGone(error: unknown): boolean {
   return error.code === 'ECONNECTION' || error.code === 'ERR_STREAM_PREMATURE_CLOSE'
 }
 
-function textOf({ message, fields = [] }: AppError): string {
+/** A refusal of the sender says what to do. */
+function textOf({ code, message, suggestion, fields = [] }: AppError): string {
+  if (code === 'FORBIDDEN' && suggestion !== undefined) return `${message} ${suggestion}`
   const found = fields.map(({ field, message: text }) => `${field}: ${text}`)
   return found.length === 0 ? message : found.join('; ')
 }

@@ -9,7 +9,7 @@ import type {
 import { callerName } from '../features/accounts/callers/caller.ts'
 import type { Project } from '../features/accounts/rows.ts'
 import type { Core } from '../features/core.ts'
-import { unverifiedSender } from '../features/directory.ts'
+import { unverifiedSender } from '../features/domains/unverified-sender.ts'
 import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../features/messages/accept/plan.ts'
 import { canAcceptMail } from '../features/receiving/accept/accept-message.ts'
@@ -178,7 +178,9 @@ async function checkSender(
   const sender = readAddress(address)
   if (sender === undefined) throw refusal('553 5.1.7', 'Not an email address')
   if ((await context.directory.findSenderDomain(project.id, sender.domain)) !== undefined) return
-  throw refusal('550 5.7.1', unverifiedSender(sender.domain).message)
+  const { domain } = sender
+  const key = { projectId: project.id, domain, shown: domain }
+  throw await unverifiedSender(context.store.read, key)
 }
 
 /** Returns the project of the session if it may still send. @throws SmtpRefusal, AppError */
@@ -243,6 +245,7 @@ function toRequest(
     headers: Object.keys(headers).length === 0 ? undefined : headers,
     attachments,
     isLiteral: !(submitted.isTemplate ?? submissionTemplates),
+    recipientFields: submitted.recipientFields,
     isSealed: submitted.seal !== null,
     warnings: submitted.warnings,
   }

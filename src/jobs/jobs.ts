@@ -86,6 +86,8 @@ export function startJobs(options: JobsOptions): Jobs {
   for (const { kind } of cron) {
     if (!kinds.includes(kind)) throw new TypeError(`No handler for the cron job "${kind}".`)
   }
+  // A failure count begins at 0, so that its first increase shows.
+  for (const kind of kinds) options.counters?.add('pillarbox_job_failures_total', { kind }, 0)
   const state: JobsState = {
     ...rest,
     counters: options.counters,

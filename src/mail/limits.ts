@@ -35,3 +35,9 @@ export const MAX_SHOWN_ADDRESS_LENGTH = 320
 
 /** Characters of an attachment's filename, of its content type and of its content id. */
 export const MAX_ATTACHMENT_FIELD_LENGTH = 255
+
+/** Characters of Markdown; `html/bounded-lexer.ts` limits what a hostile text costs. */
+export const MAX_MARKDOWN_LENGTH = 256 * 1024
+
+/** Characters of To or Cc of a submitted message. */
+export const MAX_RECIPIENT_FIELD_LENGTH = 64 * 1024

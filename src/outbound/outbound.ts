@@ -17,6 +17,7 @@ import type { RenderedMessage, RenderSource } from '../mail/compose/build-messag
 import type { InspectedMessage, MessageRules } from '../mail/compose/message-findings.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { QueueClass } from '../queue-class.ts'
+import { convertInThread } from './composing/markdown.ts'
 import { createPreviews } from './composing/previews.ts'
 import { signInThread, type UnsignedMessage } from './composing/signed-messages.ts'
 import { type CheckedTemplate, checkInThread } from './composing/template-checks.ts'
@@ -106,6 +107,8 @@ export type Outbound = {
   ): Promise<readonly (InspectedMessage | null)[]>
   /** Returns the first fault of a template, found in a thread. */
   checkTemplate(source: string): Promise<CheckedTemplate>
+  /** Turns Markdown to HTML; null if it is too complex. Rejects as `ThreadTasks.run`. */
+  convertMarkdown(source: string): Promise<string | null>
   /** Renders texts that are no part of a message, in a thread. */
   renderTexts(source: TextsSource): Promise<RenderedTexts>
   /** Composes and signs a message for reading; null if it cannot be composed. */
@@ -187,6 +190,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     preview: previews.preview,
     inspect: previews.inspect,
     checkTemplate: (source) => checkInThread(reading, source),
+    convertMarkdown: (source) => convertInThread(reading, source),
     renderTexts: (source) => renderTextsInThread(texts, source),
     sign: (message) => signInThread(reading, message),
     sites: () =>

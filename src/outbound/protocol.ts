@@ -136,6 +136,8 @@ export type ToThread =
       rules: MessageRules | undefined
     }
   | { type: 'check'; task: number; source: string }
+  /** Turns Markdown to HTML. */
+  | { type: 'convert'; task: number; source: string }
   /** Renders texts that are no part of a message. */
   | { type: 'render'; task: number; source: TextsSource }
   /** Composes and signs one message, whose content and keys are not kept. */
@@ -182,6 +184,9 @@ export type FromThread =
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
+  /** Null if the text is too complex. */
+  | { type: 'converted'; task: number; html: string | null }
+  | { type: 'not converted'; task: number; error: string }
   /** Null if they take too long. */
   | { type: 'rendered'; task: number; texts: readonly string[] | null }
   | { type: 'not rendered'; task: number; error: string }

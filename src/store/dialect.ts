@@ -35,6 +35,7 @@ export const NAMED_INDEXES = [
   'metering_batches_open',
   'metering_batches_window',
   'segment_members_newest',
+  'webhook_deliveries_status',
   'workflow_executions_due',
   'workflow_executions_line',
   'workflow_executions_place',

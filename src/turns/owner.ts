@@ -47,6 +47,11 @@ export function goOn(): void {
   owner.hasChanged = true
 }
 
+/** @throws AppError REQUEST_TIMEOUT when the client of the current work has left */
+export function requireClient(): void {
+  if (currentOwner().client?.hasLeft() === true) throw clientLeft()
+}
+
 export function currentOwner(): WorkOwner {
   return owners.getStore() ?? SYSTEM
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import packageJson from '../../package.json' with { type: 'json' }
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { runAt } from '../fakes/terminal.ts'
 import { programFile } from '../program-file.ts'
@@ -47,7 +48,7 @@ describe('the command line', () => {
     const cases: [argv: string[], text: RegExp][] = [
       [[], /which command\?\n[\s\S]*serve/],
       [['queue'], /which command\?\n[\s\S]*retry/],
-      [['queu'], /unknown command 'queu'\n\(Did you mean queue\?\)/],
+      [['queu'], /unknown command 'queu'\n\(Did you mean pillarbox queue\?\)/],
       [['version', 'extra'], /too many arguments/],
       [['version', '--nonsense'], /unknown option '--nonsense'/],
       [['user', 'create'], /missing: --email <address>\n[\s\S]*Usage: pillarbox user create/],
@@ -59,7 +60,10 @@ describe('the command line', () => {
         ['send', '--from', 'a@b.test'],
         /missing: --project <id>, --to <address>, --subject <text>\n/,
       ],
-      [['queue', 'list', '--state', 'lost'], /Usage: pillarbox queue list[\s\S]*--sender-domain/],
+      [
+        ['queue', 'list', '--state', 'lost'],
+        /Usage: pillarbox queue list \[options\]\nFor all options: pillarbox queue list --help\n$/,
+      ],
       [['init', '--mode', 'pigeon'], /--mode: expected one of sandbox, direct, relay/],
       [['queue', 'hold'], /--domain/],
       [['queue', 'hold', '--domain', 'x'], /--domain: expected a domain name/],
@@ -79,6 +83,79 @@ describe('the command line', () => {
       assert.match(err, /^pillarbox: (?!error)/)
     }
     assert.deepEqual(readdirSync(cwd), [])
+  })
+
+  it('answers an unknown command with the nearest ones, in the words of other programs too', async () => {
+    const cwd = makeFolder()
+    const cases: [typed: string, meant: string | null][] = [
+      ['make-user', 'user create'],
+      ['make-user --email ann@example.test', 'user create'],
+      ['--config x.toml make-user', 'user create'],
+      ['user make', 'user create'],
+      ['user add ann@example.test', 'user create'],
+      ['create user', 'user create'],
+      ['users', 'user'],
+      ['list-users', 'user list'],
+      ['initialize', 'init'],
+      ['start', 'serve'],
+      ['status', 'doctor'],
+      ['logs', 'log'],
+      ['project member rm x', 'project member remove'],
+      ['domain delete x.test', 'domain remove'],
+      ['queue flush', 'queue retry'],
+      ['queue delete', 'queue cancel'],
+      ['queue delete 0199a7c0-0000-7000-8000-000000000001', 'queue cancel'],
+      ['queue rm 0199a7c0-0000-7000-8000-000000000001', 'queue cancel'],
+      ['quue list', 'queue list'],
+      ['suppresions', 'suppressions'],
+      ['version-info', 'version'],
+      ['xyzzy', null],
+    ]
+    for (const [typed, meant] of cases) {
+      const { status, err } = await runAt({ cwd }, ...typed.split(' '))
+      assert.equal(status, 2, typed)
+      assert.match(err, /^pillarbox: unknown command '/, typed)
+      const shown =
+        /^\(Did you mean pillarbox (?:--config x\.toml )?(.*)\?\)$/m.exec(err)?.[1] ?? null
+      assert.equal(shown, meant, typed)
+    }
+    assert.deepEqual(readdirSync(cwd), [])
+  })
+
+  it('answers an argument too many with the option that takes it', async () => {
+    const cwd = makeFolder()
+    const id = '0199a7c0-0000-7000-8000-000000000001'
+    const cases: [typed: string, option: string | null][] = [
+      ['user create ann@example.test', '--email ann@example.test'],
+      ['project create Shop', '--name Shop'],
+      ['queue list ann@example.test', '--to ann@example.test'],
+      ['queue list example.net', '--domain example.net'],
+      ['queue hold example.net', '--domain example.net'],
+      [`domain add example.test ${id}`, `--project ${id}`],
+      ['log level debug 10m', '--for 10m'],
+      ['restore copy.tar /srv/data', '--to /srv/data'],
+      ['serve pillarbox.toml', '--config pillarbox.toml'],
+      ['doctor now', null],
+    ]
+    for (const [typed, option] of cases) {
+      const { status, err } = await runAt({ cwd }, ...typed.split(' '))
+      assert.equal(status, 2, typed)
+      assert.match(err, /^pillarbox: too many arguments/, typed)
+      assert.equal(/^\(Did you mean (.*)\?\)$/m.exec(err)?.[1] ?? null, option, typed)
+    }
+  })
+
+  it('follows the message of a wrong use with two lines at most', async () => {
+    const cwd = makeFolder()
+    for (const { name } of COMMANDS) {
+      const { status, err } = await runAt({ cwd }, ...name.split(' '), '--nonsense')
+      assert.equal(status, 2, name)
+      const [first = '', ...usage] = err.trimEnd().split('\n')
+      assert.match(first, /unknown option '--nonsense'/)
+      assert.match(usage.at(-2) ?? '', new RegExp(`^Usage: pillarbox ${name} `))
+      assert.equal(usage.at(-1), `For all options: pillarbox ${name} --help`)
+      assert.equal(usage.length, 2, err)
+    }
   })
 
   it('reports wrong usage as JSON with --json', async () => {

@@ -14,7 +14,13 @@ import {
   sessions,
   users,
 } from '../../src/store/schema/accounts.ts'
-import { attempts, contents, type Email, emails } from '../../src/store/schema/messages.ts'
+import {
+  attempts,
+  type Content,
+  contents,
+  type Email,
+  emails,
+} from '../../src/store/schema/messages.ts'
 import { sandboxMessages } from '../../src/store/schema/service.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
@@ -28,10 +34,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Returns the texts that an email is rendered from. */
 async function contentOf(emailId: string) {
-  let found: { body: string | null; text: string | null } | undefined
+  let found: Pick<Content, 'body' | 'text' | 'isText'> | undefined
   await withStore(async (store) => {
     found = await store.read
-      .select({ body: contents.body, text: contents.text })
+      .select({ body: contents.body, text: contents.text, isText: contents.isText })
       .from(contents)
       .innerJoin(emails, eq(emails.contentId, contents.id))
       .where(eq(emails.id, emailId))
@@ -279,6 +285,13 @@ describe('pillarbox project', () => {
     assert.equal(changed.submissionTemplates, false)
     const rendering = await json('project', 'update', id, '--submission-templates', 'yes')
     assert.equal(rendering.submissionTemplates, true)
+    assert.equal(rendering.onTemplateFault, 'refuse')
+    const placed = await json('project', 'update', id, '--address', '1 Main Street')
+    assert.equal(placed.postalAddress, '1 Main Street')
+    const moved = await json('project', 'update', id, '--address', '')
+    assert.equal(moved.postalAddress, null)
+    const lenient = await json('project', 'update', id, '--on-template-fault', 'send')
+    assert.equal(lenient.onTemplateFault, 'send')
     const off = await json('project', 'update', id, '--tracking', 'DISABLED', '--disable', 'MANUAL')
     assert.deepEqual([off.tracking, off.disabled, off.disabledReason], ['DISABLED', true, 'MANUAL'])
     assert.match(
@@ -349,7 +362,8 @@ describe('pillarbox domain', () => {
 
   it('list shows the domains of one project or of all', async () => {
     assert.match(await text('domain', 'list'), /example\.test +trusted +[0-9a-f-]{36}\n/)
-    assert.deepEqual(await json('domain', 'list', '--project', 'nobody'), [])
+    const unknown = await failure('domain', 'list', '--project', 'nobody')
+    assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 })
 
@@ -383,6 +397,14 @@ describe('pillarbox send and queue', () => {
   it('send takes a text part of its own', async () => {
     const { id } = await send('text@example.net', '--html', '<p>Hi</p>', '--text', 'By hand')
     assert.equal((await contentOf(id))?.text, 'By hand')
+  })
+
+  it('send takes a text without HTML', async () => {
+    const addresses = ['--from', 'hello@example.test', '--to', 'only@example.net']
+    const sent = ['send', '--project', project.id, ...addresses, '--subject', 'Hi', '--text', 'Bye']
+    const { id } = await json(...sent)
+    const content = await contentOf(id)
+    assert.deepEqual([content?.body, content?.isText, content?.text], ['Bye', true, null])
   })
 
   it("queue show names the faults of an email's templates", async () => {
@@ -469,7 +491,7 @@ describe('pillarbox send and queue', () => {
     )
     const again = await failure('queue', 'cancel', id)
     assert.deepEqual([again.status, again.code], [1, 'CONFLICT'])
-    assert.deepEqual(await json('queue', 'retry', id), { ids: [id] })
+    assert.deepEqual(await json('queue', 'retry', id), { ids: [id], held: 0 })
     assert.equal(await state(), 'queued')
     const unknown = await failure('queue', 'retry', id, 'unknown')
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
@@ -571,6 +593,20 @@ describe('pillarbox send and queue', () => {
     assert.match(said, /\\x1b\]0;x\\x07\\x0anew line/)
     assert.doesNotMatch(said, /\x1b/)
   })
+
+  it('send to a suppressed address says that nothing is sent, and why', async () => {
+    const address = 'left@example.net'
+    await json('suppressions', 'add', '--project', project.id, address)
+    const addresses = ['--project', project.id, '--from', 'hello@example.test', '--to', address]
+    const said = await text('send', ...addresses, '--subject', 'Hi', '--text', 'Bye')
+    assert.match(
+      said,
+      /^Not sent: left@example\.net is suppressed \(MANUAL\): pillarbox .*queue show /,
+    )
+    assert.doesNotMatch(said, /Accepted/)
+    assert.equal((await send(address)).state, 'suppressed')
+    assert.equal((await send('stays@example.net')).state, 'queued')
+  })
 })
 
 describe('pillarbox sandbox', () => {
@@ -578,7 +614,7 @@ describe('pillarbox sandbox', () => {
 
   it('list and show give the mail that arrived, show byte for byte', async () => {
     assert.deepEqual(await json('sandbox', 'list'), [])
-    assert.equal(await text('sandbox', 'list'), 'The sandbox is empty.\n')
+    assert.match(await text('sandbox', 'list'), /^The sandbox is empty\.\n/)
     const row = {
       sender: 'b@example.net',
       recipient: 'a@example.net',
@@ -615,8 +651,8 @@ describe('pillarbox sandbox, decoded', () => {
   const keep = async (part: string, body: string) => {
     return keepRaw(Buffer.from(source(part) + Buffer.from(body).toString('base64')))
   }
-  const keepRaw = async (raw: Buffer) => {
-    const row = { sender: 's@example.test', recipient: 'a@example.net', subject: 'Hi', raw }
+  const keepRaw = async (raw: Buffer, recipient = 'a@example.net') => {
+    const row = { sender: 's@example.test', recipient, subject: 'Hi', raw }
     await withStore((store) =>
       store.write(async (tx) => {
         await tx.insert(sandboxMessages).values({ ...row, receivedAt: 0 })
@@ -630,13 +666,76 @@ describe('pillarbox sandbox, decoded', () => {
     const newest = await keep('text/html', 'two')
     assert.match(
       await text('sandbox', 'list', '--limit', '1'),
-      /There are more; --limit shows them\.\n$/,
+      /\n\nShown: 1 of \d+ messages\. There are more; --limit shows them\.\n/,
     )
     assert.deepEqual(
       (await json('sandbox', 'list', '--limit', '1')).map(({ id }: { id: number }) => String(id)),
       [newest],
     )
     assert.doesNotMatch(await text('sandbox', 'list'), /There are more/)
+  })
+
+  it('lists the mail to one address, or to those that begin like it', async () => {
+    const raw = Buffer.from('Subject: Hi\r\n\r\nbody\r\n')
+    const all = ['Eva@list.test', 'eva@list.test.example', 'evan@list.test', 'x%@list.test']
+    for (const recipient of all) await keepRaw(raw, recipient)
+    const to = async (given: string) =>
+      (await json('sandbox', 'list', '--to', given)).map((one: { to: string }) => one.to)
+    assert.deepEqual(await to('eva@list.test'), [all[1], all[0]])
+    assert.deepEqual(await to('EVA'), [all[2], all[1], all[0]])
+    assert.deepEqual(await to('x%@'), [all[3]])
+    assert.match(await text('sandbox', 'list', '--to', '%'), /^The sandbox has no such mail\.\n/)
+    const [, shown] = (await text('sandbox', 'list', '--to', 'eva', '--limit', '1')).split('\n\n')
+    assert.match(shown ?? '', /^Shown: 1 of 3 messages\./)
+  })
+
+  it('says that mail is on its way', async () => {
+    const place = makeFolder()
+    await placeDatabase(place)
+    const { text: here, json: data } = commandsAt({ cwd: place, env: {} })
+    await data('user', 'create', '--email', 'ann@example.test')
+    const owner = ['--owner', 'ann@example.test']
+    const { id } = await data('project', 'create', '--name', 'Shop', ...owner)
+    await data('domain', 'add', '--project', id, 'example.test')
+    await data('domain', 'verify', 'example.test', '--trust')
+    const mail = ['--from', 'a@example.test', '--to', 'you@example.net', '--subject', 's']
+    await data('send', '--project', id, ...mail, '--html', 'x')
+    assert.equal(await here('sandbox', 'list'), 'The sandbox is empty.\n\n1 email is on its way.\n')
+    await data('send', '--project', id, ...mail, '--html', 'x')
+    assert.match(await here('sandbox', 'list'), /\n\n2 emails are on their way\.\n$/)
+    const other = ['--from', 'a@example.test', '--to', 'they@example.net', '--subject', 's']
+    await data('send', '--project', id, ...other, '--html', 'x')
+    const none = 'The sandbox has no such mail.\n'
+    const listed = (to: string) => here('sandbox', 'list', '--to', to)
+    assert.equal(await listed('THEY@'), `${none}\n1 email is on its way.\n`)
+    assert.equal(await listed('you@example.net'), `${none}\n2 emails are on their way.\n`)
+    assert.equal(await listed('nobody@'), none)
+    // A script that searches the answer for the address finds no mail.
+    const why = 'Why no mail has arrived: pillarbox queue list --to ADDRESS\n'
+    assert.equal(await listed('nobody@example.net'), `${none}\n${why}`)
+    assert.deepEqual(await data('sandbox', 'list', '--to', 'nobody@example.net'), [])
+  })
+
+  it('open without an id lists all messages, and serves each', async () => {
+    const id = await keep('text/html', '<p>listed</p>')
+    const terminal = makeTerminal({ cwd, env })
+    const running = runCli(['sandbox', 'open', '--json'], terminal)
+    await terminal.seen(/\n/)
+    const { url } = JSON.parse(terminal.out())
+    const list = await (await fetch(url)).text()
+    assert.match(list, new RegExp(`<a href="${id}/">Hi</a>`))
+    const later = await keep('text/html', '<p>later</p>')
+    assert.match(await (await fetch(url)).text(), new RegExp(`<a href="${later}/">`))
+    const page = await (await fetch(`${url}${id}/`)).text()
+    assert.match(page, /<h1>Hi<\/h1>[\s\S]*<a href="\.\.\/">All messages<\/a>/)
+    assert.match(await (await fetch(`${url}${later}/html`)).text(), /<p>later<\/p>/)
+    for (const other of ['99999999/', 'x/', `${id}/none`, id]) {
+      const answer = await fetch(`${url}${other}`)
+      assert.equal(answer.status, 404, other)
+      await answer.text()
+    }
+    terminal.signals.emit('SIGINT')
+    assert.equal(await running, 0)
   })
 
   it('shows one decoded part, or reports that it is missing', async () => {

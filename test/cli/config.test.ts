@@ -6,6 +6,7 @@ import { parse } from 'smol-toml'
 import { makeFolder } from '../config/config-folder.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { runAt } from '../fakes/terminal.ts'
+import { placeDatabase } from './commands-at.ts'
 
 const skip = process.platform === 'win32' ? 'Windows has no file modes' : false
 
@@ -34,7 +35,7 @@ describe('pillarbox init', () => {
     const services = ['--inbound', '--submission', '--mode', 'Direct', '--data-dir', '/var/lib/p']
     const { status, out } = await runAt({ cwd }, 'init', ...hosts, ...services)
     assert.equal(status, 0)
-    assert.match(out, /certificate and its key to the paths in inbound\.tls_cert and \.tls_key/)
+    assert.match(out, /Put the certificate into \S+cert\.pem\.\nPut its key into \S+key\.pem\./)
     const written = readFileSync(path.join(cwd, 'pillarbox.toml'), 'utf8')
     const inUse = written.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
     assert.deepEqual(
@@ -80,6 +81,7 @@ describe('pillarbox init', () => {
 describe('pillarbox config', () => {
   it('warns when accounts.mail_project cannot send', async () => {
     const cwd = makeFolder()
+    await placeDatabase(cwd)
     const owner = 'ada@example.com'
     await runAt({ cwd }, 'user', 'create', '--email', owner, '--password', 'secret 1')
     const { out } = await runAt(

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import type { CheckResult } from '../../src/features/doctor/outcome.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { startProgram } from '../e2e/program.ts'
 
 type Printed = { status: string; by: string; checks: CheckResult[] }
@@ -42,6 +45,13 @@ test('doctor without a server makes the checks that need none, and --full reads 
   assert.equal(statusOf(printed, 'database'), 'ok')
   const text = await program.run('doctor')
   assert.match(text.out, /^No server runs: /)
+  const file = path.join(makeFolder(), 'other.toml')
+  writeFileSync(file, '')
+  const named = await program.run('--config', file, 'doctor')
+  assert.ok(
+    named.out.includes(`to repair it:\n    pillarbox --config ${file} backup FILE`),
+    named.out,
+  )
 })
 
 test('a sandbox has no fault, and the exit status is 0', async (t) => {

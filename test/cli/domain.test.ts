@@ -77,8 +77,54 @@ describe('pillarbox domain', () => {
     assert.match(out, /This record moves all mail of asked\.test to this server/)
     assert.match(out, /add a separate domain, such as replies\.asked\.test\./)
     assert.match(out, /\nasked\.test\. IN MX 10 mail\.example\.com\.\n/)
-    assert.doesNotMatch(await text('domain', 'verify', 'plain.test'), /replies/)
-    assert.match(await text('domain', 'verify', 'plain.test', '--replies'), /moves all mail/)
+    assert.doesNotMatch((await run('domain', 'verify', 'plain.test')).out, /replies/)
+    assert.match((await run('domain', 'verify', 'plain.test', '--replies')).out, /moves all mail/)
+  })
+
+  it('verify fails until the required record is there, and when DNS does not answer', async () => {
+    const { records } = await json('domain', 'add', '--project', projects[0] ?? '', 'shop.test')
+    const [{ name, value }] = records
+    const missing = await run('domain', 'verify', 'shop.test')
+    assert.equal(missing.status, 1)
+    assert.ok(
+      missing.out.endsWith(
+        `A required record of shop.test is not right: TXT ${name} is missing.\n`,
+      ),
+      missing.out,
+    )
+    dns.set(name, 'SERVFAIL')
+    const silent = await run('domain', 'verify', 'shop.test')
+    assert.equal(silent.status, 1)
+    assert.match(silent.out, /^shop\.test: not verified \(DNS did not answer\)\n/)
+    assert.ok(
+      silent.out.includes(`DNS did not answer (servers ${dns.address}) for 1 of 5 records.`),
+    )
+    assert.doesNotMatch(silent.out + (await text('domain', 'list')), /TemporaryFailure/)
+    const asJson = await run('domain', 'verify', 'shop.test', '--json')
+    assert.equal(asJson.status, 1)
+    assert.equal(JSON.parse(asJson.out).status, 'TemporaryFailure')
+    dns.set(name, { TXT: [value] })
+    const { status, out } = await run('domain', 'verify', 'shop.test')
+    assert.equal(status, 0, out)
+    assert.match(out, /^shop\.test: verified\n/)
+    // What is only recommended is shown, and is no failure.
+    assert.match(out, /dmarc \(recommended\): missing/)
+  })
+
+  it('verify counts silence for a recommended record as no failure, and names it beside a fault', async () => {
+    const { records } = await json('domain', 'add', '--project', projects[0] ?? '', 'quiet.test')
+    const [{ name, value }] = records
+    const silence = `DNS did not answer (servers ${dns.address}) for 1 of 5 records.`
+    dns.set('_dmarc.quiet.test', 'SERVFAIL')
+    const missing = await run('domain', 'verify', 'quiet.test')
+    assert.equal(missing.status, 1)
+    const fault = `A required record of quiet.test is not right: TXT ${name} is missing.`
+    assert.ok(missing.out.endsWith(`\n\n${fault}\n\n${silence}\n`), missing.out)
+    dns.set(name, { TXT: [value] })
+    const { status, out } = await run('domain', 'verify', 'quiet.test')
+    assert.equal(status, 0, out)
+    assert.match(out, /^quiet\.test: verified\n/)
+    assert.ok(out.endsWith(`\n\n${silence}\n`), out)
   })
 
   it("--check shows the state of the server's own records", async () => {

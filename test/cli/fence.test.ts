@@ -5,12 +5,13 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../src/store/drizzle.ts'
 import { makeFolder } from '../config/config-folder.ts'
-import { commandsAt } from './commands-at.ts'
+import { commandsAt, placeDatabase } from './commands-at.ts'
 
 const KNOWN = { generation: 0, seq: 40, at: '2026-11-26T18:40:28.073Z' }
 
 test('F7: the first command on a database brought back sets the fence and does nothing else', async () => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const { json, failure, withStore } = commandsAt({ cwd, env: {} })
   await json('user', 'create', '--email', 'ada@example.test')
   const { id } = await json('project', 'create', '--name', 'Shop', '--owner', 'ada@example.test')
@@ -35,6 +36,7 @@ test('F7: the first command on a database brought back sets the fence and does n
 
 test('F7: a release by the first command on a database brought back releases nothing', async () => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const { json, failure, withStore } = commandsAt({ cwd, env: {} })
   await json('user', 'create', '--email', 'ada@example.test')
   await json('project', 'create', '--name', 'Shop', '--owner', 'ada@example.test')
@@ -48,6 +50,7 @@ test('F7: a release by the first command on a database brought back releases not
 
 test('F7: fence on a database brought back sets one fence, above the numbers of the file', async () => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const { json, withStore } = commandsAt({ cwd, env: {} })
   await json('user', 'create', '--email', 'ada@example.test')
   await json('project', 'create', '--name', 'Shop', '--owner', 'ada@example.test')
@@ -62,6 +65,7 @@ test('F7: fence on a database brought back sets one fence, above the numbers of 
 
 test('F7: a new database beside the mark of an old one goes on with its numbers, and holds nothing', async () => {
   const cwd = makeFolder()
+  await placeDatabase(cwd)
   const { json, withStore } = commandsAt({ cwd, env: {} })
   await json('user', 'list')
   await writeFile(path.join(cwd, 'data', 'generation'), JSON.stringify(KNOWN))

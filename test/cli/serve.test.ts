@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
@@ -23,10 +23,11 @@ async function startServer(cwd: string, ...argv: string[]) {
   const lines = terminal.out().split('\n')
   const stop = () => {
     terminal.signals.emit('SIGTERM')
-    // From now on signals have their default effect.
+    // From now on signals have their default effect, but a second SIGHUP has none.
     for (const signal of ['SIGTERM', 'SIGINT']) {
       assert.equal(terminal.signals.listenerCount(signal), 0)
     }
+    assert.equal(terminal.signals.listenerCount('SIGHUP'), 1)
     return ended
   }
   return {
@@ -45,6 +46,33 @@ function curl(line: string, key?: string): Promise<Response> {
   const [, printed] = /Bearer (sk_[0-9a-f]+)/.exec(line) ?? []
   const headers = { authorization: `Bearer ${key ?? printed}`, 'content-type': 'application/json' }
   return fetch(url, { method: 'POST', headers, body })
+}
+
+/** Starts a process and ends it with the signal. */
+async function assertStopsAt(signal: NodeJS.Signals): Promise<void> {
+  const cwd = makeFolder()
+  const child = spawn(process.execPath, [programFile, 'serve'], {
+    cwd,
+    env: { ...process.env, ...env },
+  })
+  try {
+    const [line] = await once(createInterface({ input: child.stdout }), 'line')
+    assert.equal(JSON.parse(line).event, 'ready')
+    if (process.platform !== 'win32') {
+      assert.equal(statSync(path.join(cwd, 'data')).mode & 0o777, 0o700)
+      assert.equal(statSync(path.join(cwd, 'data', 'secret')).mode & 0o777, 0o600)
+      assert.equal(statSync(path.join(cwd, 'data', 'pillarbox.db')).mode & 0o777, 0o600)
+    }
+    if (process.platform === 'linux') {
+      assert.equal(readFileSync(`/proc/${child.pid}/comm`, 'utf8'), 'pillarbox\n')
+      assert.match(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'), /^pillarbox\0/)
+    }
+    child.kill(signal)
+    const [status] = await once(child, 'exit')
+    if (process.platform !== 'win32') assert.equal(status, 0)
+  } finally {
+    child.kill('SIGKILL')
+  }
 }
 
 describe('pillarbox serve', () => {
@@ -118,30 +146,37 @@ describe('pillarbox serve', () => {
     assert.equal(await stop(), 0)
   })
 
-  it('runs as a process named pillarbox and stops with status 0 at SIGTERM', async () => {
-    const cwd = makeFolder()
-    const child = spawn(process.execPath, [programFile, 'serve'], {
-      cwd,
-      env: { ...process.env, ...env },
-    })
-    try {
-      const [line] = await once(createInterface({ input: child.stdout }), 'line')
-      assert.equal(JSON.parse(line).event, 'ready')
-      if (process.platform !== 'win32') {
-        assert.equal(statSync(path.join(cwd, 'data')).mode & 0o777, 0o700)
-        assert.equal(statSync(path.join(cwd, 'data', 'secret')).mode & 0o777, 0o600)
-        assert.equal(statSync(path.join(cwd, 'data', 'pillarbox.db')).mode & 0o777, 0o600)
-      }
-      if (process.platform === 'linux') {
-        assert.equal(readFileSync(`/proc/${child.pid}/comm`, 'utf8'), 'pillarbox\n')
-        assert.match(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'), /^pillarbox\0/)
-      }
-      child.kill('SIGTERM')
-      const [status] = await once(child, 'exit')
-      if (process.platform !== 'win32') assert.equal(status, 0)
-    } finally {
-      child.kill('SIGKILL')
+  it('of a service without any configuration says which command writes it', async () => {
+    // As in `/` for the user of the service, the folder of the data cannot be made here.
+    const file = path.join(makeFolder(), 'file')
+    writeFileSync(file, '')
+    const cwd = path.join(file, 'below')
+    const marks = [{ INVOCATION_ID: 'a1' }, { NOTIFY_SOCKET: '/run/notify' }]
+    const start = (own: NodeJS.ProcessEnv) => runAt({ cwd, env: own }, 'serve')
+    for (const mark of marks) {
+      const { status, err } = await start(mark)
+      assert.equal(status, 2)
+      assert.match(
+        err,
+        /\n {2}\/etc\/pillarbox\/pillarbox\.toml: found no such file, .*; run pillarbox --config \/etc\/pillarbox\/pillarbox\.toml init to write it\n/,
+      )
+      assert.doesNotMatch(err, /mkdir/)
     }
+    // A service of variables alone is configured; a start by hand is a sandbox.
+    for (const own of [{}, ...marks.map((mark) => ({ ...mark, ...env }))]) {
+      const { status, err } = await start(own)
+      assert.equal(status, 2)
+      assert.match(err, /\n {2}data_dir: found .*mkdir/)
+      assert.doesNotMatch(err, /init/)
+    }
+  })
+
+  it('runs as a process named pillarbox and stops with status 0 at SIGTERM', async () => {
+    await assertStopsAt('SIGTERM')
+  })
+
+  it('stops as at SIGTERM when its terminal is closed', async () => {
+    await assertStopsAt('SIGHUP')
   })
 })
 

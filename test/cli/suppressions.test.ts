@@ -49,6 +49,14 @@ describe('pillarbox suppressions', () => {
     ])
     assert.deepEqual(await found('--search', 'ADA@'), ['ada@dest.test', 'ada@dest.test'])
     assert.equal((await json('list')).data[0].projectId, other)
+    assert.equal(
+      (await run('list', '--search', 'nobody@')).out,
+      'No suppressed address matches the search.\n',
+    )
+    assert.equal(
+      (await run('list', '--reason', 'complaint')).out,
+      'No address is suppressed for this reason.\n',
+    )
     assert.match((await run('list')).out, /^ADDRESS +REASON +SINCE +SOURCE +PROJECT\n/)
 
     const first = await json('list', '--project', project, '--limit', '2')
@@ -58,6 +66,8 @@ describe('pillarbox suppressions', () => {
 
     const removed = await json('remove', '--project', project, 'ADA@dest.test', 'no@dest.test')
     assert.deepEqual(removed, { removed: 1 })
+    const again = await run('remove', '--project', project, 'ada@dest.test')
+    assert.deepEqual([again.status, again.out], [1, 'Removed from the list: 0. Not on it: 1.\n'])
     assert.equal((await json('list', '--project', project)).total, 2)
     assert.equal((await json('list', '--project', other)).total, 1)
   })
@@ -65,6 +75,8 @@ describe('pillarbox suppressions', () => {
   it('list --held, confirm and undo say when there is nothing to do', async () => {
     assert.deepEqual(await json('list', '--held'), { data: [], hasMore: false, total: 0 })
     assert.match((await run('list', '--held')).out, /^No suppression is held\.\n$/)
+    const searched = await failure('list', '--held', '--search', 'ada')
+    assert.equal(searched.message, '--held takes --project and --limit, not --search')
     const since = '2026-01-01T00:00:00.000Z'
     assert.deepEqual(await json('confirm', '--since', since), {
       ...{ since, suppressed: 0, dropped: 0, remaining: 0 },

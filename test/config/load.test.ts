@@ -100,12 +100,35 @@ describe('the configuration', () => {
       ['[completely.different]\nthing = 1', 'completely', undefined],
       ['"delivery.mode" = "relay"', 'delivery.mode', 'delivery.mode'],
       ['__proto__ = 1', '__proto__', undefined],
+      ['[imbound]\nlisten = []', 'imbound', 'inbound'],
+      ['[imbound]', 'imbound', 'inbound'],
+      ['[DNS]\nservers = []', 'DNS', 'dns'],
+      ['[delivery.rellay]', 'delivery.rellay', 'delivery.relay'],
+      ['port = 8080', 'port', 'http.listen'],
+      ['[http]\nhost = "::"', 'http.host', 'http.listen'],
+      ['[delivery]\nusername = "x"', 'delivery.username', 'delivery.relay.username'],
+      ['[http]\nurl = "x"', 'http.url', 'base_url'],
+      ['[database]\nhost = "x"', 'database.host', 'database.url'],
+      ['[database]\npassword = "x"', 'database.password', 'database.url'],
+      ['[accounts.oidc]\nid = "x"', 'accounts.oidc.id', undefined],
     ]
     for (const [toml, key, meant] of cases) {
       const [problem] = problems(toml)
       assert.equal(problem?.key, key, toml)
       if (meant !== undefined) assert.equal(problem.meant, meant)
     }
+  })
+
+  it('suggests a section only for what looks like it', () => {
+    const { problems } = makeConfigFolder()
+    const meantOf = (name: string) => problems(`[${name}]`)[0]?.meant
+    const other = ['foo', 'env', 'smtp', 'tmp', 'dog', 'cache', 'login', 'imap', 'x']
+    assert.deepEqual(
+      other.map((name) => [name, meantOf(name)]),
+      other.map((name) => [name, undefined]),
+    )
+    const typos = { htp: 'http', https: 'http', logs: 'log', limtis: 'limits', webhook: 'webhooks' }
+    for (const [name, meant] of Object.entries(typos)) assert.equal(meantOf(name), meant)
   })
 
   it('refuses a value in place of a table', () => {
@@ -192,6 +215,10 @@ describe('the environment', () => {
       ['PILLARBOX_DELIVERY_MODE', 'PILLARBOX_DELIVERY__MODE'],
       ['PILLARBOX_delivery__mode', 'PILLARBOX_DELIVERY__MODE'],
       ['PILLARBOX_HOSTNAME', 'PILLARBOX_DELIVERY__HOSTNAME'],
+      ['PILLARBOX_HTTP__PORT', 'PILLARBOX_HTTP__LISTEN'],
+      ['PILLARBOX_PORT', 'PILLARBOX_HTTP__LISTEN'],
+      ['PILLARBOX_SUBMISSION__PORT', 'PILLARBOX_SUBMISSION__LISTEN'],
+      ['PILLARBOX_URL', 'PILLARBOX_BASE_URL'],
       ['PILLARBOX_', undefined],
     ]
     for (const [name, meant] of cases) {

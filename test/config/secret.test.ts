@@ -43,18 +43,22 @@ describe('the secret', () => {
   }, async () => {
     const dataDir = makeFolder()
     writeFileSync(path.join(dataDir, 'secret'), 'x', { mode: 0o000 })
-    const user = process.geteuid?.()
-    // Root can read every file.
-    if (user === 0) process.seteuid?.(65_534)
-    try {
-      await assert.rejects(loadSecret({ secret: null, dataDir }), (error) => {
-        assert.ok(error instanceof ConfigError)
-        assert.match(error.problems[0]?.found ?? '', /^EACCES/)
-        assert.match(error.problems[0]?.expected ?? '', /chown -R \S+ \S+pillarbox/)
-        return true
-      })
-    } finally {
-      if (user === 0) process.seteuid?.(0)
+    const isRoot = process.geteuid?.() === 0
+    // Root can read every file. The second user has no name.
+    for (const uid of isRoot ? [65_534, 10_001] : [undefined]) {
+      if (uid !== undefined) process.seteuid?.(uid)
+      try {
+        await assert.rejects(loadSecret({ secret: null, dataDir }), (error) => {
+          assert.ok(error instanceof ConfigError)
+          assert.match(error.problems[0]?.found ?? '', /^EACCES/)
+          const name = uid === 10_001 ? '10001' : '\\S+'
+          const command = new RegExp(`chown -R ${name} \\S+pillarbox`)
+          assert.match(error.problems[0]?.expected ?? '', command)
+          return true
+        })
+      } finally {
+        if (isRoot) process.seteuid?.(0)
+      }
     }
   })
 

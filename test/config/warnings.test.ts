@@ -33,6 +33,8 @@ const cases: [toml: string, warning: RegExp | null][] = [
   [`${secure}[http]\nlisten = '0.0.0.0:80'\n${direct}`, /API keys travel in clear/],
   [`${secure}[http]\nlisten = '0.0.0.0:80'\ntrusted_proxies = ['10.0.0.1']\n${direct}`, null],
   ["[http]\nlisten = '0.0.0.0:80'\ntrusted_proxies = ['10.0.0.1']\n", /delivery.mode is sandbox/],
+  ["[http]\nlisten = '127.0.0.1:18310'\n", /http.listen has port 18310: links in mail lead/],
+  ["base_url = 'http://localhost:18310'\n[http]\nlisten = '127.0.0.1:18310'\n", null],
   ['[dns]\ncanary = []\n', /dns.canary is empty/],
   ['[limits]\nattachments_max_bytes = 40000000\n', /limits.attachments_max_bytes/],
 ]

@@ -51,6 +51,15 @@ function runHealthCheck(folder: string): Promise<{ status: number; stderr: strin
   })
 }
 
+/** A busy machine may take longer than the check waits. A container is unhealthy after several failures, too. */
+async function healthy(check: () => ReturnType<typeof checkHealth>) {
+  for (let tries = 9; tries > 0; tries -= 1) {
+    const found = await check()
+    if (found.status === 0) return found
+  }
+  return check()
+}
+
 it('the paths of the Containerfile are those of the build and of the program', () => {
   assert.equal(instructions[0]?.name, 'FROM')
   const [from, to] = textOf('COPY').split(' ')
@@ -90,13 +99,12 @@ it('the health check succeeds only while the server answers', async (t) => {
   await placeDatabase(installation)
   assert.equal((await checkHealth(folder)).status, 1, 'before the first start')
   const server = await serve()
-  const { status, stderr } = await runHealthCheck(folder)
-  assert.deepEqual([status, stderr], [0, ''])
+  assert.deepEqual(await healthy(() => runHealthCheck(folder)), { status: 0, stderr: '' })
   // A server that hangs keeps its locks and its port.
   process.kill(server.pid, 'SIGSTOP')
   assert.equal((await checkHealth(folder)).status, 1)
   process.kill(server.pid, 'SIGCONT')
-  assert.equal((await checkHealth(folder)).status, 0)
+  assert.equal((await healthy(() => checkHealth(folder))).status, 0)
   assert.equal(await server.kill('SIGTERM'), 0)
   assert.equal((await runHealthCheck(folder)).status, 1)
 })

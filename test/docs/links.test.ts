@@ -1,8 +1,10 @@
 /** Every link of the README and the guide leads somewhere, in the repository and on the server. */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
+import { GUIDE_TASKS } from '../../src/http/guide/guide-tasks.ts'
 import { useService } from '../http/service.ts'
 import { type DocsPage, ROOT, readPage, readPages } from './pages.ts'
 
@@ -74,7 +76,18 @@ describe('the guide on the server', () => {
 
   it('is linked from the page of the API', async () => {
     const response = await fetch(new URL('/docs', service.url))
-    assert.match(await response.text(), /<a href="\/docs\/guide">/)
+    const body = await response.text()
+    for (const { file } of pages.slice(1)) {
+      const name = path.basename(file, '.md')
+      assert.ok(body.includes(`<a href="/docs/guide/${name}">`), name)
+    }
+    assert.match(body, /<a href="\/docs\/guide">/)
+  })
+
+  it('lists every page under one task', () => {
+    const placed = GUIDE_TASKS.flatMap(({ names }) => names)
+    const names = pages.slice(1).map(({ file }) => path.basename(file, '.md'))
+    assert.deepEqual(placed.toSorted(), names.toSorted(), 'src/http/guide/guide-tasks.ts')
   })
 
   it('carries the headers of the hosted pages and loads nothing', async () => {
@@ -84,7 +97,13 @@ describe('the guide on the server', () => {
     const body = await response.text()
     assert.match(body, /<title>Contacts<\/title>/)
     assert.match(body, /<h2 id="import">Import<\/h2>/)
-    assert.doesNotMatch(body, /<script|<img|src="/)
+    assert.doesNotMatch(body, /<img|src="/)
+    const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(body) ?? []
+    const digest = hash('sha256', script, 'base64')
+    const policy = response.headers.get('content-security-policy') ?? ''
+    assert.ok(script !== '' && policy.includes(`script-src 'sha256-${digest}'`))
+    assert.match(body, /<a href="\/docs\/guide\/contacts" aria-current="page">Contacts<\/a>/)
+    assert.match(body, /<a href="#import">Import<\/a>/)
   })
 
   it('refuses names that are no pages, paths included', async () => {

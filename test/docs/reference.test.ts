@@ -19,6 +19,20 @@ it('.ci/run runs the test command of the README', () => {
   assert.ok(readFileSync(path.join(ROOT, '.ci/run'), 'utf8').includes(`\n(${command})\n`))
 })
 
+it('each campaign that a page creates says who gets it', () => {
+  const commands = readPages().flatMap(({ file, blocks }) =>
+    blocks.flatMap(({ text }) =>
+      text
+        .replaceAll('\\\n', ' ')
+        .split('\n')
+        .filter((line) => /\/campaigns"? .*-d /.test(line))
+        .map((line) => ({ file, line })),
+    ),
+  )
+  assert.ok(commands.length >= 2)
+  for (const { file, line } of commands) assert.match(line, /"audienceType":/, file)
+})
+
 it('the README lists every command', () => {
   const rows = readPage('README.md').text.match(/^\| `.*$/gm) ?? []
   for (const { name } of COMMANDS) {

@@ -130,14 +130,15 @@ export async function makeWorld(t: TestContext) {
     assert.ok(made.status < 300, JSON.stringify(made.body))
   }
   const texts = { name: 'C', subject: 'Campaign', body: '<p>Hello</p>', from: 'shop@example.test' }
-  const campaign = await program.call('POST', '/campaigns', texts)
+  const draft = { ...texts, audienceType: 'ALL' }
+  const campaign = await program.call('POST', '/campaigns', draft)
   const sending = String(Object(campaign.body).data.id)
   assert.equal((await program.call('POST', `/campaigns/${sending}/send`)).status, 200)
 
   // Of the second project: a campaign that is scheduled, and a batch that Stripe did not take.
   const scheduledFor = new Date(core.now() + HOUR_MS).toISOString()
   assert.ok((await callTwo('/contacts', { email: 'subscribed@busy.test' })).status < 300)
-  const later = await callTwo('/campaigns', { ...texts, from: 'shop@two.test' })
+  const later = await callTwo('/campaigns', { ...draft, from: 'shop@two.test' })
   const scheduled = String(later.body.data.id)
   assert.equal((await callTwo(`/campaigns/${scheduled}/send`, { scheduledFor })).status, 200)
   stripe.fault = () => '500'

@@ -128,6 +128,8 @@ async function listen(respond: Respond): Promise<Listening> {
       )
       return { tcp, udp, port, sockets }
     }
+    // The port is free for one of the transports only; both sockets of this attempt end.
+    udp.close()
     tcp.close()
   }
 }

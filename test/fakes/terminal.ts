@@ -22,9 +22,16 @@ type TerminalOptions = {
   /** The whole standard input. */
   input?: string
   isTTY?: boolean
+  systemFile?: string
 }
 
-export function makeTerminal({ cwd, env = {}, input, isTTY }: TerminalOptions): FakeTerminal {
+export function makeTerminal({
+  cwd,
+  env = {},
+  input,
+  isTTY,
+  systemFile,
+}: TerminalOptions): FakeTerminal {
   const stdin = new PassThrough() as FakeTerminal['stdin']
   if (isTTY !== undefined) stdin.isTTY = isTTY
   if (input !== undefined) stdin.end(input)
@@ -45,6 +52,7 @@ export function makeTerminal({ cwd, env = {}, input, isTTY }: TerminalOptions): 
     stderr: stderr.stream,
     env,
     cwd,
+    ...(systemFile === undefined ? {} : { systemFile }),
     signals: new EventEmitter(),
     out: stdout.text,
     err: stderr.text,

@@ -20,8 +20,12 @@ type PreparedExample = {
   pathId: string | undefined
   /** The headers of a caller that is admitted. */
   credentials: Headers
-  /** `query` has more parameters than those of the example. */
-  send(credentials: Headers, query?: Readonly<Record<string, string>>): Promise<Answer>
+  /** `query` and `fields` are those that the example does not have. */
+  send(
+    credentials: Headers,
+    query?: Readonly<Record<string, string>>,
+    fields?: Readonly<Record<string, unknown>>,
+  ): Promise<Answer>
 }
 
 export type ExampleRunner = {
@@ -63,10 +67,12 @@ export function createExampleRunner(
       callers,
       pathId: made.id ?? params.id,
       credentials,
-      send: (given, more = {}) => {
+      send: (given, more = {}, fields) => {
+        const whole =
+          fields === undefined ? body : { ...body, content: { ...Object(content), ...fields } }
         const search = new URLSearchParams({ ...query, ...more })
         const target = new URL(`${url}?${search}`, service.url)
-        return sendBody({ method, target, headers: { ...headers, ...given, ...signed } }, body)
+        return sendBody({ method, target, headers: { ...headers, ...given, ...signed } }, whole)
       },
     }
   }

@@ -25,7 +25,7 @@ import { usageMonths } from '../../src/store/schema/billing.ts'
 import { campaignProgress, campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import type { TokenPurpose } from '../../src/store/schema/words.ts'
-import { addProject, type TestCore } from '../core.ts'
+import { addProject, type TestCore, trustDomain } from '../core.ts'
 import { createSns, TOPIC } from '../fakes/sns.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
 import { countEvents, countLinks, countMail } from '../features/analytics/add-counts.ts'
@@ -103,6 +103,11 @@ export function exampleOptions(dns: ReturnType<typeof createExampleDns>) {
   }
 }
 
+/** The domain of a sandbox, from which the examples send. */
+const trustExampleTest = async ({ core, projectId }: Stage) => {
+  await trustDomain(core as TestCore, projectId, 'example.test')
+}
+
 const makeRecords = async ({ core, projectId, dns }: Stage) => {
   for (const domain of await listDomains(core, projectId)) {
     for (const { name, type, value } of domain.records) dns.records.set(`${type} ${name}`, value)
@@ -143,7 +148,7 @@ const token = async ({ core, real }: Stage) => ({
 const makeCampaign = async ({ core, projectId }: Stage) => ({
   id: await addCampaign(core, projectId, {
     ...{ subject: 'Hello {{ name }}', body: '<p>Hello {{ name }}, spring is here.</p>' },
-    ...{ fromAddress: 'news@example.com', fromDomain: 'example.com' },
+    ...{ fromAddress: 'hello@example.test', fromDomain: 'example.test' },
   }),
 })
 
@@ -339,7 +344,7 @@ const refuseRequest = async ({ core, projectId }: Stage) => {
   await addRequest(core, {
     ...{ projectId, method: 'POST', path: '/v1/send', statusCode: 422, caller: 'secret' },
     ...{ durationMs: 3, errorCode: 'VALIDATION_ERROR', ip: '192.0.2.7', userAgent: 'shop/1.4' },
-    ...{ errorMessage: 'The request is not valid.', requestSizeBytes: 142, responseSizeBytes: 512 },
+    ...{ errorMessage: 'from: required', requestSizeBytes: 142, responseSizeBytes: 512 },
   })
 }
 
@@ -347,7 +352,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /domains' },
   { name: 'GET /domains/:id/verify', prepare: makeRecords },
   { name: 'GET /domains/project/:projectId' },
-  { name: 'POST /auth/signup' },
+  { name: 'POST /auth/signup', prepare: trustExampleTest },
   { name: 'POST /auth/request-verification', cookie: unverified, prepare: configureMail },
   { name: 'POST /auth/verify-email', prepare: mailToken('verify-email') },
   { name: 'POST /auth/request-password-reset' },

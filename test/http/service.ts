@@ -17,6 +17,7 @@ import {
   type TestCoreOptions,
   type TestProject,
 } from '../core.ts'
+import { watchStatuses } from './answered-statuses.ts'
 import { useCheapPasswords } from './cheap-passwords.ts'
 import './kept-connections.ts'
 
@@ -60,6 +61,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
   const requests: RequestLogEntry[] = []
   const http = await startOr(close, { core, requests })
+  const statuses = watchStatuses(core, http.url)
   return {
     url: http.url,
     core,
@@ -70,6 +72,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     stop: async () => {
       await http.stop(0)
       await close()
+      statuses.end()
     },
   }
 }

@@ -54,7 +54,7 @@ test('a map is counted before its entries are validated', () => {
 test('unknown fields are counted before they are listed', () => {
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`x-${n}`, 1]))
   const [error, ...others] = errorsOf(z.strictObject({ a: z.string() }), many)
-  assert.equal(error?.code, 'unrecognized_keys')
+  assert.equal(error?.code, 'unrecognized')
   assert.ok((error?.message ?? '').length < 100)
   assert.equal(others.length, 0)
   assert.ok(validate(z.object({ a: z.string().optional() }), many), 'others are ignored as before')
@@ -64,9 +64,9 @@ test('each unknown field is named', () => {
   const inner = z.strictObject({ b: z.string().optional() })
   const body = z.strictObject({ a: inner })
   assert.deepEqual(fieldsOf(body, { a: { c: 1, d: 1 }, e: 1 }), [
-    ['a.c', 'unrecognized_keys'],
-    ['a.d', 'unrecognized_keys'],
-    ['e', 'unrecognized_keys'],
+    ['a.c', 'unrecognized'],
+    ['a.d', 'unrecognized'],
+    ['e', 'unrecognized'],
   ])
 })
 
@@ -141,4 +141,12 @@ test('a value of a wrong type has one error, whatever else the schema measures',
   assert.deepEqual(fieldsOf(body, { one: 'abcdef', all: [...many, list], both: 1 }), [
     ['all.30', 'invalid_type'],
   ])
+})
+
+test('a missing choice is required like any other field, and its choices are named', () => {
+  const body = z.object({ type: z.enum(['ALL', 'SOME']) })
+  const [missing] = errorsOf(body, {})
+  const { code, message } = missing ?? {}
+  assert.deepEqual([code, message], ['invalid_type', 'Required: one of ALL, SOME'])
+  assert.deepEqual(fieldsOf(body, { type: 'NONE' }), [['type', 'invalid_enum_value']])
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { updateProject } from '../../src/features/accounts/projects/projects.ts'
+import { readRawEmail } from '../../src/features/emails/raw-email.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import { contacts } from '../../src/store/schema/contacts.ts'
@@ -75,6 +76,44 @@ describe('submission', () => {
     assert.deepEqual(people.find(({ address }) => address === 'ada@dest.test')?.data, {
       name: 'Ada, Countess',
     })
+  })
+
+  it('To and Cc arrive as they were written, for every recipient and at every attempt', async () => {
+    const { send, rows, core, project } = await share()
+    await send({
+      to: '"Ada, Countess" <ada@dest.test>, zoe@dest.test',
+      cc: 'Bøb <bob@dest.test>',
+      bcc: 'carol@dest.test',
+      text: 'x',
+    })
+    const accepted = await rows()
+    assert.equal(new Set(accepted.map(({ content }) => content.id)).size, 1)
+    const heads: string[] = []
+    for (const { id } of accepted) {
+      const key = { projectId: project.id, id }
+      const raw = Buffer.from(await readRawEmail(core, key)).toString('latin1')
+      assert.equal(Buffer.from(await readRawEmail(core, key)).toString('latin1'), raw)
+      const fields = raw.slice(0, raw.indexOf('\r\n\r\n')).replaceAll('\r\n ', ' ').split('\r\n')
+      heads.push(fields.filter((field) => /^(?:to|cc|bcc):/i.test(field)).join('\n'))
+      assert.match(raw, /h=[^;]*\bto:[^;]*/)
+      assert.doesNotMatch(raw, /carol@/)
+    }
+    const [head, ...others] = new Set(heads)
+    assert.deepEqual(others, [])
+    assert.equal(
+      head,
+      'To: "Ada, Countess" <ada@dest.test>, zoe@dest.test\nCc: =?UTF-8?Q?B=C3=B8b?= <bob@dest.test>',
+    )
+    assert.equal(accepted.length, 4)
+  })
+
+  it('without To and Cc, each recipient gets its own address', async () => {
+    const { send, rows, core, project } = await share()
+    await send({ to: undefined, bcc: ['ada@dest.test', 'bob@dest.test'], text: 'x' })
+    for (const { id, recipient } of await rows()) {
+      const raw = Buffer.from(await readRawEmail(core, { projectId: project.id, id })).toString()
+      assert.match(raw, new RegExp(`^To: ${recipient}\r$`, 'm'))
+    }
   })
 
   it('a message over STARTTLS is accepted, with the user name in any case', async () => {
@@ -174,15 +213,17 @@ describe('submission', () => {
     )
   })
 
-  it('a sender domain that is not verified is refused with 550 5.7.1', async () => {
+  it('a sender domain that is not verified is refused with 550 5.7.1, and what to do', async () => {
     const { send, rows } = await share()
+    const unverified =
+      /^550 5\.7\.1 The sender domain other\.test is not verified .*Verified here: example\.test\. To add one: pillarbox domain add /
     await assert.rejects(
       send({
         from: 'x@other.test',
         text: 'x',
         envelope: { from: 'x@other.test', to: 'a@dest.test' },
       }),
-      { responseCode: 550, response: /^550 5\.7\.1 The sender domain other\.test is not verified/ },
+      { responseCode: 550, response: unverified },
     )
     await assert.rejects(
       send({
@@ -190,7 +231,7 @@ describe('submission', () => {
         text: 'x',
         envelope: { from: 'shop@example.test', to: 'a@b.test' },
       }),
-      { responseCode: 550, response: /^550 5\.7\.1 The sender domain other\.test is not verified/ },
+      { responseCode: 550, response: unverified },
     )
     assert.deepEqual(await rows(), [])
   })

@@ -219,7 +219,12 @@ describe('one thread after the other work', () => {
       id: 'a',
       body: '<a href="http://shop.test/">Shop</a><img src="a.png">',
     })
-    const rules = { baseUrl: 'https://mail.shop.test', isUnsubscribeLinkDue: true }
+    const rules = {
+      baseUrl: 'https://mail.shop.test',
+      isSandbox: false,
+      isUnsubscribeLinkDue: true,
+      hasFooter: false,
+    }
     const [message] = await server.outbound.preview([source])
     const inspected = await server.outbound.inspect([source, makeSource()], rules)
     assert.ok(message)

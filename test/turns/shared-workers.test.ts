@@ -27,6 +27,7 @@ const SHARED: Record<string, { by: string; how: string } | null> = {
   },
   'inbound/submission-reader.ts': { by: TURNS, how: 'lines by project' },
   'features/verification/verifier.ts': { by: TURNS, how: 'lines by project' },
+  'features/list-totals.ts': { by: TURNS, how: 'lines by project' },
   'features/uploads/open-image.ts': { by: TURNS, how: 'lines by network' },
   'store/snapshot/snapshot.ts': null,
   'store/long-migration.ts': null,

@@ -19,5 +19,6 @@ export function makeCampaignBody() {
     subject: 'News for {{ name }}',
     body: `${text.replaceAll('{{ order }}', '17')}${links}`,
     from: 'news@example.test',
+    audienceType: 'ALL',
   }
 }

@@ -61,6 +61,7 @@ async function createCampaign(
     subject: `Soak ${number}`,
     body: '<p>Hello {{ row }}, <a href="https://shop.example.com/news">news</a>.</p>',
     from: 'news@example.test',
+    audienceType: 'FILTERED',
     audienceCondition: { logic: 'AND', groups: [{ filters: [filter] }] },
   }
   // Without an answer there may be a draft, which sends nothing, and another one is made.

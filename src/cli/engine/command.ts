@@ -1,7 +1,7 @@
 /** The types that every command shares, and access to the configuration and the database. */
 
-import type { Config } from '../../config/config.ts'
 import type { OpenCore } from '../../features/open-core.ts'
+import { type Configuration, findConfiguration } from './configuration.ts'
 import type { Terminal } from './terminal.ts'
 
 export type CommandContext = {
@@ -10,6 +10,11 @@ export type CommandContext = {
   configPath: string | undefined
   /** `--json` */
   isJson: boolean
+  configuration: Configuration
+  /** Adds the command line's `--config` to the commands in a text of the program, never of people. */
+  typed(text: string): string
+  /** The command makes `data_dir` where it is not there. */
+  makesDataDir?: boolean
 }
 
 export type Input = {
@@ -51,16 +56,17 @@ export class UsageError extends Error {
   usage: string | undefined
 }
 
-/** @throws ConfigError */
-async function readConfig({ terminal, configPath }: CommandContext): Promise<Config> {
-  const { loadConfig } = await import('../../config/load.ts')
-  return loadConfig({ configPath, env: terminal.env, cwd: terminal.cwd })
+/** The same command with another file as its configuration. */
+export function withConfigFile(context: CommandContext, configPath: string): CommandContext {
+  const { terminal } = context
+  return { ...context, configPath, configuration: findConfiguration({ terminal, configPath }) }
 }
 
 /**
  * Runs `act` on the database, beside a running server if there is one. A command that root starts runs
  * as the owner of the server's files. A database that was brought back from a copy is fenced first, and
- * the command ends. @throws AppError CONFLICT
+ * the command ends. @throws AppError CONFLICT, and RESOURCE_NOT_FOUND where there is neither a configuration nor a
+ * database
  */
 export async function withCore<T>(
   context: CommandContext,
@@ -81,15 +87,16 @@ export async function withCoreAsIs<T>(
   context: CommandContext,
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {
-  const config = await readConfig(context)
-  const [{ openCore }, { createLog }, { asFileOwner }, { waitForServedSchema }] = await Promise.all(
-    [
+  const loaded = await context.configuration.load()
+  const { config } = loaded
+  const [{ openCore }, { createLog }, owner, { waitForServedSchema }, { requireDatabase }] =
+    await Promise.all([
       import('../../features/open-core.ts'),
       import('../../log.ts'),
       import('./file-owner.ts'),
       import('./served-schema.ts'),
-    ],
-  )
+      import('./require-database.ts'),
+    ])
   const run = async () => {
     await waitForServedSchema(config)
     const core = await openCore(config, { log: createLog('fatal') })
@@ -99,6 +106,8 @@ export async function withCoreAsIs<T>(
       await core.close()
     }
   }
+  owner.requireAccess(config)
+  requireDatabase(loaded, context.terminal, context)
   const isFinal = context.terminal.isWholeProcess
-  return asFileOwner(config, run, { isFinal, makesDataDir: true })
+  return owner.asFileOwner(config, run, { isFinal, makesDataDir: true })
 }

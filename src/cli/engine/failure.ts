@@ -1,4 +1,5 @@
 /** Reports the failure of a command: one text on stderr, and the exit status. */
+import { describeUnreadable, isRefused, presentUser, runAs } from '../../config/file-access.ts'
 import { AppError, describeError } from '../../errors.ts'
 import { describeDatabaseError } from '../../store/database-error.ts'
 import { UsageError } from './command.ts'
@@ -17,9 +18,21 @@ type Failure = {
   status: 1 | 2
 }
 
+type FailureOptions = {
+  isJson: boolean
+  typed?: Typed
+}
+
+/** Makes the commands in a text those that the operator must type. Not for texts that may quote people. */
+type Typed = (text: string) => string
+
 /** Writes the error as JSON or as text and returns the exit status. */
-export function writeFailure(terminal: Terminal, error: unknown, isJson: boolean): number {
-  const { code, message, details, lines = [], status } = explain(error)
+export function writeFailure(
+  terminal: Terminal,
+  error: unknown,
+  { isJson, typed = (text) => text }: FailureOptions,
+): number {
+  const { code, message, details, lines = [], status } = explain(error, typed)
   if (isJson) {
     terminal.stderr.write(`${JSON.stringify({ error: { code, message, ...details } })}\n`)
     return status
@@ -29,46 +42,59 @@ export function writeFailure(terminal: Terminal, error: unknown, isJson: boolean
   return status
 }
 
-function explain(error: unknown): Failure {
+function explain(error: unknown, typed: Typed): Failure {
   const databaseFault = describeDatabaseError(error)
   if (databaseFault !== undefined) {
     return { code: 'DATABASE_ERROR', message: databaseFault, status: 1 }
   }
-  if (error instanceof AppError) return explainAppError(error)
+  if (error instanceof AppError) return explainAppError(error, typed)
   if (error instanceof UsageError) {
     const general = 'Run "pillarbox --help", or any command with --help.'
-    const lines = error.usage === undefined ? [general] : ['', ...error.usage.split('\n')]
-    return { code: error.code, message: error.message, lines, status: 2 }
+    const lines = (error.usage ?? general).split('\n').map(typed)
+    return { code: error.code, message: typed(error.message), lines, status: 2 }
   }
   if (error instanceof Error && 'problems' in error && 'code' in error) {
     const details = { problems: error.problems }
-    return { code: String(error.code), message: error.message, details, status: 2 }
+    return { code: String(error.code), message: typed(error.message), details, status: 2 }
   }
-  return explainUnexpected(error)
+  return explainUnexpected(error, typed)
 }
 
 /** Lists the fields of a validation error instead of its suggestion, which is written for the API. */
-function explainAppError({ code, message, fields, suggestion }: AppError): Failure {
+function explainAppError({ code, message, fields, suggestion }: AppError, typed: Typed): Failure {
   if (fields !== undefined) {
     const lines = fields.map((one) => `  ${one.field}: ${one.message}`)
     return { code, message: 'Not valid.', details: { errors: fields }, lines, status: 2 }
   }
   if (suggestion === undefined) return { code, message, status: 1 }
-  return { code, message, details: { suggestion }, lines: [suggestion], status: 1 }
+  const advice = typed(suggestion)
+  return { code, message, details: { suggestion: advice }, lines: [advice], status: 1 }
 }
 
 const SYSTEM_ADVICE: Record<string, string> = {
   EADDRINUSE:
-    'Another program listens on this address; stop it, or choose another address or port.',
-  EACCES: 'Permission was refused; run the command as the owner of the files.',
+    'Another program listens on this address ("ss -ltnp" shows which); stop it, or choose another address or port.',
+}
+
+const PORTS = 'Only some users may listen on ports below 1024;'
+
+function adviseAccess(error: Error): string | undefined {
+  if ('advice' in error) return String(error.advice)
+  if (!isRefused(error)) return undefined
+  if ('syscall' in error && error.syscall === 'listen') {
+    return `${PORTS} ${presentUser()} may not. The service of "pillarbox systemd --install" may: systemctl start pillarbox`
+  }
+  if (!('path' in error)) return `Permission was refused to ${presentUser()}.`
+  const { obstacle, ownerUid } = describeUnreadable(String(error.path))
+  return `Permission was refused to ${presentUser()} at ${obstacle}: ${runAs(ownerUid, obstacle)}.`
 }
 
 /** A system error gets advice; any other error is a bug and shows its stack trace. */
-function explainUnexpected(error: unknown): Failure {
+function explainUnexpected(error: unknown, typed: Typed): Failure {
   const message = describeError(error)
   const base = { code: 'INTERNAL_SERVER_ERROR', message, status: 1 } as const
   if (!(error instanceof Error)) return base
   if (!('syscall' in error)) return { ...base, lines: (error.stack ?? '').split('\n').slice(1) }
-  const advice = SYSTEM_ADVICE['code' in error ? String(error.code) : '']
-  return advice === undefined ? base : { ...base, lines: [advice] }
+  const advice = adviseAccess(error) ?? SYSTEM_ADVICE['code' in error ? String(error.code) : '']
+  return advice === undefined ? base : { ...base, lines: [typed(advice)] }
 }

@@ -1,14 +1,38 @@
 /**
- * Commands that root starts run as the owner of the server's files, so that the server can open every
- * file that they leave. The owner is the owner of `data_dir` or, before that exists, of the
- * configuration file or, without one, of the folder that `data_dir` comes into.
+ * Commands that root starts, `serve` too, run as the owner of the server's files, so that a server of this
+ * user can open every file that they leave. The owner is the owner of `data_dir`; before that exists, or
+ * while it is root's and empty, the owner of the configuration file or, if there is none or it is root's, of
+ * the folder that `data_dir` comes into.
  *
  * The owner's folder holds code that runs in this process (the database's addon). A process that runs
  * one command therefore gives up root for good; a process that runs several takes root back.
  */
-import { chmodSync, lchownSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import path from 'node:path'
+import sea from 'node:sea'
 import type { Config } from '../../config/config.ts'
+import {
+  describeUnreadable,
+  isRefused,
+  presentUser,
+  runAs,
+  statOf,
+} from '../../config/file-access.ts'
+import { quoteWord } from '../../config/shell-word.ts'
+import { AppError } from '../../errors.ts'
+import { PROGRAM_PLACE } from '../systemd/unit.ts'
+import { explainStrayFiles } from './stray-files.ts'
+import { refuseSystemFolder } from './system-folder.ts'
 
 export type FileOwner = { uid: number; gid: number }
 
@@ -26,27 +50,92 @@ type OwnerOptions = {
   isFinal?: boolean | undefined
   makesDataDir?: boolean
   users?: Users
+  /** A file of the program, which the owner must be able to reach. */
+  program?: string
 }
 
 /** Runs `act` as the owner of the files if this process is root and the owner is not. */
 export async function asFileOwner<T>(
   config: Pick<Config, 'file' | 'dataDir'>,
   act: () => Promise<T>,
-  { isFinal = false, makesDataDir = false, users = process }: OwnerOptions = {},
+  {
+    isFinal = false,
+    makesDataDir = false,
+    users = process,
+    program = programFile(),
+  }: OwnerOptions = {},
 ): Promise<T> {
+  const explained = () => act().catch((error: unknown) => explainStrayFiles(config, error))
   const owner = isRoot(users) ? findOwner(config) : undefined
-  if (owner === undefined || owner.uid === 0) return act()
+  if (owner === undefined || owner.uid === 0) return explained()
   if (makesDataDir) makeDataDir(config, owner)
+  const asOwner = async () => {
+    requireReachable(program)
+    return explained().catch(explainRefusal)
+  }
   if (isFinal) {
     becomeForGood(users, owner)
-    return act()
+    return asOwner()
   }
   const leave = become(users, owner)
   try {
-    return await act()
+    return await asOwner()
   } finally {
     leave()
   }
+}
+
+/** The executable, or the source file that Node was started with. */
+function programFile(): string {
+  return sea.isSea() ? process.execPath : (process.argv[1] ?? process.execPath)
+}
+
+/** Node looks for files around the program while it runs. @throws AppError FORBIDDEN */
+function requireReachable(program: string): void {
+  if (statOf(program) !== undefined) return
+  const { obstacle } = describeUnreadable(program)
+  const text = `${capitalised(presentUser())}, who owns the files of the server and as whom commands of root run, cannot enter ${obstacle}, where the program is.`
+  const suggestion = sea.isSea()
+    ? `Move the executable: mv ${quoteWord(program)} ${PROGRAM_PLACE}`
+    : 'Move the program to a folder that every user can enter.'
+  throw new AppError('FORBIDDEN', text, { suggestion })
+}
+
+/** @throws AppError FORBIDDEN for a user who cannot read `data_dir` */
+export function requireAccess({ dataDir }: Pick<Config, 'dataDir'>): void {
+  try {
+    accessSync(dataDir, constants.R_OK | constants.X_OK)
+  } catch (error) {
+    if (!isRefused(error)) return
+    const { obstacle, ownerUid } = describeUnreadable(dataDir)
+    throw new AppError('FORBIDDEN', `${capitalised(presentUser())} cannot use ${obstacle}.`, {
+      suggestion: `${capitalised(runAs(ownerUid, dataDir))}.`,
+      cause: error,
+    })
+  }
+}
+
+/** @throws AppError FORBIDDEN with that suggestion if the present user cannot write to `folder` */
+export function requireWritable(folder: string, suggestion: string): void {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    if (!isRefused(error)) return
+    const text = `${capitalised(presentUser())} cannot write to ${folder}.`
+    throw new AppError('FORBIDDEN', text, { suggestion, cause: error })
+  }
+}
+
+/** Adds to an error that the owner of the files was refused, who is not the user who gave the command. */
+function explainRefusal(error: unknown): never {
+  if (!isRefused(error) || !(error instanceof Error) || !('path' in error)) throw error
+  const user = presentUser()
+  const advice = `Commands of root run as ${user}, who owns the files of the server: give the file to this user, or choose another place.`
+  throw Object.assign(error, { advice })
+}
+
+function capitalised(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }
 
 /**
@@ -58,12 +147,30 @@ export function findFolderOwner(folder: string, users: Users = process): FileOwn
   return owner?.uid === 0 ? undefined : owner
 }
 
+/** Whether root would act on its own `data_dir` although the configuration is another user's. */
+export function findOtherOwner(
+  { file, dataDir }: Pick<Config, 'file' | 'dataDir'>,
+  users: Users = process,
+): FileOwner | undefined {
+  const owner = file === null || !isRoot(users) ? undefined : statOf(file)
+  if (owner === undefined || owner.uid === 0) return undefined
+  return findOwner({ file, dataDir })?.uid === 0 ? owner : undefined
+}
+
 function isRoot(users: Users): boolean {
   return users.geteuid?.() === 0
 }
 
 function findOwner({ file, dataDir }: Pick<Config, 'file' | 'dataDir'>): FileOwner | undefined {
-  return statOf(dataDir) ?? (file === null ? statAround(dataDir) : statOf(file))
+  const own = statOf(dataDir)
+  if (own !== undefined && !isFresh(dataDir, own)) return own
+  const ofFile = file === null ? undefined : statOf(file)
+  return ofFile === undefined || ofFile.uid === 0 ? (own ?? statAround(dataDir)) : ofFile
+}
+
+/** A folder that root has made, and nobody has used yet. */
+function isFresh(folder: string, { uid }: Stats): boolean {
+  return uid === 0 && readdirSync(folder).length === 0
 }
 
 function statAround(dataDir: string): Stats | undefined {
@@ -72,14 +179,23 @@ function statAround(dataDir: string): Stats | undefined {
 }
 
 /**
- * Creates a missing `data_dir` if only root can write to the folder around it. In any other folder,
- * another user could place a link, so root creates nothing and the owner does it later.
+ * Creates a missing `data_dir`, or gives away an empty one of root, if only root can write to the folder
+ * around it. In any other folder, another user could place a link, so root does nothing there and the owner
+ * creates it later. @throws AppError FORBIDDEN in folders of the system
  */
 function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>, { uid, gid }: FileOwner): void {
+  const found = statOf(dataDir)
+  if (found !== undefined) {
+    if (found.uid !== 0 || !isWritableByRootOnly(realpathSync(path.dirname(dataDir)))) return
+    refuseSystemFolder(dataDir, uid)
+    lchownSync(dataDir, uid, gid)
+    return
+  }
   const missing: string[] = []
   let folder = dataDir
   for (; statOf(folder) === undefined; folder = path.dirname(folder)) missing.unshift(folder)
-  if (missing.length === 0 || !isWritableByRootOnly(realpathSync(folder))) return
+  if (!isWritableByRootOnly(realpathSync(folder))) return
+  refuseSystemFolder(dataDir, uid)
   for (const part of missing) {
     mkdirSync(part, { mode: 0o700 })
     if (part === dataDir) lchownSync(part, uid, gid)
@@ -93,10 +209,6 @@ function isWritableByRootOnly(folder: string): boolean {
   const isOpen = (mode & 0o022) !== 0 && (mode & 0o1000) === 0
   const parent = path.dirname(folder)
   return uid === 0 && !isOpen && (parent === folder || isWritableByRootOnly(parent))
-}
-
-function statOf(file: string): Stats | undefined {
-  return statSync(file, { throwIfNoEntry: false })
 }
 
 /**

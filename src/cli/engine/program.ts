@@ -3,6 +3,7 @@
  * loads the code of the command that runs.
  */
 import { Command as CommanderCommand, CommanderError } from 'commander'
+import { quoteWord } from '../../config/shell-word.ts'
 import {
   type CommandContext,
   type CommandSpec,
@@ -10,7 +11,12 @@ import {
   type Result,
   UsageError,
 } from './command.ts'
+import { typedLike } from './command-line.ts'
+import { findConfiguration } from './configuration.ts'
+import { adviseNotFound } from './not-found.ts'
+import { suggestCommands, suggestOption } from './suggest.ts'
 import type { Terminal } from './terminal.ts'
+import { escapeControls } from './text.ts'
 
 /** Commands, and the description of each group (all words of a name but the last). */
 type CommandTable = {
@@ -27,6 +33,10 @@ export async function runProgram(
   terminal: Terminal,
   argv: readonly string[],
 ): Promise<Result> {
+  const typed = typedLike(
+    argv,
+    commands.map(({ name }) => name),
+  )
   let result: Result = null
   let help = ''
   const program = new CommanderCommand('pillarbox')
@@ -49,7 +59,8 @@ export async function runProgram(
       const missing = findMissing(spec, command)
       if (missing.length > 0) throw wrongUsage(command, describeMissing(missing))
       const run = await spec.load()
-      result = await addUsage(command, () => run(toContext(terminal, program), toInput(command)))
+      const act = () => run({ ...toContext(terminal, program), typed }, toInput(command))
+      result = await explained(command, act)
     })
   }
   try {
@@ -58,6 +69,7 @@ export async function runProgram(
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
+    if (error.code === 'commander.unknownCommand') throw unknownCommand(argv, commands)
     if (error.exitCode !== 0) throw new UsageError(describe(error, help))
   }
   return result
@@ -89,8 +101,11 @@ function describeCommand(
       description + (isRequired ? ' (required)' : ''),
     )
   }
+  const required = options.flatMap(([flags]) => (flags.startsWith('!') ? [flags.slice(1)] : []))
+  command.usage([...required, '[options]', ...(args === undefined ? [] : [args])].join(' '))
   return command.exitOverride((error) => {
     if (error.exitCode === 0) throw error
+    if (error.code === 'commander.excessArguments') throw tooMany(command, options, error.message)
     const isMissing = error.code === 'commander.missingArgument'
     const missing = isMissing ? findMissing({ options }, command) : []
     throw wrongUsage(command, isMissing ? describeMissing(missing) : withoutPrefix(error.message))
@@ -117,14 +132,56 @@ function describeMissing(missing: readonly string[]): string {
   return `missing: ${missing.join(', ')}`
 }
 
-/** Adds the command's usage to a UsageError that the command itself throws. */
-async function addUsage<T>(command: CommanderCommand, act: () => Promise<T>): Promise<T> {
+/** Adds the command's usage to a UsageError that the command itself throws, and advice to other errors. */
+async function explained<T>(command: CommanderCommand, act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
     if (error instanceof UsageError) error.usage ??= usageOf(command)
-    throw error
+    throw adviseNotFound(error)
   }
+}
+
+function unknownCommand(argv: readonly string[], commands: readonly CommandSpec[]): UsageError {
+  const names = commands.map(({ name }) => name)
+  const groups = names.flatMap((name) => {
+    const words = name.split(' ')
+    return words.slice(1).map((_, index) => words.slice(0, index + 1).join(' '))
+  })
+  const all = [...new Set([...groups, ...names])]
+  const { words, next } = findUnknown(argv, all)
+  const near = [[...words, ...next], words].map((typed) => suggestCommands(typed, all))
+  const [meant = []] = near.filter((some) => some.length > 0)
+  const asked = meant.map((name) => `pillarbox ${name}`).join(', or ')
+  const hint = meant.length === 0 ? '' : `\n(Did you mean ${asked}?)`
+  return new UsageError(`unknown command '${words.join(' ')}'${hint}`)
+}
+
+/** The words up to the first that names nothing, and the word after it, which may belong to the name. */
+function findUnknown(argv: readonly string[], names: readonly string[]) {
+  const values = argv.flatMap((word, index) => (word === '--config' ? [index + 1] : []))
+  const typed = argv.filter((word, index) => !word.startsWith('-') && !values.includes(index))
+  const isKnown = (count: number) => names.includes(typed.slice(0, count).join(' '))
+  const known = typed.findIndex((_, index) => !isKnown(index + 1))
+  const next = typed.slice(known + 1, known + 2).filter((word) => /^[a-z]+$/i.test(word))
+  return { words: typed.slice(0, known + 1), next }
+}
+
+/** Names the option that takes the first argument too many. */
+function tooMany(
+  command: CommanderCommand,
+  options: NonNullable<CommandSpec['options']>,
+  message: string,
+): UsageError {
+  const extra = command.args[command.registeredArguments.length] ?? ''
+  const taking = options.flatMap(([flags]) => {
+    const [, flag, takes] = /^!?(--[a-z-]+) <([^>]*)>$/.exec(flags) ?? []
+    if (flag === undefined || takes === undefined) return []
+    return [{ flag, takes, isRequired: flags.startsWith('!') }]
+  })
+  const flag = extra.endsWith('.toml') ? '--config' : suggestOption(extra, taking)?.flag
+  const hint = flag === undefined ? '' : `\n(Did you mean ${flag} ${quoteWord(extra)}?)`
+  return wrongUsage(command, withoutPrefix(message) + hint)
 }
 
 function wrongUsage(command: CommanderCommand, text: string): UsageError {
@@ -133,17 +190,29 @@ function wrongUsage(command: CommanderCommand, text: string): UsageError {
   return error
 }
 
+/** The line of usage alone: all options would push the message out of sight. */
 function usageOf(command: CommanderCommand): string {
-  return command.helpInformation().trimEnd()
+  const name = nameOf(command)
+  return `Usage: ${name} ${command.usage()}\nFor all options: ${name} --help`
+}
+
+/** `pillarbox queue list` */
+function nameOf(command: CommanderCommand): string {
+  const { parent } = command
+  return parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`
 }
 
 function withoutPrefix(message: string): string {
   return message.replace(/^error: /, '')
 }
 
-function toContext(terminal: Terminal, program: CommanderCommand): CommandContext {
+function toContext(terminal: Terminal, program: CommanderCommand): Omit<CommandContext, 'typed'> {
   const { config, json } = program.opts()
-  return { terminal, configPath: config, isJson: json === true }
+  const isJson = json === true
+  // With --json, standard error is for errors.
+  const note = (text: string) => isJson || terminal.stderr.write(`${escapeControls(text)}\n`)
+  const configuration = findConfiguration({ terminal, configPath: config, note })
+  return { terminal, configPath: config, isJson, configuration }
 }
 
 function toInput(command: CommanderCommand): Input {

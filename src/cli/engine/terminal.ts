@@ -4,11 +4,13 @@ import type { Readable, Writable } from 'node:stream'
 export type Terminal = {
   /** A terminal when `isTTY`. */
   stdin: Readable & { isTTY?: boolean; setRawMode?(isRaw: boolean): unknown }
-  stdout: Writable & { isTTY?: boolean }
+  stdout: Writable & { isTTY?: boolean; columns?: number }
   stderr: Writable
   env: NodeJS.ProcessEnv
   cwd: string
   signals: Signals
+  /** Replaces /etc/pillarbox/pillarbox.toml; for tests. */
+  systemFile?: string
   /** The process runs this one command and nothing else. */
   isWholeProcess?: boolean
 }

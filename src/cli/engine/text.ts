@@ -26,7 +26,7 @@ export function shorten(text: string, length: number): string {
 export function formatTable(head: string[], rows: string[][], none: string): string {
   if (rows.length === 0) return none
   const lines = [head, ...rows.map((row) => row.map(escapeControls))]
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => width(line[column]))))
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column]))))
   return lines
     .map((line) =>
       line
@@ -35,6 +35,31 @@ export function formatTable(head: string[], rows: string[][], none: string): str
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** Lines of at most `columns`, broken between words; a longer word is a line of its own, broken where it must be. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ').flatMap((long) => cut(long, columns))) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** Pieces of a word that are no wider than `columns`. */
+function cut(word: string, columns: number): string[] {
+  if (widthOf(word) <= columns) return [word]
+  const pieces: string[] = ['']
+  for (const character of word) {
+    const piece = `${pieces.at(-1)}${character}`
+    if (widthOf(piece) <= columns) pieces[pieces.length - 1] = piece
+    else pieces.push(character)
+  }
+  return pieces
 }
 
 /** Indented `name  value` lines; null values are left out. */
@@ -52,11 +77,11 @@ export function formatTime(at: number | null): string | null {
 }
 
 function pad(cell: string, columns = 0): string {
-  return cell + ' '.repeat(Math.max(0, columns - width(cell)))
+  return cell + ' '.repeat(Math.max(0, columns - widthOf(cell)))
 }
 
 /** Width in terminal columns: East Asian and emoji characters take two, combining marks none. */
-function width(text = ''): number {
+export function widthOf(text = ''): number {
   const wide =
     text.match(
       /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu,

@@ -1,10 +1,17 @@
 /** The questions of `init`: what a server needs before its first start. Nothing is written meanwhile. */
+import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
+import path from 'node:path'
 import { SYSTEM_FILE } from '../../config/layers/file.ts'
+import { findProblems } from '../../config/load.ts'
 import { type SettingKey, settingOf } from '../../config/settings.ts'
 import type { TomlValue } from '../../config/values/kinds.ts'
-import { checkPassword } from '../../features/accounts/passwords/passwords.ts'
-import { parseUserAddress } from '../../features/accounts/users/address.ts'
+import { formatNewFile } from '../../config/values/toml-text.ts'
+import {
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+} from '../../features/accounts/passwords/passwords.ts'
+import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
 import type { Terminal } from '../engine/terminal.ts'
 import { openQuestions, type Question, type Questions } from '../options/questions.ts'
 import { BACKUP_FOLDER, STATE_FOLDER } from '../systemd/unit.ts'
@@ -22,60 +29,94 @@ export type Answers = { given: Given; user: FirstUser }
 /** The answer for no value, to a question whose empty answer takes the default. */
 const NONE = 'none'
 
+/** What an answer needs, and a later question asks for. */
+const ASKED_LATER = ['delivery.hostname', 'delivery.relay.host', 'delivery.relay.password']
+
+const FOLDERS: readonly SettingKey[] = ['data_dir', 'backup.dir']
+
 /** @throws AppError BAD_REQUEST after Ctrl-C or Ctrl-D */
 export async function askSettings(terminal: Terminal, file: string): Promise<Answers> {
   const questions = openQuestions(terminal)
   try {
     const given: Given = {}
-    const ask = createAsk(questions, given)
+    const asking = { questions, given, file }
+    const ask = createAsk(asking)
+    const mode = await ask('delivery.mode', 'Mode: direct, relay or sandbox', 'direct')
     const host = await ask('delivery.hostname', 'Host name of this server', defaultHost())
     const url = await ask('base_url', 'Public address (URL) of this server', `https://${host}`)
-    const mode = await ask('delivery.mode', 'Mode: direct, relay or sandbox', 'direct')
-    if (mode === 'relay') await askRelay(ask)
-    if (mode === 'direct') await askInbound(questions, given)
+    if (mode === 'relay') await askRelay(asking, ask)
+    if (mode === 'direct') await askInbound(asking)
     // The unit lets the service write the usual folders.
     const isOfService = file === SYSTEM_FILE
     await ask('data_dir', 'Folder of the data', isOfService ? STATE_FOLDER : 'data')
-    await askBackups(questions, given, isOfService)
-    if (String(url).startsWith('https:')) await askCertificates(questions, given)
+    await askBackups(asking, isOfService)
+    if (String(url).startsWith('https:')) await askCertificates(asking)
     return { given, user: await askUser(questions) }
   } finally {
     questions.close()
   }
 }
 
+type Asking = {
+  questions: Questions
+  /** The answers so far. */
+  given: Given
+  /** The file that is written. */
+  file: string
+}
+
 type Ask = (key: SettingKey, text: string, byDefault?: string) => Promise<TomlValue>
 
-function createAsk(questions: Questions, given: Given): Ask {
+function createAsk(asking: Asking): Ask {
   return async (key, text, byDefault) => {
-    const question: Question<TomlValue> = { text, read: (answer) => readValue(key, answer) }
+    const question: Question<TomlValue> = { text, read: (answer) => readValue(asking, key, answer) }
     if (byDefault !== undefined) question.byDefault = byDefault
     if (settingOf(key).kind.isSecret) question.isHidden = true
-    const value = await questions.ask(question)
-    given[key] = value
+    const value = await asking.questions.ask(question)
+    asking.given[key] = value
     return value
   }
 }
 
-/** @throws Error that says what the setting expects */
-function readValue(key: SettingKey, answer: string): TomlValue {
+/**
+ * Refuses what `config check` would refuse, with the answers so far, so that nobody begins again.
+ * @throws Error that says what is expected
+ */
+function readValue({ given, file }: Asking, key: SettingKey, answer: string): TomlValue {
   const { kind } = settingOf(key)
   const value = kind.read(kind.fromText(answer))
   if (value === undefined) throw new Error(`Expected ${kind.expected}.`)
-  return kind.show(value)
+  const shown = kind.show(value)
+  if (FOLDERS.includes(key)) refuseFile(path.resolve(path.dirname(file), String(shown)))
+  const answers: Given = { ...given, [key]: shown }
+  const [problem] = findProblems({ file, text: formatNewFile(answers) }).filter(
+    (each) => each.key in answers || !ASKED_LATER.includes(each.key),
+  )
+  if (problem === undefined) return shown
+  const { key: found, expected } = problem
+  throw new Error(found === key ? `Expected ${expected}.` : `${found}: expected ${expected}.`)
 }
 
-async function askRelay(ask: Ask): Promise<void> {
+/** @throws Error where a file is in the way of the folder */
+function refuseFile(folder: string): void {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found === undefined) refuseFile(path.dirname(folder))
+  else if (!found.isDirectory()) throw new Error(`Expected a folder: ${folder} is a file.`)
+}
+
+async function askRelay(asking: Asking, ask: Ask): Promise<void> {
   await ask('delivery.relay.host', 'Host of the smarthost')
   const tls = await ask('delivery.relay.tls', 'TLS to it: starttls, implicit or none', 'starttls')
   const port = { implicit: '465', none: '25' }[String(tls)] ?? '587'
   await ask('delivery.relay.port', 'Port of the smarthost', port)
-  await ask('delivery.relay.username', 'User name at the smarthost')
+  const text = 'User name at the smarthost (empty: none)'
+  await askOptional(asking, { key: 'delivery.relay.username', text })
+  if (asking.given['delivery.relay.username'] === undefined) return
   await ask('delivery.relay.password', 'Password at the smarthost')
 }
 
 /** Bounces of direct mail come back to this server. */
-async function askInbound(questions: Questions, given: Given): Promise<void> {
+async function askInbound({ questions, given }: Asking): Promise<void> {
   const isWanted = await questions.ask({
     text: 'Receive bounces, complaints and replies at port 25 (y or n)',
     byDefault: 'y',
@@ -91,8 +132,9 @@ function readYes(answer: string): boolean {
 }
 
 /** A port of the address other than 443 is that of a proxy. */
-async function askCertificates(questions: Questions, given: Given): Promise<void> {
-  await askOptional(questions, given, {
+async function askCertificates(asking: Asking): Promise<void> {
+  const { questions, given } = asking
+  await askOptional(asking, {
     key: 'acme.email',
     text: "Your e-mail address for certificates from Let's Encrypt (empty: none)",
   })
@@ -105,34 +147,34 @@ async function askCertificates(questions: Questions, given: Given): Promise<void
   if (isOwn) given['http.listen'] = '0.0.0.0:443'
 }
 
-async function askBackups(questions: Questions, given: Given, isOfService: boolean): Promise<void> {
-  await askOptional(questions, given, {
+async function askBackups(asking: Asking, isOfService: boolean): Promise<void> {
+  await askOptional(asking, {
     key: 'backup.dir',
     ...(isOfService
       ? { text: `Folder of the daily backups (${NONE}: no backups)`, byDefault: BACKUP_FOLDER }
       : { text: 'Folder of the daily backups (empty: no backups)' }),
   })
+  const { given } = asking
   if (given['backup.dir'] !== undefined) given['backup.every'] = '1d'
 }
 
 /** An empty answer, or `none` where that takes the default, leaves the key unset. */
 async function askOptional(
-  questions: Questions,
-  given: Given,
+  asking: Asking,
   { key, text, byDefault }: { key: SettingKey; text: string; byDefault?: string },
 ): Promise<void> {
   const unset = byDefault === undefined ? '' : NONE
-  const read = (answer: string) => (answer === unset ? undefined : readValue(key, answer))
+  const read = (answer: string) => (answer === unset ? undefined : readValue(asking, key, answer))
   const question: Question<TomlValue | undefined> = { text, read }
   if (byDefault !== undefined) question.byDefault = byDefault
-  const value = await questions.ask(question)
-  if (value !== undefined) given[key] = value
+  const value = await asking.questions.ask(question)
+  if (value !== undefined) asking.given[key] = value
 }
 
 async function askUser(questions: Questions): Promise<FirstUser> {
   const address = await questions.ask({
     text: 'E-mail address of the first user, who operates the server',
-    read: parseUserAddress,
+    read: readUserAddress,
   })
   for (;;) {
     const password = await questions.ask({
@@ -147,10 +189,21 @@ async function askUser(questions: Questions): Promise<FirstUser> {
   }
 }
 
-/** @throws AppError for a password that is too short or too long */
+/** @throws Error that says what is expected */
+export function readUserAddress(answer: string): string {
+  const parsed = parseShownAddress(answer)
+  if (parsed === undefined) throw new Error('Expected an email address.')
+  return parsed.address
+}
+
+/** @throws Error that says what is expected */
 function readPassword(answer: string): string | undefined {
   if (answer === '') return undefined
-  checkPassword(answer)
+  if (answer.length < MIN_PASSWORD_LENGTH || answer.length > MAX_PASSWORD_LENGTH) {
+    throw new Error(
+      `Expected a password of ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`,
+    )
+  }
   return answer
 }
 

@@ -1,5 +1,6 @@
 /** What the operator has to set up around a new server: DNS records of its own, and ports. */
 import type { Config } from '../../config/config.ts'
+import { isLoopbackHost } from '../../config/values/listen-address.ts'
 import { formatTable } from '../engine/text.ts'
 
 type Server = Pick<Config, 'delivery' | 'inbound' | 'submission' | 'http' | 'acme' | 'baseUrl'>
@@ -37,14 +38,21 @@ function describeRecords(config: Server): string[] {
 
 function describePorts({ delivery, inbound, submission, http, acme, baseUrl }: Server): string[] {
   const web = new URL(baseUrl)
-  const webPort = web.port || (web.protocol === 'https:' ? '443' : '80')
+  // The base_url that nobody has set says nothing about the way to the server.
+  const webPort = isLoopbackHost(web.hostname)
+    ? String(http.listen.port)
+    : web.port || (web.protocol === 'https:' ? '443' : '80')
   const incoming = [
     webPort,
     ...[...(acme?.listen ?? []), ...inbound.listen, ...submission.listen].map(({ port }) => port),
   ]
-  const outgoing = delivery.relay?.port ?? delivery.port
+  const outgoing = [
+    `${delivery.relay?.port ?? delivery.port} (mail)`,
+    '53 (DNS)',
+    ...(acme === null ? [] : [`${new URL(acme.directoryUrl).port || '443'} (certificates)`]),
+  ]
   const lines = [
-    `Ports to open: in ${[...new Set(incoming.map(String))].join(', ')}; out ${outgoing} (mail), 53 (DNS).`,
+    `Ports to open: in ${[...new Set(incoming.map(String))].join(', ')}; out ${outgoing.join(', ')}.`,
   ]
   if (web.protocol === 'https:' && String(http.listen.port) !== webPort) {
     lines.push(

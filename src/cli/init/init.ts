@@ -6,130 +6,157 @@
 import { existsSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
-import { FILE_NAME } from '../../config/layers/file.ts'
-import { type SettingKey, settingOf } from '../../config/settings.ts'
+import type { Config } from '../../config/config.ts'
+import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
+import { findProblems, loadText } from '../../config/load.ts'
+import { ConfigError, type Problem } from '../../config/problems.ts'
+import { quoteWord } from '../../config/shell-word.ts'
 import { formatNewFile } from '../../config/values/toml-text.ts'
 import { AppError } from '../../errors.ts'
+import { checkPassword } from '../../features/accounts/passwords/passwords.ts'
 import { createUser } from '../../features/accounts/users/users.ts'
 import {
   type CommandContext,
   type Input,
   type Result,
   UsageError,
+  withConfigFile,
   withCore,
 } from '../engine/command.ts'
+import { formatCommand } from '../engine/command-line.ts'
 import { findFolderOwner } from '../engine/file-owner.ts'
+import { findHidden } from '../engine/other-places.ts'
+import type { Terminal } from '../engine/terminal.ts'
 import { escapeControls } from '../engine/text.ts'
-import { askSettings, type Given } from './ask-settings.ts'
+import { choosePassword } from '../options/password.ts'
+import { askSettings, type FirstUser, type Given } from './ask-settings.ts'
 import { describeServer } from './describe-server.ts'
-
-const MODES = ['sandbox', 'direct', 'relay'] as const
-
-const OPTIONS = ['hostname', 'baseUrl', 'dataDir', 'mode'] as const
-const FLAGS = ['inbound', 'submission', 'yes'] as const
+import { isAnswered, optionOfKey, readAnswers } from './read-answers.ts'
 
 export async function initCommand(context: CommandContext, input: Input): Promise<Result> {
   const { terminal, configPath } = context
   const file = path.resolve(terminal.cwd, configPath ?? FILE_NAME)
-  return mayAsk(context, input) ? askAndInstall(context, file) : writeGiven(file, input)
+  const hidden = configPath === undefined ? findHidden(terminal) : undefined
+  if (mayAsk(context, input)) {
+    if (hidden !== undefined) terminal.stderr.write(`${describeHiding(file, hidden)}\n`)
+    return askAndInstall(context, file)
+  }
+  if (hidden !== undefined && !isAnswered(input)) {
+    throw new UsageError(
+      `${hidden} exists, and ${file} would hide it from commands in this folder: give --config FILE`,
+    )
+  }
+  return writeGiven({ context, file, hidden }, input)
+}
+
+/** `hidden`: the configuration of the system. */
+function describeHiding(file: string, hidden: string): string {
+  return `${hidden} exists. From now on, commands in this folder use ${file}; for the service, give them --config ${quoteWord(hidden)}`
 }
 
 function mayAsk({ terminal, isJson }: CommandContext, input: Input): boolean {
   const isAtTerminal = terminal.stdin.isTTY === true && terminal.stdout.isTTY === true
-  const isGiven =
-    OPTIONS.some((name) => input.text(name) !== undefined) || FLAGS.some((name) => input.has(name))
-  return isAtTerminal && !isJson && !isGiven
+  return isAtTerminal && !isJson && !isAnswered(input)
 }
 
 async function askAndInstall(context: CommandContext, file: string): Promise<Result> {
-  refuseExisting(file)
+  refuseExisting(file, context.terminal)
   const { given, user } = await askSettings(context.terminal, file)
-  await writeNew(file, formatNewFile(given))
-  const written = { ...context, configPath: file }
-  const created = await withCore(written, async (core) => {
-    const { config } = core
-    const { password } = await createUser(core, { ...user, isOperator: true })
-    return { password, server: describeServer(config) }
-  }).catch((error: unknown) => {
-    context.terminal.stderr.write(`${file} was written, but the first user was not created.\n`)
+  const text = formatNewFile(given)
+  const server = describeNext(context, loadText({ file, text }))
+  await writeNew(file, text)
+  const { lines } = await createFirst(context, file, user)
+  return {
+    json: { file },
+    text: [`${describeWritten(file)}.`, ...lines, ...server].join('\n'),
+  }
+}
+
+function describeWritten(file: string): string {
+  return `${escapeControls(file)} was written`
+}
+
+/** The end of the text: what to set up around the server, and the next commands. */
+function describeNext({ configPath }: CommandContext, config: Config): string[] {
+  const server = describeServer(config)
+  const call = (...words: string[]) => formatCommand(words, configPath)
+  const isTrial = config.delivery.mode === 'sandbox'
+  const start = isTrial ? call('serve') : call('systemd', '--install')
+  return [
+    ...['', ...server, ...(server.length === 0 ? [] : [''])],
+    `Next: ${call('config', 'check')} && ${start}`,
+    ...(isTrial ? [] : [`On a system without systemd, the last command is ${call('serve')}.`]),
+  ]
+}
+
+type Target = { context: CommandContext; file: string; hidden: string | undefined }
+
+async function writeGiven({ context, file, hidden }: Target, input: Input): Promise<Result> {
+  const { given, secretFiles, address } = readAnswers(input, file)
+  const text = formatNewFile(given, secretFiles)
+  refuseExisting(file, context.terminal)
+  const problems = findProblems({ file, text }).map(nameOption)
+  if (problems.length > 0) throw new ConfigError(problems)
+  const password = address === undefined ? undefined : await readPassword(context, input)
+  if (password !== undefined) checkPassword(password)
+  await writeNew(file, text)
+  const server = describeNext(context, loadText({ file, text }))
+  const user =
+    address === undefined ? null : await createFirst(context, file, { address, password })
+  const lines = [
+    `${describeWritten(file)}.`,
+    ...(hidden === undefined ? [] : [describeHiding(file, hidden)]),
+    ...(user?.lines ?? []),
+    ...listNextSteps(given, path.dirname(file)),
+    ...server,
+  ]
+  return { json: { file, ...(user && { user: user.json }) }, text: lines.join('\n') }
+}
+
+/** Undefined: one is made. With --yes nothing is asked. */
+async function readPassword({ terminal }: CommandContext, input: Input) {
+  const isGiven = input.has('passwordStdin') || input.text('password') !== undefined
+  return input.has('yes') && !isGiven ? undefined : choosePassword(terminal, input)
+}
+
+async function createFirst(context: CommandContext, file: string, user: FirstUser) {
+  const { email, password } = await withCore(
+    { ...withConfigFile(context, file), makesDataDir: true },
+    (core) => createUser(core, { ...user, isOperator: true }),
+  ).catch((error: unknown) => {
+    context.terminal.stderr.write(`${describeWritten(file)}, but the first user was not created.\n`)
     throw error
   })
-  const { password, server } = created
-  const lines = [
-    `${file} was written, and ${escapeControls(user.address)} is its first operator.`,
-    ...(password === undefined ? [] : [`Password, shown only this once: ${password}`]),
-    '',
-    ...server,
-    ...(server.length === 0 ? [] : ['']),
-    ...listLastSteps(context, given),
-  ]
-  return { json: { file }, text: lines.join('\n') }
-}
-
-function listLastSteps({ configPath }: CommandContext, given: Given): string[] {
-  const option = configPath === undefined ? '' : ` --config ${configPath}`
-  const start =
-    given['delivery.mode'] === 'sandbox'
-      ? `pillarbox${option} serve`
-      : `pillarbox${option} systemd --install`
-  return [`Next: pillarbox${option} config check && ${start}`]
-}
-
-async function writeGiven(file: string, input: Input): Promise<Result> {
-  const given: Given = {
-    ...readOption(input, '--base-url', 'base_url'),
-    ...readOption(input, '--data-dir', 'data_dir'),
-    ...readOption(input, '--hostname', 'delivery.hostname'),
-    ...readMode(input),
-    ...listeners(input),
+  const generated = password === undefined ? [] : [`Password, shown only this once: ${password}`]
+  return {
+    json: { email, ...(password === undefined ? {} : { password }) },
+    lines: [`${escapeControls(email)} is the first operator.`, ...generated],
   }
-  await writeNew(file, formatNewFile(given))
-  const next = [...listNextSteps(given), 'Then run "pillarbox config check" and "pillarbox serve".']
-  return { json: { file }, text: [`${file} was written.`, ...next].join('\n') }
 }
+
+function nameOption(problem: Problem): Problem {
+  const option = optionOfKey(problem.key)
+  return option === undefined ? problem : { ...problem, remedy: `the option is ${option}` }
+}
+
+/** What submission needs without ACME. */
+const CERTIFICATE_FILES = (['inbound', 'submission'] as const).flatMap(
+  (section) =>
+    [
+      [`${section}.tls_cert`, 'the certificate'],
+      [`${section}.tls_key`, 'its key'],
+    ] as const,
+)
 
 /** The steps that the options leave to the operator. */
-function listNextSteps(given: Given): string[] {
-  const certificates = (['inbound.tls_cert', 'submission.tls_cert'] as const).filter(
-    (key) => given[key] !== undefined,
-  )
+function listNextSteps(given: Given, folder: string): string[] {
   return [
-    ...(given['delivery.mode'] === 'relay'
-      ? ['Set host in [delivery.relay] to the smarthost.']
-      : []),
-    ...certificates.map(
-      (key) => `Copy the certificate and its key to the paths in ${key} and .tls_key.`,
-    ),
+    ...CERTIFICATE_FILES.flatMap(([key, name]) => {
+      const place = given[key] === undefined ? undefined : path.resolve(folder, String(given[key]))
+      return place === undefined || existsSync(place) ? [] : [`Put ${name} into ${place}.`]
+    }),
     ...(given.base_url === undefined ? ['Set base_url to the public address of the API.'] : []),
   ]
-}
-
-function readMode(input: Input): Given {
-  const mode = input.choice('mode', MODES)
-  return mode === undefined ? {} : { 'delivery.mode': mode }
-}
-
-/** Submission needs a certificate; with --inbound both use the certificate of `inbound`. */
-function listeners(input: Input): Given {
-  const [hasInbound, hasSubmission] = [input.has('inbound'), input.has('submission')]
-  const section = hasInbound ? 'inbound' : 'submission'
-  return {
-    ...(hasInbound ? { 'inbound.listen': ['0.0.0.0:25'] } : {}),
-    ...(hasSubmission ? { 'submission.listen': ['0.0.0.0:587', 'tls://0.0.0.0:465'] } : {}),
-    ...(hasSubmission
-      ? { [`${section}.tls_cert`]: 'cert.pem', [`${section}.tls_key`]: 'key.pem' }
-      : {}),
-  }
-}
-
-function readOption(input: Input, flag: string, key: SettingKey): Given {
-  const name = flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-  const given = input.text(name)
-  if (given === undefined) return {}
-  const { kind } = settingOf(key)
-  const value = kind.read(given)
-  if (value === undefined) throw new UsageError(`${flag}: expected ${kind.expected}`)
-  return { [key]: kind.show(value) }
 }
 
 async function writeNew(file: string, text: string): Promise<void> {
@@ -144,10 +171,16 @@ async function writeNew(file: string, text: string): Promise<void> {
   }
 }
 
-function refuseExisting(file: string): void {
+function refuseExisting(
+  file: string,
+  { systemFile = SYSTEM_FILE }: Pick<Terminal, 'systemFile'>,
+): void {
   if (existsSync(file)) throw alreadyExists(file)
   const folder = path.dirname(file)
-  if (!existsSync(folder)) throw new UsageError(`the folder ${folder} does not exist`)
+  if (existsSync(folder)) return
+  const install = formatCommand(['systemd', '--install'])
+  const maker = folder === path.dirname(systemFile) ? `; ${install} makes it` : ''
+  throw new UsageError(`the folder ${folder} does not exist${maker}`)
 }
 
 function alreadyExists(file: string, cause?: unknown): AppError {

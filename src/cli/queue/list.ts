@@ -1,5 +1,6 @@
 /** `queue list`: mail on its way, or all mail to one recipient, with the reason for its state. */
 import { formatOptionalInstant } from '../../clock.ts'
+import { getProject } from '../../features/accounts/projects/projects.ts'
 import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../features/messages/explain/facts.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type QueueSelection,
   queueStates,
 } from '../../features/messages/queue/queue-list.ts'
-import { findSuppressed, type SuppressedAddress } from '../../features/suppressions/find.ts'
 import { displayDomain } from '../../mail/address/address.ts'
 import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
 import {
@@ -21,12 +21,14 @@ import {
   UsageError,
   withCore,
 } from '../engine/command.ts'
-import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
+import { formatCommand } from '../engine/command-line.ts'
+import { formatTime } from '../engine/text.ts'
 import { readLimit } from '../options/limit.ts'
-import { createLiveSource, describeSilence, formatCommand } from './live.ts'
+import { describeRecipient, findAboutRecipient } from './about-recipient.ts'
+import { formatQueueRows, type QueueRow } from './format-list.ts'
+import { createLiveSource, describeSilence } from './live.ts'
 import { readDomain } from './operate.ts'
 
-const MAX_REASON = 160
 const DEFAULT_LIMIT = 1_000
 
 export type ListedEmail = QueuedEmail & Explanation
@@ -34,28 +36,38 @@ export type ListedEmail = QueuedEmail & Explanation
 export async function listQueueCommand(context: CommandContext, input: Input): Promise<Result> {
   const selection = readSelection(input)
   const limit = readLimit(input, DEFAULT_LIMIT)
-  const { recipient } = selection
+  const { recipient, projectId } = selection
+  const { configPath } = context
   const found = await withCore(context, async (core) => {
+    if (projectId !== undefined) await getProject(core, projectId)
     const oneMore = await listQueue(core, { ...selection, limit: limit + 1 })
     const emails = oneMore.slice(0, limit)
     const total = oneMore.length > limit ? await countListed(core, selection) : limit
     const source = createLiveSource(core)
     const explained = await explainEmails(core, emails, source.find)
     const ended = recipient === undefined ? await countEnded(core, selection) : null
-    const suppressed = recipient === undefined ? [] : await findSuppressed(core, recipient)
+    const about =
+      recipient === undefined
+        ? null
+        : await findAboutRecipient(core, { recipient, projectId }, emails)
     const live = source.found()
-    return { emails, total, explained, ended, suppressed, live, now: core.now() }
+    return { emails, total, explained, ended, about, live, now: core.now() }
   })
   const listed = found.emails.flatMap((email) => {
     const explanation = found.explained.get(email.id)
     return explanation === undefined ? [] : [{ ...email, ...explanation }]
   })
   const text = [
-    formatQueue(listed, { isWhole: recipient !== undefined, now: found.now }),
+    formatQueueRows(
+      listed.map((email) => toRow(email, found.now)),
+      { stdout: context.terminal.stdout, isWhole: recipient !== undefined },
+    ),
     ...describeMore(found.total, limit),
     ...describeSilence(found.live),
-    ...(found.ended === null ? [] : describeEnded(found.ended, input, listed.length)),
-    ...(recipient === undefined ? [] : describeRecipient(recipient, listed, found.suppressed)),
+    ...(found.ended === null
+      ? []
+      : describeEnded(found.ended, input, { shown: listed.length, configPath })),
+    ...(found.about === null ? [] : describeRecipient(found.about, listed, configPath)),
   ]
   return { json: listed.map(toJson), text: text.join('\n\n') }
 }
@@ -80,22 +92,17 @@ export function formatNext(nextAttemptAt: number | null, now: number): string | 
   return nextAttemptAt <= now ? 'due now' : formatTime(nextAttemptAt)
 }
 
-function formatQueue(
-  emails: readonly ListedEmail[],
-  { isWhole, now }: { isWhole: boolean; now: number },
-): string {
-  const rows = emails.map((email) => [
-    email.id,
-    email.state,
-    String(email.attemptCount),
-    formatNext(email.nextAttemptAt, now) ?? '-',
-    email.fromAddress,
-    email.recipient,
-    shorten(email.subject, 50),
-    isWhole ? email.reason : shorten(email.reason, MAX_REASON),
-  ])
-  const head = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT', 'REASON']
-  return formatTable(head, rows, 'No matching mail.')
+function toRow(email: ListedEmail, now: number): QueueRow {
+  return {
+    id: email.id,
+    state: email.state,
+    tries: String(email.attemptCount),
+    next: formatNext(email.nextAttemptAt, now) ?? '-',
+    from: email.fromAddress,
+    to: email.recipient,
+    subject: email.subject,
+    reason: email.reason,
+  }
 }
 
 /** `total`: null if there are more emails and they were not counted. */
@@ -108,7 +115,7 @@ function describeMore(total: number | null, limit: number): string[] {
 function describeEnded(
   { counts, searchedRows }: EndedCount,
   input: Input,
-  shown: number,
+  { shown, configPath }: { shown: number } & Pick<CommandContext, 'configPath'>,
 ): string[] {
   const given = input.text('state')
   if (counts.length === 0 || (given !== undefined && shown > 0)) return []
@@ -117,8 +124,8 @@ function describeEnded(
     searchedRows === null
       ? 'Finished mail'
       : `Finished mail among the newest ${searchedRows} emails`
-  const command = formatCommand(['queue', 'list', ...repeatSelection(input), '--state', 'ended'])
-  return [`${among}: ${figures}. To list it: ${command}`]
+  const words = ['queue', 'list', ...repeatSelection(input), '--state', 'ended']
+  return [`${among}: ${figures}. To list it: ${formatCommand(words, configPath)}`]
 }
 
 function repeatSelection(input: Input): string[] {
@@ -127,31 +134,6 @@ function repeatSelection(input: Input): string[] {
     const value = input.text(option)
     return value === undefined ? [] : [flag, value]
   })
-}
-
-function describeRecipient(
-  recipient: string,
-  listed: readonly ListedEmail[],
-  suppressed: readonly SuppressedAddress[],
-): string[] {
-  const address = escapeControls(recipient)
-  const [newest] = listed
-  const isListed = ({ projectId }: SuppressedAddress) =>
-    listed.some((email) => email.projectId === projectId && email.state === 'suppressed')
-  const unlisted = suppressed.filter((one) => !isListed(one))
-  const lists = unlisted.map(({ projectId, reason, source, createdAt }) => {
-    const command = ['suppressions', 'remove', '--project', projectId, recipient]
-    const why = escapeControls(shorten(source, MAX_REASON))
-    return [
-      `${address} has been on the suppression list of project ${projectId} since ${formatTime(createdAt)}`,
-      `(${reason}: ${why}), so the project sends nothing to it. To change that: ${formatCommand(command)}`,
-    ].join(' ')
-  })
-  const next =
-    newest === undefined
-      ? `There is no email to ${address}: none was accepted, or its contact was deleted.`
-      : `To see the history of one: ${formatCommand(['queue', 'show', newest.id])}`
-  return [...lists, next]
 }
 
 function readSelection(input: Input): QueueSelection {

@@ -1,7 +1,6 @@
 /** Asks the running server for facts that the database lacks, for commands that explain mail. */
 import type { FindLiveState } from '../../features/messages/explain/explain-emails.ts'
 import { type AskDeps, askServer } from '../../features/questions/ask.ts'
-import { escapeControls } from '../engine/text.ts'
 
 type LiveState = Awaited<ReturnType<FindLiveState>>
 
@@ -27,14 +26,4 @@ export function createLiveSource(core: AskDeps): LiveSource {
 export function describeSilence(live: LiveState | null): string[] {
   if (live?.server !== 'silent') return []
   return ['The server did not answer within 2 s, so its live state is not shown.']
-}
-
-/** A command line with shell quoting: `pillarbox queue release --domain dest.test`. */
-export function formatCommand(words: readonly string[]): string {
-  return ['pillarbox', ...words].map(quoteWord).join(' ')
-}
-
-function quoteWord(word: string): string {
-  const shown = escapeControls(word)
-  return /^[\p{L}\p{N}@%+=:,./_-]+$/u.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`
 }

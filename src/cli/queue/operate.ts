@@ -2,7 +2,16 @@
 
 import { formatInstant } from '../../clock.ts'
 import { listFences, SERVER } from '../../features/fence/rows.ts'
-import { holdDomain, listHolds, releaseDomain } from '../../features/messages/queue/holds.ts'
+import {
+  listPausedProjects,
+  type PausedProject,
+} from '../../features/messages/disabled/list-paused.ts'
+import {
+  holdDomain,
+  listHolds,
+  listHoldsOf,
+  releaseDomain,
+} from '../../features/messages/queue/holds.ts'
 import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
 import { displayDomain, parseDomain } from '../../mail/address/address.ts'
 import type { Fence } from '../../store/schema/fences.ts'
@@ -13,13 +22,28 @@ import {
   UsageError,
   withCore,
 } from '../engine/command.ts'
-import { escapeControls, formatTable, formatTime } from '../engine/text.ts'
+import { formatCommand } from '../engine/command-line.ts'
+import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
 import { releaseRestored } from '../fence.ts'
-import { formatCommand } from './live.ts'
+
+const MAX_NAME = 40
 
 export async function retryCommand(context: CommandContext, { args }: Input): Promise<Result> {
-  await withCore(context, (core) => retryEmails(core, args, { isOperator: true }))
-  return { json: { ids: args }, text: `Due now: ${args.length}.` }
+  const held = await withCore(context, async (core) => {
+    await retryEmails(core, args, { isOperator: true })
+    return listHoldsOf(core, args)
+  })
+  const heldEmails = held.reduce((sum, { emails }) => sum + emails, 0)
+  const due = new Set(args).size - heldEmails
+  const lines = held.map(({ domain, emails }) => {
+    const name = displayDomain(domain)
+    const release = formatCommand(['queue', 'release', '--domain', name], context.configPath)
+    return `Held, because mail to ${escapeControls(name)} is held: ${emails}. To release it: ${release}`
+  })
+  return {
+    json: { ids: args, held: heldEmails },
+    text: [`Due now: ${due}.`, ...lines].join('\n'),
+  }
 }
 
 export async function cancelCommand(context: CommandContext, { args }: Input): Promise<Result> {
@@ -42,15 +66,25 @@ export async function releaseCommand(context: CommandContext, input: Input): Pro
   }
   if (input.text('project') !== undefined) throw new UsageError('--project goes with --restored')
   const domain = requireDomain(input)
-  const { due, paused } = await withCore(context, (core) => releaseDomain(core, domain))
+  const { due, paused, isHeld, holds } = await withCore(context, async (core) => ({
+    ...(await releaseDomain(core, domain)),
+    holds: await listHolds(core),
+  }))
+  // A release may be repeated, but a misspelt one leaves mail held.
+  if (!isHeld && due + paused === 0) {
+    const held = holds.map((hold) => displayDomain(hold.domain)).join(', ')
+    const text = `Mail to ${describeName(domain)} is not held; held: ${held === '' ? 'none' : held}.`
+    return { json: { domain, emails: 0, paused: 0 }, text, isFailed: true }
+  }
   const text = `Mail to ${describeName(domain)} is released; emails due now: ${due}.`
   const others = paused === 0 ? '' : ` Emails that wait for their paused campaigns: ${paused}.`
   return { json: { domain, emails: due, paused }, text: text + others }
 }
 
 export async function listHoldsCommand(context: CommandContext): Promise<Result> {
-  const { holds, fences } = await withCore(context, async (core) => ({
+  const { holds, disabled, fences } = await withCore(context, async (core) => ({
     holds: await listHolds(core),
+    disabled: await listPausedProjects(core),
     fences: await listFences(core.store.read),
   }))
   const ofDomains = holds.map(({ domain, heldAt, emails }) => ({
@@ -63,28 +97,61 @@ export async function listHoldsCommand(context: CommandContext): Promise<Result>
     heldAt: formatInstant(setAt),
     generation,
   }))
+  const { configPath } = context
+  const ofDisabled = disabled.map(({ projectId, disabledAt, emails, endsAt }) => ({
+    project: projectId,
+    heldAt: formatInstant(disabledAt),
+    emails,
+    failsAt: formatInstant(endsAt),
+  }))
   const rows = holds.map(({ domain, heldAt, emails }) => [
     displayDomain(domain),
     formatTime(heldAt) ?? '',
     String(emails),
-    formatCommand(['queue', 'release', '--domain', displayDomain(domain)]),
+    formatCommand(['queue', 'release', '--domain', displayDomain(domain)], configPath),
   ])
   const head = ['DOMAIN', 'SINCE', 'WAITING', 'TO RELEASE']
-  const table = formatTable(head, rows, fences.length === 0 ? 'No mail is held.' : '')
-  const text = [table, describeFences(fences)].filter((part) => part !== '').join('\n\n')
-  return { json: [...ofDomains, ...ofFences], text }
+  const tables = [
+    formatTable(head, rows, ''),
+    describeDisabled(disabled, context),
+    describeFences(fences, context),
+  ]
+  const text = tables.filter((part) => part !== '').join('\n\n')
+  return {
+    json: [...ofDomains, ...ofDisabled, ...ofFences],
+    text: text === '' ? 'No mail is held.' : text,
+  }
+}
+
+/** '' without such projects. */
+function describeDisabled(
+  disabled: readonly PausedProject[],
+  { configPath }: Pick<CommandContext, 'configPath'>,
+): string {
+  const rows = disabled.map(({ projectId, name, disabledAt, emails, endsAt }) => [
+    `${projectId} ${shorten(name, MAX_NAME)}`,
+    formatTime(disabledAt) ?? '',
+    String(emails),
+    formatTime(endsAt) ?? '',
+    formatCommand(['project', 'update', projectId, '--enable'], configPath),
+  ])
+  const head = ['PROJECT DISABLED FOR ITS REPUTATION', 'SINCE', 'WAITING', 'FAILS AT', 'TO RELEASE']
+  return formatTable(head, rows, '')
 }
 
 /** '' without fences. */
-function describeFences(fences: readonly Fence[]): string {
+function describeFences(fences: readonly Fence[], { configPath }: CommandContext): string {
   if (fences.length === 0) return ''
   const rows = fences.map(({ projectId, setAt }) => [
     projectId === SERVER ? 'the server itself' : projectId,
     formatTime(setAt) ?? '',
-    formatCommand([
-      ...['queue', 'release', '--restored'],
-      ...(projectId === SERVER ? [] : ['--project', projectId]),
-    ]),
+    formatCommand(
+      [
+        ...['queue', 'release', '--restored'],
+        ...(projectId === SERVER ? [] : ['--project', projectId]),
+      ],
+      configPath,
+    ),
   ])
   const head = ['HELD SINCE THE DATABASE WAS OLDER THAN BEFORE', 'SINCE', 'TO RELEASE']
   return formatTable(head, rows, '')

@@ -1,24 +1,36 @@
 /** `queue show`: one email with its state, the reason, and each attempt with its steps. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
 import { toAttemptView } from '../../features/emails/attempt-view.ts'
+import { findIdByMessageId } from '../../features/emails/email-path.ts'
 import {
   type EmailHistory,
   getEmailHistory,
 } from '../../features/messages/explain/email-history.ts'
 import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../features/messages/explain/facts.ts'
+import { findOtherKind } from '../../features/messages/explain/other-kind.ts'
 import {
   describeOrigin,
   findWorkflowOrigins,
   type WorkflowOrigin,
 } from '../../features/messages/explain/workflow-origin.ts'
+import { judgesServer } from '../../features/messages/outcome/judges-server.ts'
 import type { OpenCore } from '../../features/open-core.ts'
 import type { Email } from '../../store/schema/messages.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
+import { formatCommand } from '../engine/command-line.ts'
 import { formatFields, formatTime } from '../engine/text.ts'
 import { formatAttempts } from './attempts.ts'
 import { formatNext, toJson } from './list.ts'
-import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'
+import { createLiveSource, describeSilence, type LiveSource } from './live.ts'
+
+/** Reports that do not end a delivery. */
+const MERE_REPORTS: readonly string[] = [
+  'reported-delayed',
+  'reported-delivered',
+  'reported-complaint',
+]
 
 type LiveState = ReturnType<LiveSource['found']>
 
@@ -33,12 +45,14 @@ type ShownEmail = EmailHistory & {
 
 export async function showEmailCommand(context: CommandContext, { args }: Input): Promise<Result> {
   const [id = ''] = args
-  const shown = await withCore(context, (core) => findEmail(core, id))
-  return { json: toDetailedJson(shown), text: formatEmail(shown) }
+  const shown = await withCore(context, async (core) =>
+    findEmail(core, (await findIdByMessageId(core, id)) ?? id),
+  )
+  return { json: toDetailedJson(shown, context.configPath), text: formatEmail(shown, context) }
 }
 
 async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
-  const shown = await getEmailHistory(core, id)
+  const shown = await getHistory(core, id)
   const source = createLiveSource(core)
   const explained = await explainEmails(core, [shown.email], source.find)
   const explanation = explained.get(shown.email.id)
@@ -48,11 +62,30 @@ async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
   return { ...shown, explanation, workflow, live: source.found(), now: core.now() }
 }
 
-function toDetailedJson({ email, attempts, explanation, workflow, live }: ShownEmail) {
+/** @throws AppError RESOURCE_NOT_FOUND, which says what else has the id */
+async function getHistory(core: OpenCore, id: string): Promise<EmailHistory> {
+  try {
+    return await getEmailHistory(core, id)
+  } catch (error) {
+    const isMissing = error instanceof AppError && error.code === 'RESOURCE_NOT_FOUND'
+    const other = isMissing ? await findOtherKind(core, id) : undefined
+    if (other === undefined) throw error
+    const { kind, address } = other
+    const to = address === undefined ? [] : ['--to', address]
+    const suggestion = `To find the id of an email: ${formatCommand(['queue', 'list', ...to])}`
+    const text = `There is no email ${id}: it is the id of ${kind}.`
+    throw new AppError('RESOURCE_NOT_FOUND', text, { suggestion, cause: error })
+  }
+}
+
+function toDetailedJson(
+  { email, attempts, explanation, workflow, live }: ShownEmail,
+  configPath: string | undefined,
+) {
   const progress = progressOf(email, live)
   return {
     ...toJson({ ...email, ...explanation }),
-    command: explanation.command === null ? null : formatCommand(explanation.command),
+    command: explanation.command === null ? null : formatCommand(explanation.command, configPath),
     progress: progress === undefined ? null : { ...progress, since: formatInstant(progress.since) },
     leaseUntil: formatOptionalInstant(email.leaseUntil),
     projectId: email.projectId,
@@ -80,13 +113,14 @@ function toDetailedJson({ email, attempts, explanation, workflow, live }: ShownE
   }
 }
 
-function formatEmail(shown: ShownEmail): string {
+function formatEmail(shown: ShownEmail, context: CommandContext): string {
   const { email, attempts, live } = shown
-  const head = [`Email ${email.id}`, formatSummary(shown), ...describeSilence(live)]
+  const head = [`Email ${email.id}`, formatSummary(shown, context), ...describeSilence(live)]
   return [...head, ...formatAttempts(attempts)].join('\n\n')
 }
 
-function formatSummary({ email, explanation, workflow, live, now }: ShownEmail): string {
+function formatSummary(shown: ShownEmail, context: CommandContext): string {
+  const { email, explanation, workflow, live, now } = shown
   const from = email.fromName === null ? '' : `${email.fromName} `
   const to = email.toName === null ? '' : `${email.toName} `
   const { reason, command, nextAttemptAt } = explanation
@@ -95,7 +129,8 @@ function formatSummary({ email, explanation, workflow, live, now }: ShownEmail):
   return formatFields({
     state: `${email.state} (${email.status})`,
     reason,
-    'to change it': command === null ? null : formatCommand(command),
+    ...formatAdvice(shown, context),
+    'to change it': command === null ? null : formatCommand(command, context.configPath),
     ...formatProgress(email, live),
     error: email.error,
     from: `${from}<${email.fromAddress}>`,
@@ -118,6 +153,25 @@ function formatSummary({ email, explanation, workflow, live, now }: ShownEmail):
     opened: formatHits(email.opens, email.openedAt, email.machineOpens),
     clicked: formatHits(email.clicks, email.clickedAt, email.machineClicks),
   })
+}
+
+const UNDELIVERED: readonly string[] = ['deferred', 'bounced', 'failed']
+
+/** The receiver's own words rarely say what the operator of the sending server can do. */
+function formatAdvice(
+  { email, attempts }: ShownEmail,
+  { configPath }: CommandContext,
+): Record<string, string> {
+  const decisive = attempts.findLast(({ result }) => !MERE_REPORTS.includes(result))
+  if (!UNDELIVERED.includes(email.state) || decisive === undefined) return {}
+  if (!judgesServer(decisive)) return {}
+  const retry =
+    email.state === 'bounced'
+      ? 'send it again, because a bounced email is final'
+      : formatCommand(['queue', 'retry', email.id], configPath)
+  return {
+    advice: `receivers judge this server: run ${formatCommand(['doctor'], configPath)}; afterwards ${retry}`,
+  }
 }
 
 /** For an email that is being sent: the host, the current step, and the end of the lease. */

@@ -1,7 +1,10 @@
 /** Lists and shows the mail that the sandbox stored instead of sending it. */
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
+import { countQueue } from '../../features/messages/queue/queue-list.ts'
 import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox-messages.ts'
+import type { OpenCore } from '../../features/open-core.ts'
+import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
 import { decodeMessage } from '../../mail/decode-message.ts'
 import {
   type CommandContext,
@@ -10,6 +13,7 @@ import {
   UsageError,
   withCore,
 } from '../engine/command.ts'
+import { formatCommand } from '../engine/command-line.ts'
 import { formatTable, formatTime, shorten } from '../engine/text.ts'
 import { readLimit } from '../options/limit.ts'
 
@@ -17,8 +21,15 @@ const DEFAULT_LIMIT = 100
 
 export async function listSandboxCommand(context: CommandContext, input: Input): Promise<Result> {
   const limit = readLimit(input, DEFAULT_LIMIT)
-  const oneMore = await withCore(context, (core) => listSandboxMessages(core, limit + 1))
-  const stored = oneMore.slice(0, limit)
+  const to = input.text('to')?.trim()
+  const { stored, total, coming } = await withCore(context, async (core) => {
+    const { messages, total } = await listSandboxMessages(core, { limit, to })
+    const { file, delivery } = core.config
+    const isSandbox = delivery.mode === 'sandbox'
+    const other = `This server is no sandbox: delivery.mode is ${delivery.mode}${file === null ? '' : ` in ${file}`}.`
+    const coming = isSandbox ? await countComing(core, to) : [other]
+    return { stored: messages, total, coming }
+  })
   const json = stored.map(({ id, receivedAt, sender, recipient, subject }) => ({
     id,
     receivedAt: formatInstant(receivedAt),
@@ -34,9 +45,34 @@ export async function listSandboxCommand(context: CommandContext, input: Input):
     sender,
   ])
   const head = ['ID', 'RECEIVED', 'TO', 'SUBJECT', 'FROM']
-  const table = formatTable(head, rows, 'The sandbox is empty.')
-  const more = oneMore.length > limit ? ['There are more; --limit shows them.'] : []
-  return { json, text: [table, ...more].join('\n\n') }
+  const none = to === undefined ? 'The sandbox is empty.' : 'The sandbox has no such mail.'
+  const isNone = stored.length === 0 && coming.length === 0
+  const why = isNone ? explainNone(to, context.configPath) : []
+  const more = describeMore(stored.length, total)
+  const text = [formatTable(head, rows, none), ...more, ...coming, ...why]
+  return { json, text: text.join('\n\n') }
+}
+
+function describeMore(shown: number, total: number): string[] {
+  if (total <= shown) return []
+  return [`Shown: ${shown} of ${total} messages. There are more; --limit shows them.`]
+}
+
+/** Without the address itself: scripts search the list for it. */
+function explainNone(to: string | undefined, configPath: string | undefined): string[] {
+  if (to === undefined || parseShownAddress(to) === undefined) return []
+  const command = formatCommand(['queue', 'list', '--to', 'ADDRESS'], configPath)
+  return [`Why no mail has arrived: ${command}`]
+}
+
+/** Mail that was accepted a moment ago arrives a moment later. */
+async function countComing({ store }: OpenCore, to: string | undefined): Promise<string[]> {
+  const counts = await countQueue({ store }, to)
+  const coming = counts
+    .filter(({ state }) => ['queued', 'deferred', 'sending'].includes(state))
+    .reduce((sum, { count }) => sum + count, 0)
+  if (coming === 0) return []
+  return [coming === 1 ? '1 email is on its way.' : `${coming} emails are on their way.`]
 }
 
 /** Prints the message as it arrived, or one decoded part. */

@@ -1,17 +1,23 @@
-/** `sandbox open ID`: serves a message to a browser on this machine until interrupted. */
+/**
+ * `sandbox open`: serves the mail of the sandbox, or one message of it, to a browser on this machine until
+ * interrupted.
+ */
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { SECOND_MS } from '../../clock.ts'
 import { createCounters } from '../../counters.ts'
-import { getSandboxMessage } from '../../features/messages/sandbox-messages.ts'
+import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox-messages.ts'
+import type { OpenCore } from '../../features/open-core.ts'
 import { createGuardedServer } from '../../http/server/guarded-server.ts'
 import { type DecodedMessage, decodeMessage } from '../../mail/decode-message.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { readMessageNumber } from './messages.ts'
-import { frameHtml, MESSAGE_POLICY, messagePage, PAGE_POLICY } from './page.ts'
+import { frameHtml, listPage, MESSAGE_POLICY, messagePage, PAGE_POLICY } from './page.ts'
 
 const LOOPBACK = '127.0.0.1'
+const HTML = 'text/html; charset=utf-8'
+const MAX_LISTED = 1_000
 /** A browser opens a few connections. */
 const MAX_CONNECTIONS = 30
 const GUARDS = {
@@ -24,12 +30,23 @@ type FileResponse = { type: string; body: string | Buffer; policy: string; filen
 
 /** The URL contains a secret, so that other users of this machine cannot read the message. */
 export async function openSandboxCommand(context: CommandContext, input: Input): Promise<Result> {
-  const id = readMessageNumber(input)
-  const { raw, now } = await withCore(context, async (core) => ({
-    raw: await getSandboxMessage(core, id),
-    now: core.now,
-  }))
-  const shown = { raw, message: await decodeMessage(raw) }
+  const id = input.args.length === 0 ? undefined : readMessageNumber(input)
+  return withCore(context, async (core) => {
+    const shown = id === undefined ? undefined : await readShown(core, id)
+    const find = (name: string) =>
+      shown === undefined ? findAny(core, name) : findFile(shown, name)
+    await serve(context, core, find)
+    return null
+  })
+}
+
+type FindFile = (name: string) => Promise<FileResponse | undefined> | FileResponse | undefined
+
+async function serve(
+  context: CommandContext,
+  { now }: Pick<OpenCore, 'now'>,
+  find: FindFile,
+): Promise<void> {
   const root = `/${randomBytes(16).toString('hex')}/`
   const connections = {
     max: MAX_CONNECTIONS,
@@ -40,8 +57,11 @@ export async function openSandboxCommand(context: CommandContext, input: Input):
   const deps = { now, counters: createCounters() }
   const { server } = createGuardedServer(deps, { ...GUARDS, connections }, (request, response) => {
     const path = request.url ?? ''
-    const file = path.startsWith(root) ? findFile(shown, path.slice(root.length)) : undefined
-    send(response, file)
+    const found = path.startsWith(root) ? find(path.slice(root.length)) : undefined
+    Promise.resolve(found).then(
+      (file) => send(response, file),
+      () => send(response, undefined),
+    )
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -54,14 +74,34 @@ export async function openSandboxCommand(context: CommandContext, input: Input):
   await interrupted(signals)
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  return null
 }
 
-function findFile({ raw, message }: Shown, name: string): FileResponse | undefined {
-  const html = 'text/html; charset=utf-8'
-  if (name === '') return { type: html, body: messagePage(message), policy: PAGE_POLICY }
+async function readShown(core: OpenCore, id: number): Promise<Shown> {
+  const raw = await getSandboxMessage(core, id)
+  return { raw, message: await decodeMessage(raw) }
+}
+
+/** The list as it is now, or a file of one of its messages: `12/html`. */
+async function findAny(core: OpenCore, name: string): Promise<FileResponse | undefined> {
+  if (name === '') {
+    const { messages, total } = await listSandboxMessages(core, { limit: MAX_LISTED })
+    return { type: HTML, body: listPage(messages, total), policy: PAGE_POLICY }
+  }
+  const [, id, rest = ''] = /^(\d{1,15})\/(.*)$/s.exec(name) ?? []
+  return id === undefined ? undefined : findFile(await readShown(core, Number(id)), rest, true)
+}
+
+/** `isListed`: the page leads back to a list. */
+function findFile(
+  { raw, message }: Shown,
+  name: string,
+  isListed = false,
+): FileResponse | undefined {
+  if (name === '') {
+    return { type: HTML, body: messagePage(message, isListed), policy: PAGE_POLICY }
+  }
   if (name === 'html' && message.html !== null) {
-    return { type: html, body: frameHtml(message.html), policy: MESSAGE_POLICY }
+    return { type: HTML, body: frameHtml(message.html), policy: MESSAGE_POLICY }
   }
   if (name === 'source') {
     return { type: 'text/plain; charset=utf-8', body: raw, policy: MESSAGE_POLICY }

@@ -17,12 +17,15 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../errors.ts'
+import { refuseSystemFolder } from '../engine/system-folder.ts'
 import { BACKUP_FOLDER, CONFIG_FOLDER, SERVICE_USER, STATE_FOLDER, UNIT_FILE } from './unit.ts'
 
 export type InstallInput = {
   /** `/`, or the root of another system. */
   root: string
   unit: string
+  /** The same unit as an earlier version wrote it, which is replaced without `force`. */
+  sameUnit?: string | undefined
   /** The executable to copy, and its place below the root; null to leave the program alone. */
   program: { from: string; to: string } | null
   /** Folders that the unit names beside the usual ones: systemd starts no service without them. */
@@ -32,13 +35,18 @@ export type InstallInput = {
 
 export type InstallStep = { path: string; done: 'created' | 'changed' | 'unchanged' | 'missing' }
 
+const USERS = 'etc/passwd'
 const FOLDERS = [STATE_FOLDER, CONFIG_FOLDER, BACKUP_FOLDER]
 
 type Owner = { uid: number; gid: number }
 
-/** @throws AppError CONFLICT before anything is changed, when the unit differs */
+/**
+ * @throws AppError before anything is changed: CONFLICT when the unit differs; FORBIDDEN for a folder that
+ * would be made among those of the system
+ */
 export function installService(input: InstallInput): InstallStep[] {
   refuseOtherUnit(input)
+  refuseSystemFolders(input)
   const user = makeUser(input.root)
   const owner = findOwner(input.root)
   return [
@@ -50,11 +58,19 @@ export function installService(input: InstallInput): InstallStep[] {
   ]
 }
 
-function refuseOtherUnit({ root, unit, force }: InstallInput): void {
+function refuseOtherUnit({ root, unit, sameUnit, force }: InstallInput): void {
   const found = readText(path.join(root, UNIT_FILE))
-  if (found === undefined || found === unit || force) return
+  if (force || found === undefined || found === unit || found === sameUnit) return
   const text = `${UNIT_FILE} exists and differs; --force replaces it and keeps it as ${UNIT_FILE}.old:\n${difference(found, unit)}`
   throw new AppError('CONFLICT', text)
+}
+
+function refuseSystemFolders({ root, writable }: InstallInput): void {
+  const owner = findOwner(root)
+  const isMadeLater = owner === undefined && existsSync(path.join(root, USERS))
+  if (owner?.uid === 0 || (owner === undefined && !isMadeLater)) return
+  const missing = writable.filter((folder) => !existsSync(path.join(root, folder)))
+  for (const folder of missing) refuseSystemFolder(folder, owner?.uid, root)
 }
 
 /** The lines that only one of the texts has. */
@@ -70,7 +86,7 @@ function difference(before: string, after: string): string {
 function makeUser(root: string): InstallStep {
   const step = `user ${SERVICE_USER}`
   if (findOwner(root) !== undefined) return { path: step, done: 'unchanged' }
-  if (!existsSync(path.join(root, 'etc/passwd'))) return { path: step, done: 'missing' }
+  if (!existsSync(path.join(root, USERS))) return { path: step, done: 'missing' }
   const prefix = root === '/' ? [] : ['--prefix', root]
   const home = ['--home-dir', STATE_FOLDER, '--no-create-home', '--shell', '/usr/sbin/nologin']
   execFileSync('useradd', [...prefix, '--system', '--user-group', ...home, SERVICE_USER], {
@@ -80,7 +96,7 @@ function makeUser(root: string): InstallStep {
 }
 
 function findOwner(root: string): Owner | undefined {
-  const users = readText(path.join(root, 'etc/passwd')) ?? ''
+  const users = readText(path.join(root, USERS)) ?? ''
   const line = users.split('\n').find((each) => each.startsWith(`${SERVICE_USER}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   return uid === undefined || gid === undefined ? undefined : { uid: +uid, gid: +gid }
@@ -103,9 +119,14 @@ function makeFolder(root: string, folder: string, owner: Owner | undefined): Ins
   return { path: folder, done: 'changed' }
 }
 
-/** The operator has chosen this folder: its owner and mode are left alone. */
+/**
+ * The operator has chosen this folder: its owner and mode are left alone. It is judged again, as a folder on
+ * the way may have become a link since. @throws AppError FORBIDDEN in folders of the system
+ */
 function makeMissing(root: string, folder: string, owner: Owner | undefined): InstallStep[] {
-  return existsSync(path.join(root, folder)) ? [] : [makeFolder(root, folder, owner)]
+  if (existsSync(path.join(root, folder))) return []
+  if (owner !== undefined && owner.uid !== 0) refuseSystemFolder(folder, owner.uid, root)
+  return [makeFolder(root, folder, owner)]
 }
 
 function placeProgram(root: string, { from, to }: { from: string; to: string }): InstallStep {

@@ -5,24 +5,29 @@
 import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import sea from 'node:sea'
+import { SYSTEM_FILE } from '../../config/layers/file.ts'
 import { ConfigError } from '../../config/problems.ts'
-import { load } from '../config.ts'
 import { type CommandContext, type Input, type Result, UsageError } from '../engine/command.ts'
+import { findConfiguration } from '../engine/configuration.ts'
 import { formatTable } from '../engine/text.ts'
 import { type InstallStep, installService } from './install.ts'
-import { BACKUP_FOLDER, formatUnit, STATE_FOLDER } from './unit.ts'
+import { listNextSteps } from './next-steps.ts'
+import { runsOldProgram } from './runs-old.ts'
+import { BACKUP_FOLDER, formatUnit, PROGRAM_PLACE, STATE_FOLDER } from './unit.ts'
 
-const PROGRAM_PLACE = '/usr/local/bin/pillarbox'
 /** Those that every unit lets the server write. */
 const OWN = [STATE_FOLDER, BACKUP_FOLDER]
-const NEXT = ['systemctl daemon-reload', 'systemctl enable --now pillarbox']
 
 export async function systemdCommand(context: CommandContext, input: Input): Promise<Result> {
   const program = chooseProgram(input)
   const { configPath, terminal } = context
-  const file = configPath === undefined ? [] : ['--config', path.resolve(terminal.cwd, configPath)]
-  const writable = listWritable(context)
-  const unit = formatUnit({ program: [...program.command, ...file], writable })
+  const configFile = path.resolve(terminal.cwd, configPath ?? SYSTEM_FILE)
+  // The service finds the usual file by itself, so that naming it here changes nothing.
+  const file = configFile === SYSTEM_FILE ? [] : ['--config', configFile]
+  const writable = await listWritable(context)
+  const formatFor = (...words: string[]) =>
+    formatUnit({ program: [...program.command, ...words], writable })
+  const unit = formatFor(...file)
   if (!input.has('install')) {
     if (input.text('root') !== undefined || input.has('force')) {
       throw new UsageError('--root and --force belong to --install')
@@ -32,8 +37,15 @@ export async function systemdCommand(context: CommandContext, input: Input): Pro
   const root = path.resolve(terminal.cwd, input.text('root') ?? '/')
   if (!existsSync(root)) throw new UsageError(`the folder ${root} does not exist`)
   const force = input.has('force')
-  const steps = installService({ root, unit, program: program.copy, writable, force })
-  return { json: { root, steps, next: NEXT }, text: describe(root, steps) }
+  const sameUnit = configFile === SYSTEM_FILE ? formatFor('--config', configFile) : undefined
+  const steps = installService({ root, unit, sameUnit, program: program.copy, writable, force })
+  const next = listNextSteps(steps, {
+    root,
+    program: program.command,
+    configFile,
+    runsOld: root === '/' && runsOldProgram(),
+  })
+  return { json: { root, steps, next }, text: describe(root, steps, next) }
 }
 
 type Program = { command: string[]; copy: { from: string; to: string } | null }
@@ -57,10 +69,10 @@ function chooseProgram(input: Input): Program {
  * The folders of data and backups that the service's configuration names, outside the unit's own folders.
  * The service starts in `/` with an environment of its own, so a file in this folder does not count.
  */
-function listWritable({ terminal, configPath, isJson }: CommandContext): string[] {
+async function listWritable({ terminal, configPath }: CommandContext): Promise<string[]> {
   const cwd = configPath === undefined ? '/' : terminal.cwd
   try {
-    const { config } = load({ terminal: { ...terminal, cwd, env: {} }, configPath, isJson })
+    const { config } = await findConfiguration({ terminal: { cwd, env: {} }, configPath }).load()
     if (config.file === null) return []
     const folders = [config.dataDir, ...(config.backup.dir === null ? [] : [config.backup.dir])]
     return folders.filter((folder) => !OWN.some((own) => isInside(folder, own)))
@@ -75,18 +87,18 @@ function isInside(folder: string, outer: string): boolean {
   return folder === outer || folder.startsWith(`${outer}/`)
 }
 
-function describe(root: string, steps: readonly InstallStep[]): string {
+function describe(root: string, steps: readonly InstallStep[], next: readonly string[]): string {
   const rows = steps.map(({ path: name, done }) => [done, name])
   const isChanged = steps.some(({ done }) => done === 'created' || done === 'changed')
   const isUserMissing = steps.some(({ done }) => done === 'missing')
   return [
     formatTable(['DONE', root === '/' ? 'PATH' : `PATH BELOW ${root}`], rows, ''),
-    ...(isChanged ? [] : ['', 'Everything is in place; nothing was changed.']),
+    ...(isChanged || isUserMissing ? [] : ['', 'Everything is in place; nothing was changed.']),
     ...(isUserMissing
       ? ['', `${root} has no list of users: create the system user pillarbox there.`]
       : []),
     '',
     'Next:',
-    ...NEXT.map((call) => `  ${call}`),
+    ...next.map((call) => `  ${call}`),
   ].join('\n')
 }

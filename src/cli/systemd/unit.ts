@@ -13,7 +13,11 @@ export const STATE_FOLDER = '/var/lib/pillarbox'
 export const CONFIG_FOLDER = '/etc/pillarbox'
 /** In the unit before a configuration names it: `init` proposes it, and may come later. */
 export const BACKUP_FOLDER = '/var/backups/pillarbox'
+/** Where the executable is copied to, which is in the search path. */
+export const PROGRAM_PLACE = '/usr/local/bin/pillarbox'
 export const UNIT_FILE = '/etc/systemd/system/pillarbox.service'
+/** What `systemctl enable` makes. */
+export const ENABLED_LINK = '/etc/systemd/system/multi-user.target.wants/pillarbox.service'
 
 export type UnitInput = {
   /** The executable and its first arguments, as absolute paths. */
@@ -28,10 +32,17 @@ export function formatUnit({ program, writable }: UnitInput): string {
   return `${[...HEAD, `ExecStart=${command}`, ...SERVICE, ...extra, ...SANDBOX].join('\n')}\n`
 }
 
-/** Quotes a path for a unit: `%` begins a specifier, `$` a variable. */
+/** Quotes a path for a unit: `%` begins a specifier, `$` a variable, a line break another line. */
 function quote(path: string): string {
   const escaped = path.replaceAll('%', '%%').replaceAll('$', '$$$$')
-  return /^[\w./:@+%-]+$/.test(escaped) ? escaped : `"${escaped.replace(/["\\]/g, '\\$&')}"`
+  if (/^[\w./:@+%-]+$/.test(escaped)) return escaped
+  const quoted = escaped.replace(/["\\]/g, '\\$&')
+  return `"${quoted.replace(/[\x00-\x1f\x7f]/g, toHex)}"`
+}
+
+/** As systemd reads it (systemd.syntax, "Quoting"): `\x0a`. */
+function toHex(control: string): string {
+  return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
 }
 
 const HEAD = [

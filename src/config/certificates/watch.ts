@@ -2,8 +2,8 @@
  * Watches the certificates of all listeners: renewed files take effect without a restart. The files
  * are polled, because renewal tools swap symbolic links, which a file watch does not see. An
  * unusable pair (another key, a truncated file) is read a second time, since the first read may
- * have fallen between two writes; then it is a fault, and the previous pair stays in use until the
- * files change again.
+ * have fallen between two writes; then it is a fault, and the previous pair stays in use. It is read
+ * again at each poll until it can be used: repaired permissions do not change the time of a file.
  *
  * The certificate that the server orders by ACME may not exist yet. Its listeners get it when it
  * appears.
@@ -53,7 +53,7 @@ type Followed = {
   followers: Map<TlsListener, OnPairChange>
   /** Null while there is no ordered certificate yet. */
   pair: CertificatePair | null
-  /** Fingerprints of the files when last read successfully, and when last found unusable. */
+  /** Fingerprints of the files when last read successfully (undefined after a fault), and when last found unusable. */
   seen: string | undefined
   doubted: string | undefined
   /** Why the current files cannot be used. */
@@ -157,7 +157,7 @@ async function poll(log: Log, one: Followed): Promise<void> {
     const isDoubted = one.doubted === found
     one.doubted = found
     if (!isDoubted) return
-    one.seen = found
+    one.seen = undefined
     one.broken = describeBroken(one, describePairFault(error))
   }
 }

@@ -3,18 +3,22 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { describeError } from '../../errors.ts'
+import { describeUnreadable, isRefused, runAs } from '../file-access.ts'
 import { ConfigError, describeFound, type Problem } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
+import { quoteWord } from '../shell-word.ts'
 import { type Given, type Layer, unknownKey } from './given.ts'
 
 export const FILE_NAME = 'pillarbox.toml'
 export const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
 
+const READABLE = { expected: 'a readable UTF-8 file', where: null }
+
 const REDEFINED = /^trying to redefine .*|^.*redefine an already defined.*/i
 
 export type FileSearch = {
-  /** `--config`: this file and no other. */
-  configPath?: string | undefined
+  /** `--config`: this file and no other; null: none at all. */
+  configPath?: string | null | undefined
   cwd: string
   /** Replaces /etc/pillarbox/pillarbox.toml. */
   systemFile?: string | undefined
@@ -23,10 +27,11 @@ export type FileSearch = {
 /** The text and absolute path of the configuration file; null without one. */
 export function readConfigFile(search: FileSearch): { file: string; text: string } | null {
   const { configPath, cwd } = search
+  if (configPath === null) return null
   if (configPath !== undefined) {
     const file = path.resolve(cwd, configPath)
     const text = readText(file)
-    if (text === undefined) throw unreadable(file, 'no such file')
+    if (text === undefined) throw missingFile(file)
     return { file, text }
   }
   for (const file of [path.join(cwd, FILE_NAME), search.systemFile ?? SYSTEM_FILE]) {
@@ -43,12 +48,30 @@ function readText(file: string): string | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (isRefused(error)) throw refused(file)
     throw unreadable(file, describeError(error))
   }
 }
 
 function unreadable(file: string, found: string): ConfigError {
-  return new ConfigError([{ key: file, found, expected: 'a readable UTF-8 file', where: null }])
+  return new ConfigError([{ key: file, found, ...READABLE }])
+}
+
+/** The error of a configuration file that must be there: it says which command writes it. */
+export function missingFile(file: string, cause?: unknown): ConfigError {
+  const remedy = `run pillarbox --config ${quoteWord(file)} init to write it`
+  return new ConfigError([{ key: file, found: 'no such file', ...READABLE, remedy }], { cause })
+}
+
+/** A command of another user, or a file that root wrote for the server. */
+function refused(file: string): ConfigError {
+  const { found, ownerUid, isEntered } = describeUnreadable(file)
+  // Who cannot enter the present folder came from another user's.
+  const elsewhere = ', or in another folder, or name the file with --config'
+  const remedy = isEntered
+    ? runAs(ownerUid, file)
+    : `${runAs(ownerUid)}${ownerUid === 0 ? elsewhere : ''}`
+  return new ConfigError([{ key: file, found, ...READABLE, remedy }])
 }
 
 /** @throws ConfigError with line and column when the text is not TOML */

@@ -2,7 +2,7 @@
 
 import type { Problem } from '../problems.ts'
 import { writableKeys } from '../settings.ts'
-import { findClosest } from './closest.ts'
+import { findClosest, findNearest } from './closest.ts'
 
 export type Given = {
   /** A TOML value. */
@@ -20,10 +20,48 @@ export function unknownKey(key: string, where: string): Problem {
   return meant === undefined ? problem : { ...problem, meant }
 }
 
-/** A key with a similar name or the same last part. */
+/** Names that other programs give to the address of a listener, and to our own URL. */
+const OF_LISTENERS: readonly string[] = ['port', 'host', 'bind', 'address', 'addr', 'interface']
+const OF_BASE_URL: readonly string[] = ['url', 'public_url', 'app_url', 'host_url']
+const SECTIONS_OF_BASE_URL: readonly string[] = ['', 'http', 'app', 'server']
+/** Names that other programs give to the parts of a URL. */
+const OF_URLS: readonly string[] = [...OF_LISTENERS, 'user', 'password', 'name', 'path']
+
+const SECTIONS: readonly string[] = [
+  ...new Set(
+    writableKeys.flatMap((key) =>
+      key
+        .split('.')
+        .slice(0, -1)
+        .map((_, at, parts) => parts.slice(0, at + 1).join('.')),
+    ),
+  ),
+]
+
+/**
+ * That of a listener or a URL, a key below the section with the same last part, a similar one, one elsewhere, or a
+ * section.
+ */
 function findMeant(key: string): string | undefined {
-  const close = findClosest(key, writableKeys)
-  if (close !== undefined) return close
+  const section = key.slice(0, Math.max(0, key.lastIndexOf('.')))
   const last = key.slice(key.lastIndexOf('.') + 1)
-  return writableKeys.find((known) => known.endsWith(`.${last}`) || known === last)
+  if (SECTIONS_OF_BASE_URL.includes(section) && OF_BASE_URL.includes(last)) return 'base_url'
+  const listener = `${section === '' ? 'http' : section}.listen`
+  if (OF_LISTENERS.includes(last) && writableKeys.includes(listener)) return listener
+  const url = `${section}.url`
+  if (OF_URLS.includes(last) && writableKeys.includes(url)) return url
+  const same = writableKeys.filter((known) => known === last || known.endsWith(`.${last}`))
+  const below = same.find((known) => known.startsWith(`${section}.`))
+  const known = below ?? findClosest(key, writableKeys) ?? same[0]
+  return known ?? findSection(key.toLowerCase())
+}
+
+/** One with the same first letter: short names resemble too many words, such as `foo`, `smtp` and `cache`. */
+function findSection(name: string): string | undefined {
+  const limitOf = (section: string) => {
+    if (section[0] !== name[0]) return -1
+    const length = Math.min(name.length, section.length)
+    return length <= 4 ? 1 : Math.max(2, Math.floor(length / 4))
+  }
+  return findNearest(name, SECTIONS, { limitOf })
 }

@@ -1,4 +1,5 @@
 /** Maps the types of the activity feed to the names of the stored events, which differ. */
+import { storedEventName } from '../conditions/field.ts'
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
 
 const EVENT_NAMES_BY_TYPE = new Map([
@@ -21,7 +22,7 @@ const EVENT_NAMES_BY_TYPE = new Map([
 const UNLISTED_TYPES = UNLISTED_EVENTS
 
 /** Types that are not stored as events: they are of the future. */
-const FUTURE_TYPES = ['workflow.email.scheduled']
+const FUTURE_TYPES = ['workflow.email.scheduled', 'workflow.execution.active']
 
 const TYPES_BY_EVENT_NAME = new Map(
   EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),
@@ -44,11 +45,12 @@ export function serviceEventNames(): string[] {
   return [...EVENT_NAMES_BY_TYPE.values(), ...UNLISTED_EVENTS]
 }
 
-/** Returns the event names of these types; `*` stands for all names that clients gave. */
+/** Returns the event names of these types, also of those that are named as their events are; `*` stands for all names that clients gave. */
 export function eventNamesOf(types: readonly string[]): string[] {
   return types.flatMap((type) => {
     if (type === 'event.triggered') return ['*']
     if (UNLISTED_TYPES.includes(type)) return [type]
-    return EVENT_NAMES_BY_TYPE.get(type) ?? []
+    const stored = EVENT_NAMES_BY_TYPE.get(type) ?? storedEventName(type)
+    return TYPES_BY_EVENT_NAME.has(stored) ? [stored] : []
   })
 }

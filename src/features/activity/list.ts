@@ -11,11 +11,13 @@ import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { countEventsOf } from '../events/count.ts'
 import { findEventCursor, formatEventCursor } from '../events/cursor.ts'
 import { listNames } from '../events/names.ts'
 import { type EventCursor, type EventScope, selectPage } from '../events/select-page.ts'
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
-import { type Listing, listingOf, type PageEnd, pageListing, withEnd } from '../listing.ts'
+import { type CountedEnd, withTotal } from '../list-totals.ts'
+import { type Listing, listingOf, pageListing, withEnd } from '../listing.ts'
 import { eventNamesOf, serviceEventNames } from './activity-types.ts'
 import { findEmailBytes } from './email-bytes.ts'
 import { type Activity, type FeedEvent, toActivity } from './entry.ts'
@@ -44,22 +46,22 @@ const MAX_NAMES = 1_000
 /** `bytes`: of the data. */
 type FeedLine = EventCursor & { emailId: string | null; bytes: number }
 
-const NOTHING: PageEnd = { cursor: null, hasMore: false }
+const NOTHING: CountedEnd = { cursor: null, hasMore: false, total: 0 }
 
 /** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function listActivity(
-  deps: FeedDeps & Pick<Base, 'now'>,
+  deps: FeedDeps & Pick<Base, 'now' | 'listTotals'>,
   projectId: string,
   query: ActivityQuery,
-): Promise<Listing<Activity, PageEnd>> {
+): Promise<Listing<Activity, CountedEnd>> {
   const names = query.types === undefined ? undefined : eventNamesOf(query.types)
   if (names !== undefined && names.length === 0) return withEnd(listingOf([]), () => NOTHING)
-  const { limit, contactId, endAt, isSummary = false } = query
+  const { limit, cursor, contactId, startAt, endAt, isSummary = false } = query
   const scope: EventScope = {
     projectId,
     contactId,
     ...(await findNames(deps, { projectId, contactId, names })),
-    startAt: query.startAt ?? defaultStart(query, deps.now()),
+    startAt: startAt ?? defaultStart(query, deps.now()),
     endAt,
     after: await findEventCursor(deps, projectId, query.cursor),
   }
@@ -68,12 +70,19 @@ export async function listActivity(
   const last = found.length > limit ? lines.at(-1) : undefined
   const emailIds = isSummary ? [] : lines.flatMap(({ emailId }) => emailId ?? [])
   const emailBytes = await findEmailBytes(deps, emailIds)
-  return pageListing({
+  const page = pageListing({
     lines,
     bytesOf: ({ bytes, emailId }) => bytes + (emailBytes.get(emailId ?? '') ?? 0),
     read: (slice) => readEntries(deps, slice, isSummary),
     cursorOf,
     endCursor: last === undefined ? null : cursorOf(last),
+  })
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: last === undefined ? lines.length : undefined,
+    query: { list: 'activity', projectId, names, contactId, startAt, endAt },
+    count: () => countEventsOf(deps, scope),
   })
 }
 

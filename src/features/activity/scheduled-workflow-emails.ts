@@ -8,6 +8,7 @@ import { formatInstant } from '../../clock.ts'
 import { eachOf, indexedBy, orderedJoin } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
+import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
 import type { UpcomingQuery, UpcomingSource } from './upcoming-source.ts'
 
@@ -84,13 +85,25 @@ export const listUpcomingWorkflowEmails: UpcomingSource = async ({ store }, quer
   return soonest.map(toActivity)
 }
 
-/** The delays of each workflow that an email follows. The first transition of a step counts. */
+/** The ids of the DELAY steps that an email follows. */
+export async function findMailDelays(
+  { store }: Pick<Base, 'store'>,
+  projectId: string,
+): Promise<Set<string>> {
+  const edges = await store.scan.list(listEdges, { projectId })
+  return new Set(sendingOf(edges).map(({ delayId }) => delayId))
+}
+
 function sendingByWorkflow(edges: readonly Edge[]): Map<string, Edge[]> {
+  return Map.groupBy(sendingOf(edges), ({ workflowId }) => workflowId)
+}
+
+/** The delays that an email follows. The first transition of a step counts. */
+function sendingOf(edges: readonly Edge[]): Edge[] {
   const first = new Map(edges.toReversed().map((edge) => [edge.delayId, edge]))
-  const sending = [...first.values()].filter(
+  return [...first.values()].filter(
     ({ nextType, subject }) => nextType === 'SEND_EMAIL' && subject !== null,
   )
-  return Map.groupBy(sending, ({ workflowId }) => workflowId)
 }
 
 function toValues(

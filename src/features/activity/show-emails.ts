@@ -187,7 +187,8 @@ async function renderSent(
   deps: FeedDeps,
   { email, content }: { email: LoadedEmail; content: MessageContent },
 ): Promise<Text | undefined> {
-  const project = { name: email.projectName, language: email.language }
+  const { projectName: name, language, postalAddress } = email
+  const project = { name, language, postalAddress }
   const [message] = await deps.outbound.preview([toRenderSource(deps, { email, project, content })])
   if (message === undefined || message === null) return undefined
   return { subject: message.subject, body: message.html ?? message.text ?? null, text: null }

@@ -5,7 +5,7 @@ import type { Activity } from './entry.ts'
 /** Epoch ms: `from` is excluded, `until` is included. */
 export type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
 
-/** Lists at most `limit` activities, soonest first. */
+/** Lists at most `limit` activities, soonest first; those without a time come last. */
 export type UpcomingSource = (
   deps: Pick<Base, 'store'>,
   query: UpcomingQuery,

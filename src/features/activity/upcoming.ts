@@ -1,4 +1,7 @@
-/** Lists what is scheduled for the future, soonest first, merged from all sources. */
+/**
+ * Lists what is scheduled for the future, soonest first, merged from all sources, and what goes on beside it:
+ * the latter takes the room that scheduled sends leave, so that it never hides them.
+ */
 import { DAY_MS } from '../../clock.ts'
 import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
@@ -6,6 +9,7 @@ import { ACTIVITY_SOURCES } from './sources.ts'
 import type { UpcomingSource } from './upcoming-source.ts'
 
 const UPCOMING_SOURCES = ACTIVITY_SOURCES.flatMap(({ listUpcoming }) => listUpcoming ?? [])
+const ACTIVE_SOURCES = ACTIVITY_SOURCES.flatMap(({ listActive }) => listActive ?? [])
 
 export async function listUpcoming(
   deps: Pick<Base, 'store' | 'now'>,
@@ -14,12 +18,28 @@ export async function listUpcoming(
     limit,
     daysAhead,
     sources = UPCOMING_SOURCES,
-  }: { limit: number; daysAhead: number; sources?: readonly UpcomingSource[] },
+    activeSources = ACTIVE_SOURCES,
+  }: UpcomingRange & Partial<Record<'sources' | 'activeSources', readonly UpcomingSource[]>>,
 ): Promise<Activity[]> {
   const from = deps.now()
   const query = { projectId, from, until: from + daysAhead * DAY_MS, limit }
   const lists = await Promise.all(sources.map((source) => source(deps, query)))
-  return lists.flat().sort(soonestFirst).slice(0, limit)
+  const sends = lists.flat().sort(soonestFirst).slice(0, limit)
+  const room = limit - sends.length
+  if (room === 0) return sends
+  const active = await Promise.all(
+    activeSources.map((source) => source(deps, { ...query, limit: room })),
+  )
+  const [undated, dated] = partition(active.flat().slice(0, room))
+  return [...[...sends, ...dated].sort(soonestFirst), ...undated]
+}
+
+type UpcomingRange = { limit: number; daysAhead: number }
+
+/** Those that have no time, and the others. */
+function partition(activities: readonly Activity[]): [Activity[], Activity[]] {
+  const isUndated = ({ metadata }: Activity) => metadata.dueAt === null
+  return [activities.filter(isUndated), activities.filter((each) => !isUndated(each))]
 }
 
 /** Timestamps have one format, so they compare as text. */

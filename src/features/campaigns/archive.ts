@@ -1,10 +1,10 @@
 /** Archives campaigns: an archived campaign is left out of the list unless it is asked for. */
-import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
 import type { Base } from '../base.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
+import { wrongStatus } from './wrong-status.ts'
 
 /**
  * Archives a campaign, or takes it back. One that is so already stays as it is.
@@ -19,7 +19,7 @@ export async function archiveCampaign(
     const { id, status } = campaign
     if (!mayBeArchived(status)) {
       const verb = isArchived ? 'archived' : 'taken out of the archive'
-      throw new AppError('BAD_REQUEST', `A campaign that is ${status} cannot be ${verb}.`)
+      throw wrongStatus(status, `be ${verb}`)
     }
     const at = now()
     if (isArchived === (campaign.archivedAt !== null)) return toCampaignView(campaign, at)

@@ -2,7 +2,6 @@
  * Cancels a campaign. Contacts that it has not reached get no email. Mail that waits fails behind
  * the answer (`settle-stopped.ts`); what is claimed is taken back unless its content is on its way.
  */
-import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { campaigns } from '../../store/schema/campaigns.ts'
 import type { Base } from '../base.ts'
@@ -10,6 +9,7 @@ import { appendCampaignEvent } from './append-event.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
 import { type StopDeps, wakeLoops } from './pause.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
+import { wrongStatus } from './wrong-status.ts'
 
 /** @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST (it is neither scheduled nor being sent) */
 export async function cancelCampaign(
@@ -20,7 +20,7 @@ export async function cancelCampaign(
     const campaign = await loadCampaign(tx, key)
     const { id, status } = campaign
     if (status !== 'SCHEDULED' && status !== 'SENDING') {
-      throw new AppError('BAD_REQUEST', `A campaign that is ${status} cannot be cancelled.`)
+      throw wrongStatus(status, 'be cancelled')
     }
     const at = deps.now()
     const running = { pausedAt: null, pauseReason: null, pauseDetails: null }

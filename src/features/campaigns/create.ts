@@ -3,6 +3,7 @@ import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { newId } from '../../store/ids.ts'
 import { campaigns } from '../../store/schema/campaigns.ts'
 import type { Template } from '../../store/schema/messages.ts'
+import type { AudienceType } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { loadTemplate } from '../templates/get.ts'
 import { requireSender, toNewColumns } from '../templates/validate.ts'
@@ -19,7 +20,10 @@ import {
 import { type CampaignView, toCampaignView } from './view.ts'
 
 /** `templateId`: subject, body, sender and type are copied from this template unless given. */
-export type NewCampaign = { projectId: string; name: string } & CampaignChanges
+export type NewCampaign = { projectId: string; name: string; audienceType: AudienceType } & Omit<
+  CampaignChanges,
+  'audienceType'
+>
 
 /**
  * Creates a campaign in status DRAFT.
@@ -36,7 +40,8 @@ export async function createCampaign(
       ? undefined
       : await loadTemplate(deps.store.read, { projectId, id: templateId })
   const fields = requireContent({ ...fieldsOf(template), ...given })
-  await checkCampaignFields(deps, fields)
+  // What stands in the template was checked when it was saved, by the rules of that time.
+  await checkCampaignFields(deps, given)
   const audience = readAudience(EVERYBODY, fields)
   const id = newId()
   const at = deps.now()

@@ -2,7 +2,6 @@
  * Pauses the sending of a campaign: at once for mail that is claimed from now on, and behind the
  * answer for mail that waits (`settle-stopped.ts`). Mail whose content is on its way is not stopped.
  */
-import { AppError } from '../../errors.ts'
 import { and, eq, isNull } from '../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
 import type { PauseReason } from '../../store/schema/words.ts'
@@ -12,6 +11,7 @@ import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
+import { wrongStatus } from './wrong-status.ts'
 
 /** What wakes the loops when a campaign stops or goes on. */
 export type StopDeps = Pick<Base, 'directory' | 'campaignNotifier' | 'now'> & {
@@ -36,7 +36,7 @@ export async function pauseCampaign(
   return deps.store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     if (campaign.status !== 'SENDING') {
-      throw new AppError('BAD_REQUEST', `A campaign that is ${campaign.status} cannot be paused.`)
+      throw wrongStatus(campaign.status, 'be paused')
     }
     await pauseInTx(deps, tx, campaign, pause)
     return toCampaignView(await loadCampaign(tx, key), deps.now())

@@ -1,17 +1,24 @@
 /** `POST /render`: shows what a send of a text, a template or a campaign would look like. */
+import { setImmediate } from 'node:timers/promises'
+import { newEffort } from '../../config/layers/closest.ts'
 import { invalid } from '../../errors.ts'
 import type { PartFault, RenderedMessage } from '../../mail/compose/build-message.ts'
+import { CONTACT } from '../../mail/template/variables.ts'
 import type { Project } from '../../store/schema/accounts.ts'
 import type { ContentClass } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { getContact } from '../contacts/read/get.ts'
-import { parseData } from '../contacts/write/data.ts'
+import { mergeData, parseData } from '../contacts/write/data.ts'
 import {
   NO_CONTACT,
   type PreviewDeps,
   type PreviewText,
   renderPreview,
 } from '../previews/render-preview.ts'
+import { withoutFilled } from '../templates/filled-keys.ts'
+import { findForeignSyntax, isForeignName } from '../templates/foreign-syntax.ts'
+import { nameVariables } from '../templates/named-variables.ts'
+import { suggestForSlip, suggestVariable } from '../templates/suggest-variable.ts'
 import { checkFields } from '../templates/validate.ts'
 import { templateNotFound } from '../templates/view.ts'
 import { loadCampaign } from './find.ts'
@@ -40,6 +47,8 @@ export type RenderedPreview = {
 type RenderDeps = PreviewDeps & Pick<Base, 'store' | 'directory'>
 
 const DEFAULT_TYPE: ContentClass = 'MARKETING'
+/** Further variables without a value are not named. */
+const MAX_MISSING = 20
 
 /**
  * @throws AppError TEMPLATE_NOT_FOUND, CAMPAIGN_NOT_FOUND, CONTACT_NOT_FOUND; VALIDATION_ERROR for a
@@ -60,7 +69,56 @@ export async function renderRequest(
     contactId === undefined
       ? NO_CONTACT
       : await getContact(deps, { projectId: project.id, id: contactId })
-  return toPreview(await renderPreview(deps, { project, text, reader, data }))
+  const preview = toPreview(await renderPreview(deps, { project, text, reader, data }))
+  const values = { ...mergeData(reader.data, data.changes), ...data.variables }
+  const warnings = [...preview.warnings, ...listForeign(text, values)]
+  if (contactId === undefined) return { ...preview, warnings }
+  warnings.push(...(await findMissing(deps, text, { projectId: project.id, values })))
+  return { ...preview, warnings }
+}
+
+type Values = Record<string, unknown>
+
+/** Placeholders of other services, but for names that have a value. */
+function listForeign({ subject, body }: PreviewText, values: Values): string[] {
+  const found = findForeignSyntax([subject, body], (name) => Object.hasOwn(values, name))
+  return found.map(({ message, fix }) => `${message} ${fix}`)
+}
+
+/**
+ * The variables that the contact lacks; of those with a fallback or in tags the ones that no contact has, and that
+ * seem to be slips. Other work may run between two of them.
+ */
+async function findMissing(
+  { store }: Pick<RenderDeps, 'store'>,
+  { subject, body }: PreviewText,
+  { projectId, values }: { projectId: string; values: Values },
+): Promise<string[]> {
+  const keys = Object.keys(values)
+  const effort = newEffort()
+  const isMissing = (name: string) =>
+    !isForeignName(name) &&
+    (!Object.hasOwn(values, name) || values[name] === null || values[name] === '')
+  const warnings: string[] = []
+  const { printed, guarded } = nameVariables([subject, body], {
+    hasContact: Object.hasOwn(values, CONTACT),
+  })
+  for (const name of printed.filter(isMissing).slice(0, MAX_MISSING)) {
+    const hint = suggestVariable(name, keys, effort)
+    warnings.push(
+      `The contact has no value for {{${name}}}.${hint === undefined ? '' : ` ${hint}`}`,
+    )
+    await setImmediate()
+  }
+  let compared = 0
+  for await (const name of withoutFilled(store.read, projectId, guarded.filter(isMissing))) {
+    const hint = suggestForSlip(name, keys, effort)
+    if (hint !== undefined) warnings.push(`No contact has a value for {{${name}}}. ${hint}`)
+    compared += 1
+    if (compared === MAX_MISSING) break
+    await setImmediate()
+  }
+  return warnings
 }
 
 function checkCombination({ subject, body, templateId, campaignId }: RenderRequest): void {

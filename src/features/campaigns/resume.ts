@@ -3,7 +3,6 @@
  * what was not tried yet gets new slots. A scheduled campaign that a fence has paused will be sent at its
  * time, or now if that has passed. A fence does not stop people from resuming one of its campaigns.
  */
-import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -16,6 +15,7 @@ import { type StopDeps, wakeLoops } from './pause.ts'
 import { restartPace } from './sending/pace.ts'
 import { usageCategoryOf } from './usage-category.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
+import { wrongStatus } from './wrong-status.ts'
 
 type ResumeDeps = StopDeps & Pick<Base, 'store' | 'config'>
 
@@ -29,7 +29,7 @@ export async function resumeCampaign(deps: ResumeDeps, key: CampaignKey): Promis
     const campaign = await loadCampaign(tx, key)
     const isHeld = campaign.status === 'SCHEDULED' && campaign.pausedAt !== null
     if (campaign.status !== 'SENDING' && !isHeld) {
-      throw new AppError('BAD_REQUEST', `A campaign that is ${campaign.status} cannot be resumed.`)
+      throw wrongStatus(campaign.status, 'be resumed')
     }
     if (campaign.pausedAt !== null) {
       await requireSender(tx, key.projectId, { domain: campaign.fromDomain })

@@ -6,19 +6,23 @@
 import { AppError } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
+import { and, eq, inArray, isNotNull } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import type { Project } from '../../store/schema/accounts.ts'
 import type { Campaign } from '../../store/schema/campaigns.ts'
+import { type Contact, contacts } from '../../store/schema/contacts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { findMemberAddresses } from '../accounts/members/addresses.ts'
 import type { Base } from '../base.ts'
+import { walkContacts } from '../contacts/list/walk.ts'
 import { getContact } from '../contacts/read/get.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import type { SenderDomain } from '../directory.ts'
 import { acceptEmails, isHeavy } from '../messages/accept/accept-emails.ts'
 import type { AcceptDeps, AcceptedEmail } from '../messages/accept/email-drafts.ts'
 import type { EmailPlan } from '../messages/accept/plan.ts'
-import { loadCampaign } from './find.ts'
+import { audienceScope, recipientScope } from './audience/scope.ts'
+import { type FoundCampaign, loadCampaign } from './find.ts'
 import { requireSenderDomain } from './sender-domain.ts'
 
 type TestDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
@@ -27,7 +31,10 @@ export type TestRequest = {
   campaignId: string
   /** An address that occurs twice gets one email. */
   addresses: readonly ParsedAddress[]
-  /** The contact that the message is rendered as; by default each address' own. */
+  /**
+   * The contact that the message is rendered as; by default each address' own, if it has data, else the first
+   * one of the audience.
+   */
   contactId?: string | undefined
 }
 
@@ -56,14 +63,71 @@ export async function sendTest(
   const senderDomain = await requireSenderDomain(deps, campaign)
   const at = deps.now()
   const heldDomains = await deps.directory.heldDomains()
-  const test = planTest(campaign, { project, senderDomain, addresses, at })
-  const plan: EmailPlan = { ...test, heldDomains, reader }
+  const groups =
+    reader === undefined
+      ? await groupByReader(deps, { campaign, addresses })
+      : [{ addresses, reader }]
+  const plans = groups.map((group): EmailPlan => {
+    const test = planTest(campaign, { project, senderDomain, addresses: group.addresses, at })
+    return { ...test, heldDomains, reader: group.reader }
+  })
   const write = async (tx: Tx) => {
     await refuseSuppressed(tx, projectId, addresses)
-    return acceptEmails(deps, tx, plan)
+    const accepted: AcceptedEmail[] = []
+    for (const plan of plans) accepted.push(...(await acceptEmails(deps, tx, plan)))
+    return accepted
   }
-  const heavyFor = isHeavy(plan) ? projectId : undefined
-  return { emails: await deps.store.write(write, { heavyFor }), at }
+  const heavyFor = plans.some(isHeavy) ? projectId : undefined
+  const emails = await deps.store.write(write, { heavyFor })
+  const order = addresses.map(({ address }) => address)
+  const placeOf = ({ recipient }: AcceptedEmail) => order.indexOf(recipient)
+  return { emails: emails.toSorted((one, other) => placeOf(one) - placeOf(other)), at }
+}
+
+type Group = { addresses: ParsedAddress[]; reader: Contact | undefined }
+
+/** Who has no data of its own would read a text full of gaps. */
+async function groupByReader(
+  deps: TestDeps,
+  { campaign, addresses }: { campaign: FoundCampaign; addresses: ParsedAddress[] },
+): Promise<Group[]> {
+  const rows = await deps.store.read
+    .select({ address: contacts.address })
+    .from(contacts)
+    .where(
+      and(
+        eq(contacts.projectId, campaign.projectId),
+        inArray(
+          contacts.address,
+          addresses.map(({ address }) => address),
+        ),
+        isNotNull(contacts.data),
+      ),
+    )
+  const known = new Set(rows.map(({ address }) => address))
+  const strangers = addresses.filter(({ address }) => !known.has(address))
+  const first = strangers.length === 0 ? undefined : await findFirst(deps, campaign)
+  if (first === undefined) return [{ addresses, reader: undefined }]
+  const others = addresses.filter(({ address }) => known.has(address))
+  const groups = [
+    { addresses: others, reader: undefined },
+    { addresses: strangers, reader: first },
+  ]
+  return groups.filter((group) => group.addresses.length > 0)
+}
+
+/** The first contact of the audience that would get the campaign; undefined without one. */
+async function findFirst(deps: TestDeps, campaign: FoundCampaign): Promise<Contact | undefined> {
+  const scope = await audienceScope(deps, campaign).catch(noAudience)
+  if (scope === undefined) return undefined
+  const recipients = recipientScope(scope, campaign.type)
+  for await (const [first] of walkContacts(deps, recipients, { size: 1 })) return first
+  return undefined
+}
+
+/** A test may be sent before the campaign has an audience that can be found. */
+function noAudience(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'BAD_REQUEST') throw error
 }
 
 function distinct(addresses: readonly ParsedAddress[]): ParsedAddress[] {
@@ -120,9 +184,11 @@ function planTest(
     senderDomain,
     contentClass: type,
     data: { changes: {}, variables: {} },
+    faults: [],
     content: {
       ...{ id: newId(), projectId: project.id, shareKey: null, subject, body, at },
       ...{ isText: false, text: null, isLiteral: false, warnings: null },
+      ...{ recipientFields: null },
       ...{ attachments: null, chunkBytes: 0 },
     },
   }

@@ -26,6 +26,7 @@ import {
   scheduleBySending,
 } from './validate.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
+import { wrongStatus } from './wrong-status.ts'
 
 type CampaignUpdate = CampaignKey & {
   changes: CampaignChanges
@@ -46,7 +47,7 @@ export async function updateCampaign(
   deps: Pick<Base, 'store' | 'outbound' | 'campaignNotifier' | 'sharedRuns' | 'now' | 'log'>,
   { changes, isExpected = () => true, ...key }: CampaignUpdate,
 ): Promise<CampaignView> {
-  await checkCampaignFields(deps, changes)
+  await checkCampaignFields(deps, changes, () => loadCampaign(deps.store.read, key))
   const changed = await deps.store.write(async (tx) => {
     const current = await loadCampaign(tx, key)
     const now = deps.now()
@@ -78,9 +79,7 @@ export async function updateCampaign(
 function requireChangeable({ status }: Campaign, changes: CampaignChanges): void {
   if (status === 'DRAFT' || status === 'SCHEDULED') return
   if (status !== 'SENDING') {
-    throw new AppError('BAD_REQUEST', `A campaign that is ${status} cannot be changed.`, {
-      suggestion: 'Duplicate the campaign to change it and send it again.',
-    })
+    throw wrongStatus(status, 'be changed')
   }
   const given = Object.entries(changes).filter(([, value]) => value !== undefined)
   const fixed = given.map(([field]) => field).filter((field) => !WHILE_SENDING.includes(field))
@@ -142,7 +141,7 @@ function changeTime(
   if (scheduledFor === undefined) return {}
   if (scheduledFor === null && status === 'SCHEDULED') {
     throw new AppError('BAD_REQUEST', 'A scheduled campaign has a time.', {
-      suggestion: 'Cancel the campaign if it is not to be sent.',
+      suggestion: 'If it is not to be sent then, cancel it; its duplicate is a draft again.',
     })
   }
   if (scheduledFor === null) return {}

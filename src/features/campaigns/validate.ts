@@ -27,38 +27,46 @@ export type Audience = Pick<Campaign, 'audienceType' | 'segmentId'> & {
   audienceCondition: Condition | null
 }
 
-/** The audience of a campaign that names none. */
+/** The audience that a new campaign's is read against. */
 export const EVERYBODY: Audience = { audienceType: 'ALL', segmentId: null, audienceCondition: null }
+
+/** A field that narrows an audience, and the type that it fits. */
+const NARROWINGS = [
+  { field: 'segmentId', fits: 'SEGMENT' },
+  { field: 'audienceCondition', fits: 'FILTERED' },
+] as const
+type Narrowing = (typeof NARROWINGS)[number]
 
 /** The highest `maxPerHour`. */
 export const MAX_PER_HOUR = 10_000_000
 
 /**
- * Checks the fields that are present, but for the audience.
+ * Checks the fields that are present, but for the audience. `loadStored` as for `checkFields`.
  * @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax
  */
 export async function checkCampaignFields(
   deps: Pick<Base, 'outbound'>,
   { maxPerHour, ...changes }: CampaignChanges,
+  loadStored?: Parameters<typeof checkFields>[2],
 ): Promise<void> {
   const isRate = maxPerHour == null || (Number.isSafeInteger(maxPerHour) && maxPerHour >= 1)
   if (!isRate) throw invalidField('maxPerHour', 'too_small', 'Must be an integer of at least 1')
   if ((maxPerHour ?? 0) > MAX_PER_HOUR) {
     throw invalidField('maxPerHour', 'too_big', `Must be at most ${MAX_PER_HOUR}`)
   }
-  await checkFields(deps, changes)
+  await checkFields(deps, changes, loadStored)
 }
 
 /**
- * Returns the audience after the changes. Without a type, a given segment or condition decides it.
- * What the type does not need is null; given all the same, it is refused: a campaign that ignored it
- * would go to more people than meant.
+ * Returns the audience after the changes. Without a type, the current one stays. What the type does not
+ * need is null; given all the same, it is refused: a campaign that ignored it would go to more people
+ * than meant. Only who asks for everybody in so many words gets it ignored (`listIgnored`).
  * @throws AppError VALIDATION_ERROR when the segment or the condition that the type needs is missing,
  *   another one is given, or the condition is not valid
  */
 export function readAudience(current: Audience, changes: CampaignChanges): Audience {
-  const audienceType = typeOf(current, changes)
-  refuseUnused(audienceType, changes)
+  const { audienceType = current.audienceType } = changes
+  if (changes.audienceType !== 'ALL') refuseUnused(audienceType, changes)
   const { segmentId = current.segmentId, audienceCondition = current.audienceCondition } = changes
   if (audienceType === 'ALL') return { audienceType, segmentId: null, audienceCondition: null }
   if (audienceType === 'SEGMENT') {
@@ -76,11 +84,20 @@ export function readAudience(current: Audience, changes: CampaignChanges): Audie
 }
 
 function refuseUnused(audienceType: AudienceType, changes: CampaignChanges): void {
-  const unused = (name: string) =>
-    invalidField(name, 'custom', `Must be null: audienceType is ${audienceType}`)
-  if (changes.segmentId != null && audienceType !== 'SEGMENT') throw unused('segmentId')
-  if (changes.audienceCondition != null && audienceType !== 'FILTERED')
-    throw unused('audienceCondition')
+  const other = ({ fits }: Narrowing) => {
+    const stored = changes.audienceType === undefined ? `; give audienceType ${fits} with it` : ''
+    return `Must be null: audienceType is ${audienceType}${stored}`
+  }
+  for (const narrowing of NARROWINGS) {
+    if (changes[narrowing.field] == null || narrowing.fits === audienceType) continue
+    throw invalidField(narrowing.field, 'custom', other(narrowing))
+  }
+}
+
+/** The given fields that an audience of everybody has no use for. */
+export function listIgnored(changes: CampaignChanges): Narrowing['field'][] {
+  if (changes.audienceType !== 'ALL') return []
+  return NARROWINGS.map(({ field }) => field).filter((field) => changes[field] != null)
 }
 
 /**
@@ -97,21 +114,10 @@ export async function requireAudience(
   if (condition !== null) await requireReferences(queries, { projectId, condition })
 }
 
-function typeOf(current: Audience, changes: CampaignChanges): AudienceType {
-  if (changes.audienceType !== undefined) return changes.audienceType
-  const hasSegment = changes.segmentId != null
-  const hasCondition = changes.audienceCondition != null
-  if (hasSegment && hasCondition) {
-    const message = 'Required, because both a segment and a condition are given'
-    throw invalidField('audienceType', 'invalid_type', message)
-  }
-  if (hasSegment) return 'SEGMENT'
-  return hasCondition ? 'FILTERED' : current.audienceType
-}
-
 /** A time in the record of a campaign that nobody has scheduled. */
 export function scheduleBySending(): AppError {
   return new AppError('BAD_REQUEST', 'Only a scheduled campaign has a time.', {
-    suggestion: 'Schedule the campaign with POST /campaigns/:id/send.',
+    suggestion:
+      'Leave the time out here. POST /campaigns/:id/send with {"scheduledFor": "…"} schedules the campaign.',
   })
 }

@@ -7,6 +7,7 @@ import { indexedBy, listOf, orderedJoin } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
+import { emails } from '../../store/schema/messages.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import type { Condition } from './condition.ts'
@@ -79,8 +80,7 @@ function conditionOf(filter: Filter, segments: ReferencedSegments): Condition | 
 
 function findSource(filter: Filter, context: CandidateContext): CandidateSource | undefined {
   const parsedField = parseField(filter)
-  if (parsedField?.kind === 'event')
-    return findEvents(filter, { ...context, name: parsedField.name })
+  if (parsedField?.kind === 'event') return findEvents(filter, { ...context, ...parsedField })
   if (parsedField?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
   if (!context.segments.get(parsedField.id)?.hasMembers) return undefined
   return {
@@ -93,7 +93,7 @@ function findSource(filter: Filter, context: CandidateContext): CandidateSource 
 
 function findEvents(
   filter: Filter,
-  { projectId, now, name }: CandidateContext & { name: string },
+  { projectId, now, name, campaignId }: CandidateContext & { name: string; campaignId?: string },
 ): CandidateSource | undefined {
   const since = startOfSpan(now, filter)
   const times = {
@@ -104,10 +104,20 @@ function findEvents(
   const { operator } = filter
   if (!(operator in times)) return undefined
   const time = times[operator as keyof typeof times]
+  if (campaignId !== undefined) return toRecipients(campaignId)
   return {
     table: sql`${events}`,
     contactId: sql`${events.contactId}`,
     matches: sql`${events.projectId} = ${projectId} and ${events.name} = ${name}${time}`,
+  }
+}
+
+/** Whoever got an email of the campaign. */
+function toRecipients(campaignId: string): CandidateSource {
+  return {
+    table: sql`${emails} ${indexedBy('emails_campaign')}`,
+    contactId: sql`${emails.contactId}`,
+    matches: sql`${emails.campaignId} = ${campaignId}`,
   }
 }
 

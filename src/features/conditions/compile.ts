@@ -200,6 +200,7 @@ function compileLeaf(
         name: parsedField.name,
         operator: operator as OperatorOf<'event'>,
         since,
+        campaignId: parsedField.campaignId,
       })
   }
 }

@@ -13,8 +13,10 @@ import {
   type FieldError,
   invalid,
   invalidField,
+  isInvalid,
   wrongOrMissingText,
 } from '../../errors.ts'
+import { parseJsonText } from '../../json-text.ts'
 import { parseField } from './field.ts'
 import { type AddError, errorsAt, type JsonObject, nameType, readObject } from './field-errors.ts'
 import type { Filter } from './filter.ts'
@@ -34,6 +36,8 @@ export type ConditionReferences = {
   events: string[]
   /** Ids of segments. */
   segments: string[]
+  /** Ids of campaigns. */
+  campaigns: string[]
 }
 
 export const MAX_CONDITION_DEPTH = 32
@@ -49,7 +53,11 @@ const MAX_BYTES = 128 * 1024
  *   units; also for more than 32 levels, 500 filters, 500 groups or 128 KB of JSON
  */
 export function parseCondition(value: unknown, at: string): Condition {
-  const walk: Walk = { errors: [], filters: 0, groups: 0 }
+  return parse(value, at, { isStored: false })
+}
+
+function parse(value: unknown, at: string, { isStored }: { isStored: boolean }): Condition {
+  const walk: Walk = { errors: [], filters: 0, groups: 0, isStored }
   const condition = readCondition(walk, { value, path: at, depth: 1 })
   if (condition === undefined || walk.errors.length > 0) throw invalid(walk.errors)
   if (Buffer.byteLength(JSON.stringify(condition)) <= MAX_BYTES) return condition
@@ -68,9 +76,9 @@ export function parseConditionText(text: string, at: string): Condition {
  */
 export function readStoredCondition(stored: unknown, of: string): Condition {
   try {
-    return parseCondition(stored, 'condition')
+    return parse(stored, 'condition', { isStored: true })
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
+    if (!isInvalid(error)) throw error
     const [fault] = error.fields ?? []
     const where = fault === undefined ? '' : ` (${fault.field}: ${fault.message})`
     const text = `${of} has a condition that cannot be read${where}, so it selects nobody.`
@@ -84,12 +92,15 @@ export function listReferences(condition: Condition): ConditionReferences {
   const columns = new Set<string>()
   const events = new Set<string>()
   const segments = new Set<string>()
+  const campaigns = new Set<string>()
   for (const filter of listFilters(condition)) {
     const parsedField = parseField(filter)
     if (parsedField === undefined) continue
     if (parsedField.kind === 'data') keys.add(parsedField.key)
-    else if (parsedField.kind === 'event') events.add(parsedField.name)
-    else if (parsedField.kind === 'segment') segments.add(parsedField.id)
+    else if (parsedField.kind === 'event') {
+      events.add(parsedField.name)
+      if (parsedField.campaignId !== undefined) campaigns.add(parsedField.campaignId)
+    } else if (parsedField.kind === 'segment') segments.add(parsedField.id)
     else columns.add(filter.field)
   }
   return {
@@ -97,6 +108,7 @@ export function listReferences(condition: Condition): ConditionReferences {
     columns: [...columns],
     events: [...events],
     segments: [...segments],
+    campaigns: [...campaigns],
   }
 }
 
@@ -112,7 +124,8 @@ export function* listFilters({ groups }: Condition): Generator<Filter> {
   }
 }
 
-type Walk = { errors: FieldError[]; filters: number; groups: number }
+/** `isStored`: names that no event has are let pass, so that what was saved before goes on as it is. */
+type Walk = { errors: FieldError[]; filters: number; groups: number; isStored: boolean }
 type JsonNode = { value: unknown; path: string; depth: number }
 
 function readCondition(walk: Walk, { value, path, depth }: JsonNode): Condition | undefined {
@@ -148,7 +161,7 @@ function readGroup(walk: Walk, { value, path, depth }: JsonNode): ConditionGroup
     return undefined
   }
   const filters = list.map((filter, index) =>
-    parseFilter(errorsAt(walk.errors, `${path}.filters.${index}`), filter),
+    parseFilter(errorsAt(walk.errors, `${path}.filters.${index}`), filter, walk),
   )
   const hasNested = fields.conditions !== undefined && fields.conditions !== null
   if (list.length === 0 && !hasNested) {
@@ -183,7 +196,7 @@ function isDefined<Value>(value: Value | undefined): value is Value {
 
 function readJson(text: string, at: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     throw invalidField(at, 'invalid_string', 'Must be a condition as JSON text')
   }

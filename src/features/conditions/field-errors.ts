@@ -1,4 +1,5 @@
 /** Collects the errors of a condition with their paths. */
+import { type Effort, findNearest } from '../../config/layers/closest.ts'
 import { type FieldError, wrongOrMissingText } from '../../errors.ts'
 
 /** Adds an error at `key` below a path; the empty key is the path itself. */
@@ -28,11 +29,7 @@ export function readObject(
   }
   for (const key of Object.keys(value as JsonObject)) {
     if (keys.includes(key)) continue
-    addError(
-      shortenForError(key),
-      'unrecognized_keys',
-      `Unknown key; allowed are ${keys.join(', ')}`,
-    )
+    addError(shortenForError(key), 'unrecognized', `Unknown key; allowed are ${keys.join(', ')}`)
   }
   return value as JsonObject
 }
@@ -49,25 +46,23 @@ export function shortenForError(text: string): string {
 }
 
 /** Returns ` Did you mean "equals"?` when a name is similar, or an empty text. */
-export function suggest(text: string, names: readonly string[]): string {
-  const [best] = names
-    .map((name) => ({ name, distance: countEdits(text.slice(0, MAX_SHOWN), name) }))
-    .sort((one, other) => one.distance - other.distance)
-  if (best === undefined || best.distance > Math.max(2, best.name.length / 3)) return ''
-  return ` Did you mean "${best.name}"?`
+export function suggest(text: string, names: readonly string[], effort?: Effort): string {
+  const best = nearestName(text, names, effort)
+  return best === undefined ? '' : ` Did you mean "${best}"?`
 }
 
-/** The edit distance, ignoring letter case. */
-function countEdits(one: string, other: string): number {
-  const otherLetters = [...other.toLowerCase()]
-  let row = [0, ...otherLetters.map((_, index) => index + 1)]
-  for (const [index, letter] of [...one.toLowerCase()].entries()) {
-    const next = [index + 1]
-    for (const [column, otherLetter] of otherLetters.entries()) {
-      const replaced = (row[column] ?? 0) + (letter === otherLetter ? 0 : 1)
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
+/**
+ * Returns the most similar name, ignoring letter case; undefined if none is similar. `effort`: what all names
+ * of a request share.
+ */
+export function nearestName(
+  text: string,
+  names: readonly string[],
+  effort?: Effort,
+): string | undefined {
+  return findNearest(text.slice(0, MAX_SHOWN).toLowerCase(), names, {
+    limitOf: ({ length }) => Math.max(2, Math.floor(length / 3)),
+    plain: (name) => name.toLowerCase(),
+    effort,
+  })
 }

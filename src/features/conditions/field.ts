@@ -17,11 +17,12 @@ export type ConditionField =
   | { kind: 'subscribed' }
   | { kind: 'instant'; column: 'createdAt' | 'updatedAt' }
   | { kind: 'data'; key: string }
-  /** `name`: as stored. */
-  | { kind: 'event'; name: string }
+  /** `name`: as stored. `campaignId`: only what happened to the campaign's email. */
+  | { kind: 'event'; name: string; campaignId?: string }
   | { kind: 'segment'; id: string }
 
-const ACTIVITY_EVENTS = new Map([
+/** What happened to an email, by the names of conditions, and the events under which it is stored. */
+export const MAIL_ACTIVITIES: ReadonlyMap<string, string> = new Map([
   ['email.sent', 'email.sent'],
   ['email.delivered', 'email.delivery'],
   ['email.opened', 'email.open'],
@@ -29,7 +30,7 @@ const ACTIVITY_EVENTS = new Map([
   ['email.bounced', 'email.bounce'],
   ['email.complained', 'email.complaint'],
 ])
-const STORED_ACTIVITIES = new Set(ACTIVITY_EVENTS.values())
+const STORED_ACTIVITIES = new Set(MAIL_ACTIVITIES.values())
 
 const COLUMNS: readonly string[] = ['email', 'subscribed', 'createdAt', 'updatedAt']
 const PREFIXES: readonly string[] = ['data', 'event', 'email', 'segment']
@@ -37,6 +38,25 @@ const FORMS = [...COLUMNS, 'data.<key>', 'event.<name>', 'email.<activity>', 'se
 
 /** Parses a field; undefined for an unknown field. */
 export function parseField({
+  field,
+  operator,
+  campaignId,
+}: {
+  field: string
+  operator: unknown
+  campaignId?: unknown
+}): ConditionField | undefined {
+  const parsed = parseName({ field, operator })
+  if (parsed?.kind !== 'event' || typeof campaignId !== 'string') return parsed
+  return { ...parsed, campaignId }
+}
+
+/** Whether the emails of campaigns have the event. */
+export function isMailActivity(name: string): boolean {
+  return STORED_ACTIVITIES.has(name)
+}
+
+function parseName({
   field,
   operator,
 }: {
@@ -67,25 +87,41 @@ export function storedEventName(name: string): string {
 /** Returns the names under which clients know the events of a name, the stored one first. */
 export function spellingsOf(eventName: string): string[] {
   const stored = storedEventName(eventName)
-  const aliases = [...ACTIVITY_EVENTS].filter(([, name]) => name === stored)
+  const aliases = [...MAIL_ACTIVITIES].filter(([, name]) => name === stored)
   return [...new Set([stored, ...aliases.map(([alias]) => alias)])]
 }
 
 /** Explains in an error message why `parseField` returns undefined. */
 export function explainField({ field, operator }: { field: string; operator: unknown }): string {
-  const [prefix, rest = ''] = split(field)
+  const [prefix] = split(field)
   const isPrefixed = PREFIXES.includes(prefix) && field.includes('.')
   if (prefix === 'email' && isPrefixed) {
-    const names = [...ACTIVITY_EVENTS.keys()]
+    const names = [...MAIL_ACTIVITIES.keys()]
     return `Unknown email activity; expected one of ${names.join(', ')}; other events are event.<name>.${suggest(field, names)}`
   }
   if (isPrefixed) return `Expected ${FORMS.find((form) => form.startsWith(`${prefix}.`))}`
-  const expected = `Unknown field; expected one of ${FORMS.join(', ')}.`
-  const close = rest === '' ? suggest(field, COLUMNS) : suggest(prefix, PREFIXES)
+  const isData = !isEventOperator(operator)
+  return explainUnknown(field, { forms: FORMS, columns: COLUMNS, prefixes: PREFIXES, isData })
+}
+
+type Grammar = {
+  forms: readonly string[]
+  columns: readonly string[]
+  prefixes: readonly string[]
+  /** Whether the name may be meant as a key of the data. */
+  isData: boolean
+}
+
+/** Says which fields there are, and which one is meant: conditions and workflows ask for fields. */
+export function explainUnknown(
+  field: string,
+  { forms, columns, prefixes, isData }: Grammar,
+): string {
+  const [prefix, rest = ''] = split(field)
+  const expected = `Unknown field; expected one of ${forms.join(', ')}.`
+  const close = rest === '' ? suggest(field, columns) : suggest(prefix, prefixes)
   if (close !== '') return expected + close.replace('"?', rest === '' ? '"?' : `.${rest}"?`)
-  return isEventOperator(operator) || field === ''
-    ? expected
-    : `${expected} Data is "data.${field}"`
+  return isData && field !== '' ? `${expected} Data is "data.${field}"` : expected
 }
 
 export function describeField(kind: FieldKind, field: string): string {
@@ -98,7 +134,7 @@ function activity(field: string): ConditionField | undefined {
 }
 
 function storedName(name: string): string | undefined {
-  return ACTIVITY_EVENTS.get(name) ?? (STORED_ACTIVITIES.has(name) ? name : undefined)
+  return MAIL_ACTIVITIES.get(name) ?? (STORED_ACTIVITIES.has(name) ? name : undefined)
 }
 
 function split(field: string): [prefix: string, rest: string | undefined] {

@@ -1,7 +1,13 @@
 /** A filter: a field, an operator that the field allows, and the value that the operator needs. */
 import { parseInstant } from '../../clock.ts'
 import { tooLongText, wrongOrMissingText, wrongTypeText } from '../../errors.ts'
-import { type ConditionField, describeField, explainField, parseField } from './field.ts'
+import {
+  type ConditionField,
+  describeField,
+  explainField,
+  isMailActivity,
+  parseField,
+} from './field.ts'
 import {
   type AddError,
   type JsonObject,
@@ -23,8 +29,19 @@ import {
   UNIT_MS,
   UNITS,
 } from './operators.ts'
+import { faultInServiceName } from './service-name.ts'
 
-export type Filter = { field: string; operator: Operator; value?: unknown; unit?: Unit }
+export type Filter = {
+  field: string
+  operator: Operator
+  value?: unknown
+  unit?: Unit
+  /** Of `email.<activity>`: what happened to the email of this campaign. */
+  campaignId?: string
+}
+
+const KEYS = ['field', 'operator', 'value', 'unit', 'campaignId']
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Characters of a field's name, and of a text to compare with. */
 const MAX_TEXT_LENGTH = 1000
@@ -34,24 +51,52 @@ export const MAX_VALUES = 500
 
 /**
  * Parses a filter; drops a value or a unit that has no meaning. Passes errors to `addError` and
- * then returns undefined.
+ * then returns undefined. A stored one may name an event that cannot occur.
  */
-export function parseFilter(addError: AddError, value: unknown): Filter | undefined {
-  const fields = readObject(addError, { value, keys: ['field', 'operator', 'value', 'unit'] })
+export function parseFilter(
+  addError: AddError,
+  value: unknown,
+  { isStored }: { isStored: boolean },
+): Filter | undefined {
+  const fields = readObject(addError, { value, keys: KEYS })
   if (fields === undefined) return undefined
   const field = readFieldText(addError, fields)
   const operator = readOperator(addError, fields)
   const parsedField =
     field === undefined ? undefined : readConditionField(addError, { field, ...fields })
   if (field === undefined || operator === undefined || parsedField === undefined) return undefined
+  const fault = parsedField.kind === 'event' && faultInServiceName(parsedField.name)
+  if (fault && !isStored) {
+    addError('field', 'custom', fault)
+    return undefined
+  }
   const allowed: readonly Operator[] = OPERATORS_BY_KIND[parsedField.kind]
   if (!allowed.includes(operator)) {
     const kind = describeField(parsedField.kind, field)
     addError('operator', 'invalid_enum_value', `${kind} takes one of ${allowed.join(', ')}`)
     return undefined
   }
+  const ofCampaign = readCampaign(addError, parsedField, fields)
   const operand = readOperand(addError, { parsedField, operator, fields })
-  return operand && { field, operator, ...operand }
+  return operand && ofCampaign && { field, operator, ...operand, ...ofCampaign }
+}
+
+/** An empty object without a campaign; undefined if it is wrong. */
+function readCampaign(
+  addError: AddError,
+  parsedField: ConditionField,
+  { campaignId }: JsonObject,
+): Pick<Filter, 'campaignId'> | undefined {
+  if (campaignId === undefined || campaignId === null) return {}
+  if (parsedField.kind !== 'event' || !isMailActivity(parsedField.name)) {
+    addError('campaignId', 'custom', 'Only email.<activity> takes a campaign')
+    return undefined
+  }
+  if (typeof campaignId === 'string' && UUID.test(campaignId)) {
+    return { campaignId: campaignId.toLowerCase() }
+  }
+  addError('campaignId', 'invalid_string', 'Not a UUID')
+  return undefined
 }
 
 function readFieldText(addError: AddError, { field }: JsonObject): string | undefined {
@@ -109,9 +154,10 @@ function readOperand(
   }
   if (takesSpan(operator)) return readSpan(addError, fields)
   if (takesList(operator)) return readList(addError, { parsedField, values: value })
+  // Forms of web pages send texts. Whatever is not true counts as false.
+  if (parsedField.kind === 'subscribed') return { value: value === true || value === 'true' }
   const isRight = checkValue(addError, { parsedField, operator, value })
-  if (!isRight) return undefined
-  return { value: parsedField.kind === 'subscribed' ? value === true : value }
+  return isRight ? { value } : undefined
 }
 
 type ListInput = { parsedField: ConditionField; values: unknown }
@@ -163,7 +209,6 @@ function readUnit(addError: AddError, { unit }: JsonObject) {
 type Operation = { parsedField: ConditionField; operator: Operator; value: unknown }
 
 function checkValue(addError: AddError, { parsedField, operator, value }: Operation): boolean {
-  if (parsedField.kind === 'subscribed') return true
   if (parsedField.kind === 'instant') return checkInstant(addError, value)
   const isPart = operator === 'contains' || operator === 'notContains'
   if (parsedField.kind === 'email' || (isPart && typeof value === 'string')) {

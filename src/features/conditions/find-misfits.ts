@@ -2,21 +2,24 @@
  * What the author of a condition may not expect: filters that cannot judge the values of some contacts,
  * lists that are searched by element, fields and events that nobody has, mail that does not count.
  */
+import { formatInstant, parseZoneless } from '../../clock.ts'
 import type { Finding } from '../../mail/compose/message-findings.ts'
 import { jsonType } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
+import type { CampaignStatus } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
 import { findUnasked } from './compile.ts'
-import { type Condition, listFilters } from './condition.ts'
+import { type Condition, listFilters, listReferences } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
 import { type ConditionField, parseField } from './field.ts'
 import { shortenForError } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 import type { OperatorOf } from './operators.ts'
+import { findUnknownFields } from './unknown-fields.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 type MisfitsInput = { projectId: string; condition: Condition; ofSegmentId?: string }
@@ -32,10 +35,10 @@ const findEvent = statement<{ found: number }>(
     where project_id = ${parameter('projectId')} and name = ${parameter('name')} limit 1`,
 )
 
-const findKey = statement<{ found: number }>(
-  () => sql`select 1 as found from contact_fields
-    where project_id = ${parameter('projectId')} and key = ${parameter('key')} and contacts > 0
-    limit 1`,
+const findCampaign = statement<{ name: string; status: CampaignStatus; sent: number | null }>(
+  () => sql`select name, status, sent_count as sent from campaigns
+    left join campaign_progress on campaign_id = id
+    where id = ${parameter('id')} and campaigns.project_id = ${parameter('projectId')}`,
 )
 
 /**
@@ -51,9 +54,22 @@ export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Find
     ...counted.flatMap(findUnanswered),
     ...(await findUnasked(deps, input)).slice(0, MAX_FILTERS).map(unasked),
     ...unknown,
+    ...(await findUnsentCampaigns(deps, projectId, condition)),
     ...counted.flatMap(findLists),
+    ...filters.flatMap(findZoneless).slice(0, MAX_FILTERS),
     ...(await findLeftOutMail(deps, projectId, filters)),
   ]
+}
+
+/** A day is one of UTC, as the operators on days say. */
+function findZoneless(filter: Filter): Finding[] {
+  const { value } = filter
+  if (parseField(filter)?.kind !== 'instant' || typeof value !== 'string') return []
+  const time = parseZoneless(value)
+  if (time === undefined || time.isDay) return []
+  const message = `The value of ${nameOf(filter)} has no time zone, so it means ${formatInstant(time.at)}, in UTC.`
+  const fix = 'Write Z at the end for UTC, or an offset such as +01:00.'
+  return [{ code: 'filter_without_zone', severity: 'info', message, fix }]
 }
 
 function unasked(name: string): Finding {
@@ -149,6 +165,38 @@ function contactsText(count: number): string {
   return count === 1 ? '1 contact' : `${count} contacts`
 }
 
+/** Campaigns that have sent nothing: nobody has got an email of them. */
+export async function findUnsentCampaigns(
+  { store }: Pick<Deps, 'store'>,
+  projectId: string,
+  condition: Condition,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const id of listReferences(condition).campaigns.slice(0, MAX_FILTERS)) {
+    const found = await store.read.find(findCampaign, { projectId, id })
+    if ((found?.sent ?? 0) > 0) continue
+    const which = found === undefined ? id : `"${shortenForError(found.name)}"`
+    const state = found === undefined ? 'does not exist' : unsentState(found.status)
+    const isOver = found === undefined || found.status === 'CANCELLED' || found.status === 'SENT'
+    findings.push({
+      code: 'filter_unsent_campaign',
+      severity: 'warning',
+      message: `The campaign ${which} ${state}, so nobody has its email: \`triggered\` selects nobody, \`notTriggered\` everybody.`,
+      fix: isOver
+        ? 'Choose another campaign.'
+        : 'Nothing, if it is sent later; else choose another campaign.',
+    })
+  }
+  return findings
+}
+
+function unsentState(status: CampaignStatus): string {
+  if (status === 'DRAFT' || status === 'SCHEDULED') return 'has not been sent'
+  return status === 'CANCELLED'
+    ? 'was cancelled before it sent anything'
+    : 'has sent nothing so far'
+}
+
 async function findUnknownNames(
   { store }: Deps,
   projectId: string,
@@ -164,13 +212,13 @@ async function findUnknownNames(
       const effect = filter.operator.startsWith('not') ? 'everybody' : 'nobody'
       if (found === undefined) findings.set(name, missing('event', field.name, effect))
     }
-    if (field?.kind === 'data') {
-      const found = await store.read.find(findKey, { projectId, key: field.key })
-      const effect = filter.operator === 'notExists' ? 'everybody' : 'nobody'
-      if (found === undefined) findings.set(name, missing('field', name, effect))
-    }
   }
-  return [...findings.values()]
+  for (const { name, effect, meant } of await findUnknownFields({ store }, projectId, filters)) {
+    const finding = missing('field', name, effect)
+    const hint = meant === undefined ? '' : `Did you mean ${meant}? `
+    findings.set(name, { ...finding, fix: hint + finding.fix })
+  }
+  return [...findings.values()].slice(0, MAX_FILTERS)
 }
 
 function missing(kind: 'event' | 'field', name: string, effect: string): Finding {

@@ -22,6 +22,11 @@ const FILTER = {
       description:
         'The value to compare the field with, a list of values for `in` and `notIn`, or the number of units in a span of time',
     },
+    campaignId: {
+      type: 'string',
+      format: 'uuid',
+      description: 'Of `email.<activity>`: what happened to the email of this campaign',
+    },
     unit: { type: 'string', enum: [...UNITS], description: 'The unit of a span of time' },
   },
 } as const

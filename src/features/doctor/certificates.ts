@@ -19,7 +19,12 @@ const LABELS: Record<TlsListener, string> = {
   submission: 'submission',
 }
 
-type Seen = { listener: TlsListener; certificate: X509Certificate | null; error: string | null }
+type Seen = {
+  listener: TlsListener
+  certificate: X509Certificate | null
+  error: string | null
+  remedy?: string
+}
 
 export const certificatesCheck: Check = {
   id: 'certificates',
@@ -57,11 +62,12 @@ async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
 
 function checkCertificate(
   { config, now }: Pick<CheckContext, 'config' | 'now'>,
-  { listener, certificate, error }: Seen,
+  { listener, certificate, error, remedy }: Seen,
 ): Part {
   const label = LABELS[listener]
   const fix = fixOf(config, listener)
-  if (certificate === null) return failed(`${label}: ${error}`, fix)
+  if (certificate === null)
+    return failed(`${label}: ${error}`, remedy === undefined ? fix : sentence(remedy))
   const [from, to, at] = [
     certificate.validFromDate.getTime(),
     certificate.validToDate.getTime(),
@@ -88,6 +94,10 @@ function fixOf({ http, inbound, submission }: Config, listener: TlsListener): st
   }
   if (tls === null) return `Renew ${named} at the proxy in front of this server.`
   return `Renew ${named}: ${listener}.tls_cert and ${listener}.tls_key.`
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 function namesIn({ subjectAltName, subject }: X509Certificate): string {

@@ -3,6 +3,7 @@
  * the server from accepting, or where 2% are left, the check fails; below 10% it warns.
  */
 import path from 'node:path'
+import { quoteWord } from '../../config/shell-word.ts'
 import { describeError } from '../../errors.ts'
 import type { DiskSpace } from '../../store/files/disk.ts'
 import type { Check, CheckContext } from './check.ts'
@@ -35,7 +36,7 @@ async function checkFolders(
       try {
         return check(folder, await readSpace(folder))
       } catch (error) {
-        return warning(`${folder}: ${describeError(error)}`, `ls -ld ${folder}`)
+        return warning(`${folder}: ${describeError(error)}`, `ls -ld ${quoteWord(folder)}`)
       }
     }),
   )

@@ -2,7 +2,8 @@
  * Whether DNS has both keys that mail of each sender domain is signed with (RFC 6376, RFC 8463). A
  * second key that was never published is no fault: mail then has one signature.
  */
-import type { Check } from './check.ts'
+import type { Check, CheckContext } from './check.ts'
+import { noAnswer } from './no-answer.ts'
 import { failed, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
@@ -16,14 +17,18 @@ export const dkimCheck: Check = {
     const domains = await facts.domains()
     if (domains.total === 0) return skipped('no project has a verified domain')
     const parts = domains.checked.flatMap((one) => [
-      checkKey(one, 'dkim'),
-      checkKey(one, 'dkim-ed25519'),
+      checkKey(config, one, 'dkim'),
+      checkKey(config, one, 'dkim-ed25519'),
     ])
     return combine(parts, `${countDomains(domains)}: both keys are published`)
   },
 }
 
-function checkKey({ name, domain, record }: SenderDomain, purpose: 'dkim' | 'dkim-ed25519'): Part {
+function checkKey(
+  config: CheckContext['config'],
+  { name, domain, record }: SenderDomain,
+  purpose: 'dkim' | 'dkim-ed25519',
+): Part {
   const { state, found, zoneLine } = record(purpose)
   const isUsed = purpose === 'dkim' || domain.isEd25519Found
   const selector = purpose === 'dkim' ? domain.rsaSelector : domain.ed25519Selector
@@ -38,7 +43,7 @@ function checkKey({ name, domain, record }: SenderDomain, purpose: 'dkim' | 'dki
         ? failed(`${at} does not exist, and mail is signed with this key`, zoneLine)
         : warning(`${at} does not exist, so mail has no Ed25519 signature`, zoneLine)
     case 'unknown':
-      return warning(`${at}: DNS gave no answer`, zoneLine)
+      return noAnswer(config, `${at}: DNS gave no answer`)
   }
 }
 

@@ -9,6 +9,7 @@
 import { getDomain } from 'tldts'
 import type { Check, CheckContext } from './check.ts'
 import { type DmarcRecord, isDmarcRecord, parseDmarcRecord } from './dmarc-record.ts'
+import { noAnswer } from './no-answer.ts'
 import { failed, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
@@ -35,6 +36,7 @@ async function checkDomain(context: CheckContext, sender: SenderDomain): Promise
   const fix = `_dmarc.${sender.name}. IN TXT "v=DMARC1; p=none"`
   const found = await findRecord(context, sender.name)
   if (typeof found === 'string') return warning(found, fix)
+  if ('error' in found) return noAnswer(context.config, found.error)
   const record = parseDmarcRecord(found.text)
   if (typeof record === 'string') return failed(`${found.at}: ${record}: ${found.text}`, fix)
   const misaligned = judgeAlignment(context, { sender, found, record })
@@ -46,17 +48,17 @@ async function checkDomain(context: CheckContext, sender: SenderDomain): Promise
   return ok(`${sender.name}: p=${policy}${share}, signature and return path are aligned`)
 }
 
-/** Returns why there is none in place of the record. */
+/** Returns why there is none in place of the record; `error`: DNS gave no answer. */
 async function findRecord(
   { probes }: Pick<CheckContext, 'probes'>,
   domain: string,
-): Promise<FoundRecord | string> {
+): Promise<FoundRecord | { error: string } | string> {
   const organization = organizationOf(domain)
   const names = organization === domain ? [domain] : [domain, organization]
   for (const name of names) {
     const at = `_dmarc.${name}`
     const answer = await probes.dns.txt(at)
-    if (answer.kind === 'failed') return `${at}: ${answer.error}`
+    if (answer.kind === 'failed') return { error: `${at}: ${answer.error}` }
     const records = answer.kind === 'found' ? answer.records.filter(isDmarcRecord) : []
     if (records.length > 1) return `${at} has ${records.length} DMARC records, which count as none`
     const [text] = records

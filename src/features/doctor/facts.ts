@@ -1,6 +1,12 @@
 /** What several checks of one run need. Each fact is found out at its first use, once for the run. */
-import type { X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { describeRefused } from '../../config/certificates/check.ts'
+import { readPair } from '../../config/certificates/pair.ts'
+import { describePairFault } from '../../config/certificates/pair-fault.ts'
+import { TLS_LISTENERS, type TlsListener } from '../../config/certificates/tls-listener.ts'
 import type { ListenAddress } from '../../config/config.ts'
+import { isRefused } from '../../config/file-access.ts'
 import { bareHost } from '../../outbound/http/exchange.ts'
 import type { SmtpFindings } from '../../outbound/probe/probe-smtp.ts'
 import type { TlsFindings } from '../../outbound/probe/probe-tls.ts'
@@ -15,7 +21,10 @@ export type Facts = {
   domains(): Promise<SenderDomains>
   /** A session with each listener for mail from outside, over loopback; null without a server. */
   inbound(): Promise<ListenerFindings[] | null>
-  /** The certificates of the listeners for submission, and of HTTPS unless a proxy has it. */
+  /**
+   * The certificates of the listeners for submission, and of HTTPS unless a proxy has it; files that cannot be
+   * used; without a server, all files.
+   */
   ownCertificates(): Promise<ListenerCertificate[]>
   /** The TLS of the host of `base_url`; null when it is not https. */
   baseUrlTls(): Promise<TlsFindings | null>
@@ -24,10 +33,12 @@ export type Facts = {
 export type ListenerFindings = SmtpFindings & { listener: ListenAddress }
 
 export type ListenerCertificate = {
-  listener: 'http' | 'submission'
+  listener: TlsListener
   certificate: X509Certificate | null
   /** Why there is no certificate to judge. */
   error: string | null
+  /** What to do about the error, if that is known. */
+  remedy?: string
 }
 
 export function createFacts(deps: DoctorDeps): Facts {
@@ -70,10 +81,17 @@ async function probeInbound({ config, probes, server }: DoctorDeps) {
 
 async function findOwnCertificates(deps: DoctorDeps): Promise<ListenerCertificate[]> {
   const { config, probes, server } = deps
-  if (server === null) return []
+  const inFiles = readOwnFiles(config)
+  if (server === null) return inFiles
+  // A server that runs has the certificate in memory, and could not start again.
+  const broken = inFiles.flatMap((one) =>
+    one.error === null ? [] : [{ ...one, error: `the server cannot start again: ${one.error}` }],
+  )
   const { http, submission } = server.listeners()
   const name = config.delivery.hostname
-  const submissions = submission.map(async (listener): Promise<ListenerCertificate> => {
+  // Programs on this machine may submit without a certificate; the configuration allows nobody else to.
+  const submitting = config.submission.tls === null ? [] : submission
+  const submissions = submitting.map(async (listener): Promise<ListenerCertificate> => {
     const findings = await probes.smtp({
       ...{ address: localAddressOf(listener), port: listener.port, until: 'starttls' },
       ...{ servername: name, ehloName: name, isImplicitTls: listener.isTls },
@@ -82,7 +100,32 @@ async function findOwnCertificates(deps: DoctorDeps): Promise<ListenerCertificat
       findings.error ?? (findings.certificate === null ? 'STARTTLS is not offered' : null)
     return { listener: 'submission', certificate: findings.certificate, error }
   })
-  return Promise.all([...submissions, ...(http.isTls ? [findHttpCertificate(deps, http)] : [])])
+  return Promise.all([
+    ...submissions,
+    ...(http.isTls ? [findHttpCertificate(deps, http)] : []),
+    ...broken,
+  ])
+}
+
+/** The files that the configuration names. An ordered certificate may not exist yet. */
+function readOwnFiles(config: DoctorDeps['config']): ListenerCertificate[] {
+  return TLS_LISTENERS.flatMap((listener): ListenerCertificate[] => {
+    const { tls, listen } = config[listener]
+    if (tls === null || (Array.isArray(listen) && listen.length === 0)) return []
+    if (tls.isOrdered && !existsSync(tls.certFile)) return []
+    try {
+      return [{ listener, certificate: new X509Certificate(readPair(tls).cert), error: null }]
+    } catch (caught) {
+      const error = describePairFault(caught)
+      return [{ listener, certificate: null, error, ...remedyOf(caught, config) }]
+    }
+  })
+}
+
+/** As `config check` says it. */
+function remedyOf(error: unknown, config: DoctorDeps['config']): { remedy?: string } {
+  if (!isRefused(error) || !(error instanceof Error && 'path' in error)) return {}
+  return { remedy: describeRefused(String(error.path), config).remedy }
 }
 
 async function findHttpCertificate(

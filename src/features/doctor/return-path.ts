@@ -8,6 +8,7 @@ import { createReturnPathLocalPart } from '../../mail/signed-tokens.ts'
 import { describeReply } from '../../outbound/probe/probe-smtp.ts'
 import { newId } from '../../store/ids.ts'
 import type { Check, CheckContext } from './check.ts'
+import { noAnswer } from './no-answer.ts'
 import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
@@ -22,7 +23,7 @@ export const returnPathCheck: Check = {
     if (config.inbound.listen.length === 0) return receivesNothing(config.delivery.mode)
     const domains = await facts.domains()
     const [own, session] = await Promise.all([checkOwn(context), probeHost(context)])
-    const parts = [own, ...domains.checked.map(checkDomain), session]
+    const parts = [own, ...domains.checked.map((one) => checkDomain(config, one)), session]
     const { returnPathDomain, hostname } = config.delivery
     const summary = `${returnPathDomain} and the return paths of ${countDomains(domains)} lead to ${hostname}; ${session.evidence}`
     return combine(parts, summary)
@@ -39,17 +40,18 @@ async function checkOwn({ config, probes }: CheckContext): Promise<Part> {
   const { hostname, returnPathDomain } = config.delivery
   const fix = `${returnPathDomain}. IN MX 10 ${hostname}.`
   const answer = await probes.dns.mx(returnPathDomain)
-  if (answer.kind === 'failed') return warning(`MX of ${returnPathDomain}: ${answer.error}`, fix)
+  if (answer.kind === 'failed')
+    return noAnswer(config, `MX of ${returnPathDomain}: ${answer.error}`)
   const hosts = answer.kind === 'found' ? answer.records.map(({ host }) => host) : []
   if (hosts.includes(hostname)) return ok(returnPathDomain)
   return failed(describeWrong(returnPathDomain, hosts), fix)
 }
 
 /** The record of a domain is optional, so only one that leads elsewhere is a fault. */
-function checkDomain({ name, record }: SenderDomain): Part {
+function checkDomain(config: CheckContext['config'], { name, record }: SenderDomain): Part {
   const { state, found, zoneLine } = record('return-path')
   if (state === 'found') return ok(name)
-  if (state === 'unknown') return warning(`MX of bounce.${name}: DNS gave no answer`, zoneLine)
+  if (state === 'unknown') return noAnswer(config, `MX of bounce.${name}: DNS gave no answer`)
   if (state === 'missing') return skipped(`bounce.${name} is not used`)
   const hosts = found.map((text) => text.split(' ').at(-1) ?? '')
   return failed(describeWrong(`bounce.${name}`, hosts), zoneLine)
@@ -70,14 +72,13 @@ const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<Outcome>
 async function probeHost(context: CheckContext): Promise<Part> {
   const { config, probes, keyring } = context
   const { hostname, port, returnPathDomain } = config.delivery
-  const { addresses, fault } = await probes.addressesOf(hostname)
-  if (fault !== null) {
-    return {
-      ...warning(fault, `${hostname}. IN A <the public address of this server>`),
-      ...NAMELESS,
-    }
+  const host = await probes.addressesOf(hostname)
+  if (host.fault !== null) {
+    const fix = `${hostname}. IN A <the public address of this server>`
+    const found = host.isUnknown ? noAnswer(config, host.fault) : warning(host.fault, fix)
+    return { ...found, ...NAMELESS }
   }
-  const [address] = addresses
+  const [address] = host.addresses
   const localPart = createReturnPathLocalPart(keyring.keys('return-path')[0], newId())
   const found = await probes.smtp({
     ...{ address, port, until: 'starttls', servername: hostname, ehloName: hostname },

@@ -5,7 +5,8 @@
 import ipaddr from 'ipaddr.js'
 import { reverseNameOf } from '../domains/reverse-name.ts'
 import type { Check, CheckContext } from './check.ts'
-import { failed, ok, warning } from './outcome.ts'
+import { noAnswer } from './no-answer.ts'
+import { failed, ok } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 import { skipUnlessDirect } from './skip-mode.ts'
 
@@ -18,7 +19,7 @@ export const reverseDnsCheck: Check = {
     const found = await context.facts.addresses()
     if (found.fault !== null) {
       const fix = `${hostname}. IN A <the public address of this server>`
-      return found.isUnknown ? warning(found.fault, fix) : failed(found.fault, fix)
+      return found.isUnknown ? noAnswer(context.config, found.fault) : failed(found.fault, fix)
     }
     const { addresses } = found
     const parts = await Promise.all(addresses.map((address) => checkAddress(context, address)))
@@ -31,7 +32,7 @@ async function checkAddress({ config, probes }: CheckContext, address: string): 
   const reverseName = reverseNameOf(address)
   const fix = `${reverseName}. IN PTR ${hostname}.`
   const name = await probes.dns.ptr(reverseName)
-  if (name.kind === 'failed') return warning(`${reverseName}: ${name.error}`, fix)
+  if (name.kind === 'failed') return noAnswer(config, `${reverseName}: ${name.error}`)
   if (name.kind !== 'found') return failed(`${address} has no PTR record`, fix)
   if (!name.records.includes(hostname)) {
     return failed(
@@ -39,18 +40,18 @@ async function checkAddress({ config, probes }: CheckContext, address: string): 
       fix,
     )
   }
-  return checkForward({ probes }, { hostname, address })
+  return checkForward({ config, probes }, { hostname, address })
 }
 
 async function checkForward(
-  { probes }: Pick<CheckContext, 'probes'>,
+  { config, probes }: Pick<CheckContext, 'config' | 'probes'>,
   { hostname, address }: { hostname: string; address: string },
 ): Promise<Part> {
   const isIpv6 = address.includes(':')
   const answer = await (isIpv6 ? probes.dns.aaaa(hostname) : probes.dns.a(hostname))
   const type = isIpv6 ? 'AAAA' : 'A'
   const fix = `${hostname}. IN ${type} ${address}`
-  if (answer.kind === 'failed') return warning(`${type} of ${hostname}: ${answer.error}`, fix)
+  if (answer.kind === 'failed') return noAnswer(config, `${type} of ${hostname}: ${answer.error}`)
   const records = answer.kind === 'found' ? answer.records.map(normalize) : []
   if (records.includes(normalize(address))) return ok(address)
   const found = records.length === 0 ? 'no such record' : records.join(', ')

@@ -20,11 +20,13 @@ import type { Config } from '../../config/config.ts'
 import { describeReply } from '../../outbound/probe/probe-smtp.ts'
 import type { Check, CheckContext } from './check.ts'
 import { type DeliveryEvidence, findDeliveryEvidence } from './delivery-evidence.ts'
+import { fixOfNoAnswer } from './no-answer.ts'
 import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { skipInSandbox } from './skip-mode.ts'
 
 type Target = { host: string; port: number; isImplicitTls: boolean }
-type Answer = { isOk: boolean; text: string }
+/** `fix`: when not the port is at fault. */
+type Answer = { isOk: boolean; text: string; fix?: string }
 
 const MAX_SILENT = 3
 const MAX_SHOWN = 5
@@ -58,9 +60,12 @@ async function ask(
   { config, probes }: CheckContext,
   { host, port, isImplicitTls }: Target,
 ): Promise<Answer> {
-  const { addresses, fault } = await probes.addressesOf(host)
-  if (fault !== null) return { isOk: false, text: fault }
-  const [address] = addresses
+  const target = await probes.addressesOf(host)
+  if (target.fault !== null) {
+    const fix = target.isUnknown ? { fix: fixOfNoAnswer(config) } : {}
+    return { isOk: false, text: target.fault, ...fix }
+  }
+  const [address] = target.addresses
   const found = await probes.smtp({
     ...{ address, port, isImplicitTls, until: 'greeting' },
     ...{ servername: host, ehloName: config.delivery.hostname },
@@ -71,9 +76,10 @@ async function ask(
   return { isOk: true, text: `${named}: ${describeReply(found.greeting)}` }
 }
 
-function judge(answer: Answer, evidence: DeliveryEvidence, fix: string): Outcome {
+function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): Outcome {
   if (answer.isOk) return ok(answer.text)
   const { answered, unanswered } = evidence
+  const fix = unanswered.length > 0 ? fixOfPort : (answer.fix ?? fixOfPort)
   if (answered === null || unanswered.length > 0) {
     return failed([answer.text, ...describeSilent(evidence)].join('; '), fix)
   }

@@ -6,6 +6,7 @@
 import { SECOND_MS } from '../../clock.ts'
 import { within } from '../../outbound/probe/probes.ts'
 import type { Check, CheckContext } from './check.ts'
+import { noAnswer } from './no-answer.ts'
 import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
@@ -54,9 +55,9 @@ function checkReturnPath(
   addresses: readonly string[],
 ): Promise<SpfPart> {
   const late = () =>
-    warning(
+    noAnswer(
+      context.config,
       `${domain}: its SPF record took more than ${MAX_DOMAIN_MS / SECOND_MS} s`,
-      `${domain}. IN TXT "v=spf1 mx ~all"`,
     )
   return within<SpfPart>(judgeReturnPath(context, domain, addresses), MAX_DOMAIN_MS, late)
 }
@@ -69,7 +70,7 @@ async function judgeReturnPath(
   const { probes, config } = context
   const fix = `${domain}. IN TXT "v=spf1 mx ~all"`
   const answer = await probes.dns.txt(domain)
-  if (answer.kind === 'failed') return warning(`${domain}: ${answer.error}`, fix)
+  if (answer.kind === 'failed') return noAnswer(config, `${domain}: ${answer.error}`)
   const lookups = await countSpfLookups(probes.dns, domain)
   const { count } = lookups
   if (count > MAX_SPF_LOOKUPS) {
@@ -129,8 +130,9 @@ async function evaluate(
     case 'none':
       return warning(`${domain} has no SPF record`, fix)
     case 'neutral':
-    case 'temperror':
       return warning(text, fix)
+    case 'temperror':
+      return noAnswer(config, text)
     default:
       return failed(text, fix)
   }

@@ -33,6 +33,8 @@ export type EmailPath = {
   lanes: readonly SQL[]
   /** What the rows of the lanes must match besides. */
   filter: SQL | undefined
+  /** The same without the project: the rows of a lane are of one project. */
+  ownFilter: SQL | undefined
   /** What its cursors begin with: they go on along this path. New contacts do not change it. */
   label: string
   /** The path to read after this one, which has the emails of `contactIds`. */
@@ -62,6 +64,24 @@ const findByMessageId = statement<{ id: string }>(
       and message_id = ${parameter('messageId')} and ${unindexed(sql`project_id`)} = ${parameter('projectId')}
     limit 100`,
 )
+
+const findAnywhere = statement<{ id: string }>(
+  () => sql`select id from emails where id = ${parameter('id')} and message_id = ${parameter('messageId')}
+    union all select id from emails where substr(message_id, 1, 36) <> id
+      and message_id = ${parameter('messageId')}
+    limit 1`,
+)
+
+/** Of any project, for operators; undefined if the text is no Message-ID of an email. */
+export async function findIdByMessageId(
+  { store }: Pick<Base, 'store'>,
+  text: string,
+): Promise<string | undefined> {
+  if (!text.includes('@')) return undefined
+  const messageId = text.trim().replace(/^<|>$/g, '')
+  const id = messageId.slice(0, 36).toLowerCase()
+  return (await store.read.find(findAnywhere, { id, messageId }))?.id
+}
 
 /** Returns the ids of the emails that a search names exactly; undefined if it names none. */
 export async function findNamedEmails(
@@ -194,23 +214,24 @@ function pathOf(
   // Along the order of creation the span is a part of the index.
   const inLane = key === 'created' && span !== undefined ? sql` and ${span}` : sql``
   const isOfProject = index === 'emails_newest' || index === 'emails_ends'
+  const ownFilter = and(
+    key === 'created' ? undefined : span,
+    search === undefined ? undefined : isToRecipient(search),
+    campaignId === undefined || index === 'emails_campaign'
+      ? undefined
+      : sql`campaign_id = ${campaignId}`,
+    templateId === undefined || index === 'emails_template'
+      ? undefined
+      : sql`template_id = ${templateId}`,
+    statuses === undefined || index === 'emails_ends' ? undefined : statusIn(statuses),
+    source === undefined ? undefined : sql`source_type = ${source}`,
+    domain === undefined ? undefined : sql`recipient_domain = ${domain}`,
+  )
   return {
     key,
     lanes: lanes.map((lane) => sql`${indexedBy(index)} where ${lane}${inLane}`),
-    filter: and(
-      isOfProject ? undefined : sql`project_id = ${projectId}`,
-      key === 'created' ? undefined : span,
-      search === undefined ? undefined : isToRecipient(search),
-      campaignId === undefined || index === 'emails_campaign'
-        ? undefined
-        : sql`campaign_id = ${campaignId}`,
-      templateId === undefined || index === 'emails_template'
-        ? undefined
-        : sql`template_id = ${templateId}`,
-      statuses === undefined || index === 'emails_ends' ? undefined : statusIn(statuses),
-      source === undefined ? undefined : sql`source_type = ${source}`,
-      domain === undefined ? undefined : sql`recipient_domain = ${domain}`,
-    ),
+    filter: and(isOfProject ? undefined : sql`project_id = ${projectId}`, ownFilter),
+    ownFilter,
     label: '',
   }
 }

@@ -22,9 +22,15 @@ import { isUuid } from '../../store/ids.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { type Listing, type PageEnd, pageListing } from '../listing.ts'
+import { type CountedEnd, withTotal } from '../list-totals.ts'
+import { type Listing, pageListing } from '../listing.ts'
+import { explainEmails } from '../messages/explain/explain-emails.ts'
+import { EXPLAINED_COLUMNS } from '../messages/explain/facts.ts'
+import type { LiveDeps } from '../messages/explain/live-status.ts'
+import { findLiveStateForProject } from '../messages/explain/project-live-status.ts'
 import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
+import { countEmails } from './count-emails.ts'
 import {
   chooseEmailPath,
   type EmailFilter,
@@ -32,6 +38,7 @@ import {
   findNamedEmails,
   type PathKey,
 } from './email-path.ts'
+import { KEYS, ORDERS, type Position, rowsOf, STRETCH, selectStretch } from './path-rows.ts'
 import { type EmailSummary, SUMMARY_COLUMNS, toSummary } from './summary.ts'
 
 export type EmailQuery = EmailFilter & {
@@ -40,13 +47,14 @@ export type EmailQuery = EmailFilter & {
   cursor?: string | undefined
 }
 
-type Deps = Pick<Base, 'store' | 'keyring'>
-type Position = { at: number; number: number; contactId: string }
+/** `reason`: where it stands and why, in words. */
+export type ListedEmail = EmailSummary & { reason: string }
+
+type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
 type FoundRow = Position & { id: string }
 type FoundEmail = FoundRow & { path: EmailPath }
 
-/** Rows that one statement looks at, and a request. */
-const STRETCH = 5_000
+/** Rows that a request looks at. */
 const MAX_ROWS = 50_000
 
 const findKeys = statement<Position>(
@@ -58,20 +66,35 @@ const findKeys = statement<Position>(
 export async function listEmails(
   deps: Deps,
   query: EmailQuery,
-): Promise<Listing<EmailSummary, PageEnd>> {
+): Promise<Listing<ListedEmail, CountedEnd>> {
+  const { limit, cursor, ...filters } = query
+  const { page, whole } = await findPage(deps, query)
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole,
+    query: { list: 'emails', ...filters },
+    count: () => countEmails(deps, filters),
+  })
+}
+
+/** `whole`: the number of emails, if the page ends the list. */
+async function findPage(deps: Deps, query: EmailQuery) {
   const { limit, cursor, projectId } = query
   const named = await findNamedEmails(deps, query)
   if (named !== undefined) {
-    return pageListing({
-      lines: cursor === undefined ? named.slice(0, limit) : [],
+    const lines = cursor === undefined ? named.slice(0, limit) : []
+    const page = pageListing({
+      lines,
       read: (ids) => loadSummaries(deps, projectId, ids),
       cursorOf: (id) => id,
       endCursor: null,
     })
+    return { page, whole: named.length }
   }
   const { found, next } = await findEmails(deps, query)
   const seal = (position: string) => sealCursor(deps, 'emails', position)
-  return pageListing({
+  const page = pageListing({
     lines: found,
     read: (slice) =>
       loadSummaries(
@@ -82,6 +105,7 @@ export async function listEmails(
     cursorOf: ({ path, ...position }) => seal(formatPosition(path, position)),
     endCursor: next === null ? null : seal(next),
   })
+  return { page, whole: next === null ? found.length : undefined }
 }
 
 /** `next`: the position after the page; null on the last one. */
@@ -151,37 +175,6 @@ async function readLane(
   return { rows, end }
 }
 
-const KEYS = sql`id, created_at as at, ${rowNumber('emails')} as number,
-  contact_id as "contactId"`
-
-/** Returns a select of the rows of a stretch that match, one more than wanted at most. */
-export function selectStretch(path: EmailPath, stretch: LaneStretch): SQL {
-  const rows = sql`select ${KEYS}, project_id, status, source_type, recipient, recipient_domain,
-      contact_id, campaign_id, template_id, created_at
-    ${rowsOf(path, stretch)} order by ${ORDERS[path.key]} limit ${STRETCH}`
-  const matching = path.filter === undefined ? sql`` : sql` where ${path.filter}`
-  return sql`select id, at, number, "contactId" from (${rows})${matching}
-    limit ${stretch.wanted + 1}`
-}
-
-function rowsOf({ key }: EmailPath, { lane, after }: LaneStretch): SQL {
-  return sql`from emails ${lane}${after === undefined ? sql`` : isAfter(key, after)}`
-}
-
-const ORDERS: Record<PathKey, SQL> = {
-  created: sql`created_at desc, emails.${rowNumber()} desc`,
-  number: sql`emails.${rowNumber()} desc`,
-  contact: sql`contact_id desc`,
-}
-
-/** The condition on the instant alone lets SQLite search the index. */
-function isAfter(key: PathKey, { at, number, contactId }: Position): SQL {
-  const row = rowNumber('emails')
-  if (key === 'contact') return sql` and contact_id < ${contactId}`
-  if (key === 'number') return sql` and ${row} < ${number}`
-  return sql` and created_at <= ${at} and (created_at, ${row}) < (${at}, ${number})`
-}
-
 /** Negative if `one` is listed before `other`. */
 function compare(key: PathKey, one: Position, other: Position): number {
   if (key === 'contact') return one.contactId < other.contactId ? 1 : -1
@@ -190,16 +183,21 @@ function compare(key: PathKey, one: Position, other: Position): number {
 }
 
 async function loadSummaries(
-  { store }: Deps,
+  deps: Deps,
   projectId: string,
   ids: readonly string[],
-): Promise<(EmailSummary | undefined)[]> {
-  const rows = await store.read.select(SUMMARY_COLUMNS).from(emails).where(isNamed(projectId, ids))
+): Promise<(ListedEmail | undefined)[]> {
+  const { store } = deps
+  const columns = { ...SUMMARY_COLUMNS, ...EXPLAINED_COLUMNS }
+  const rows = await store.read.select(columns).from(emails).where(isNamed(projectId, ids))
+  const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
   const byId = new Map(rows.map((row) => [row.id, row]))
   const origins = await findWorkflowOrigins(store.read, rows)
   return ids.map((id) => {
     const row = byId.get(id)
-    return row === undefined ? undefined : toSummary(row, origins.get(id))
+    if (row === undefined) return undefined
+    const { reason = '' } = explained.get(id) ?? {}
+    return { ...toSummary(row, origins.get(id)), reason }
   })
 }
 

@@ -5,13 +5,14 @@
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { contains, octets } from '../../store/dialect.ts'
+import { contains } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema/inbound.ts'
 import { contents } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { readAttachments } from '../messages/accept/content.ts'
+import { contentOctets } from '../messages/content-octets.ts'
 import { returnPathOf } from '../messages/delivery/return-path.ts'
 import { type LoadedEmail, loadEmails, toSource } from '../messages/delivery/source.ts'
 import { emailNotFound } from '../messages/explain/email-history.ts'
@@ -27,9 +28,8 @@ const findBytes = statement<{ bytes: number | null }>(
   () => sql`select case source_type
       when 'INBOUND' then (select size_bytes from inbound_messages
         where received_at = emails.delivered_at and ${contains(sql`summary`, sql`emails.id`)} limit 1)
-      else (select coalesce(${octets(sql`body`)}, 0) + coalesce(${octets(sql`text`)}, 0)
-          + coalesce(${octets(sql`attachments`)}, 0) + chunk_bytes
-        from contents where contents.id = emails.content_id) end as bytes
+      else (select ${contentOctets} + chunk_bytes from contents
+        where contents.id = emails.content_id) end as bytes
     from emails where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
 )
 
@@ -74,9 +74,10 @@ async function compose(deps: Deps, email: LoadedEmail): Promise<Uint8Array> {
 async function loadContent({ store }: Deps, { contentId }: LoadedEmail) {
   const row = await store.read.select().from(contents).where(eq(contents.id, contentId)).get()
   if (row === undefined || row.body === null) return undefined
-  const { id, subject, body, isText, text, isLiteral } = row
+  const { id, subject, body, isText, text, isLiteral, recipientFields } = row
   const attachments = await readAttachments({ store }, id, row.attachments ?? [])
-  return attachments && { id, subject, body, isText, text, attachments, isLiteral }
+  const content = { id, subject, body, isText, text, isLiteral }
+  return attachments && { ...content, attachments, ...(recipientFields && { recipientFields }) }
 }
 
 /** The message came in at the time that its email has as the time of its delivery. */

@@ -3,6 +3,7 @@
  * attempt with its steps and replies, its events, and in words where it stands.
  */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
+import { parseJsonText } from '../../json-text.ts'
 import { indexedBy, listOf, octets } from '../../store/dialect.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { type AttachmentFacts, contents, emails } from '../../store/schema/messages.ts'
@@ -89,7 +90,7 @@ async function readEvents({ store }: Pick<Base, 'store'>, lines: readonly EventL
 }
 
 function toEvent({ id, name, data, createdAt }: EmailEvent): EmailEventView {
-  return { id, name, data: JSON.parse(data ?? 'null'), createdAt: formatInstant(createdAt) }
+  return { id, name, data: parseJsonText(data ?? 'null'), createdAt: formatInstant(createdAt) }
 }
 
 /**

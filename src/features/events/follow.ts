@@ -25,6 +25,7 @@ import { type EventRow, eventFollowers, events } from '../../store/schema/events
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import type { FollowerName } from './followers.ts'
 
 /** Rows to follow. `seq` rises in the order of commits. */
 export type FollowedRows<Row> = {
@@ -39,7 +40,7 @@ export type FollowerOptions<Row extends { seq: number }> = {
    * The name of its cursor. A new name starts from the beginning. One follower of a name runs at a
    * time.
    */
-  name: string
+  name: FollowerName
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /** How long it waits after a commit before it reads; 0 if absent. */

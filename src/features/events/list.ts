@@ -11,7 +11,10 @@ import { events } from '../../store/schema/events.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { type Listing, type PageEnd, pageListing, wholeListing } from '../listing.ts'
+import { storedEventName } from '../conditions/field.ts'
+import { type CountedEnd, withTotal } from '../list-totals.ts'
+import { type Listing, pageListing, wholeListing } from '../listing.ts'
+import { countEventsOf } from './count.ts'
 import { findEventCursor, formatEventCursor } from './cursor.ts'
 import { type EventEmail, eventEmailColumns } from './email-data.ts'
 import { type EventCursor, type EventScope, selectPage } from './select-page.ts'
@@ -21,6 +24,7 @@ type EventQuery = {
   projectId: string
   /** The maximum number of events. */
   limit: number
+  /** Or an alias of it. */
   name?: string | undefined
   /** The cursor of the previous page, or the id of an event. */
   cursor?: string | undefined
@@ -64,21 +68,28 @@ const selectBySeq = statement((db) =>
 
 /** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function listEvents(
-  deps: Deps,
+  deps: Deps & Pick<Base, 'listTotals'>,
   query: EventQuery,
-): Promise<Listing<ListedEvent, PageEnd>> {
+): Promise<Listing<ListedEvent, CountedEnd>> {
   const { projectId, limit, name, cursor } = query
   const after = await findEventCursor(deps, projectId, cursor)
-  const names = name === undefined ? undefined : [name]
+  const names = name === undefined ? undefined : [storedEventName(name)]
   const found = await listSizedEvents(deps, { projectId, names, after }, limit + 1)
   const lines = found.slice(0, limit)
   const last = found.length > limit ? lines.at(-1) : undefined
-  return pageListing({
+  const page = pageListing({
     lines,
     bytesOf,
     read: (slice) => readEvents(deps, slice),
     cursorOf: formatEventCursor,
     endCursor: last === undefined ? null : formatEventCursor(last),
+  })
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: last === undefined ? lines.length : undefined,
+    query: { list: 'events', projectId, names },
+    count: () => countEventsOf(deps, { projectId, names }),
   })
 }
 

@@ -1,5 +1,5 @@
 /** Events of the service that have these very names; those of workflows have a contact. */
-const OWN_EVENTS: readonly string[] = [
+export const OWN_EVENTS: readonly string[] = [
   'campaign.scheduled',
   'campaign.sent',
   'campaign.paused',

@@ -32,10 +32,8 @@ export type EventScope = {
 /** Returns a select of `seq` and `created_at`, in order, with at most `limit` rows. */
 export function selectPage(wanted: EventScope, limit: number): SQL {
   const scope = withoutUnlisted(wanted)
-  const { projectId, contactId, exceptNames } = scope
-  const given = scope.names?.filter((name) => !exceptNames?.includes(name))
-  // A repeated name would repeat its events.
-  const names = given === undefined ? undefined : [...new Set(given)]
+  const { projectId, contactId } = scope
+  const names = namesOf(scope)
   if (contactId !== undefined) return selectNewest(scope, limit, ofContact(contactId, scope))
   if (names === undefined) return ofWholeProject(scope, limit)
   const ofName = sql`${indexedBy('events_named')} where project_id = ${projectId}
@@ -44,6 +42,25 @@ export function selectPage(wanted: EventScope, limit: number): SQL {
     ${orderedJoin()} events as each on each.seq in
       (select seq from (${selectNewest(scope, limit, ofName)}))
     order by each.created_at desc, each.seq desc limit ${limit}`
+}
+
+/** What selects the events of a scope: stretches of indexes that are read one by one, and names. */
+export type EventParts = { sources: readonly SQL[]; names: readonly string[] }
+
+export function partsOf(wanted: EventScope): EventParts {
+  const scope = withoutUnlisted(wanted)
+  const { contactId, exceptNames = [] } = scope
+  const names = namesOf(scope)
+  if (contactId !== undefined) return { sources: [ofContact(contactId, scope)], names: [] }
+  if (names !== undefined) return { sources: [], names }
+  const unlisted = UNLISTED_EVENTS.filter((name) => !exceptNames.includes(name))
+  return { sources: [listedOf(scope)], names: unlisted }
+}
+
+/** A repeated name would repeat its events. */
+function namesOf({ names, exceptNames }: EventScope): string[] | undefined {
+  const given = names?.filter((name) => !exceptNames?.includes(name))
+  return given === undefined ? undefined : [...new Set(given)]
 }
 
 /** Excludes unlisted events from a scope without `names` and `exceptNames`. */
@@ -59,20 +76,20 @@ function selectNewest(scope: EventScope, limit: number, source: SQL): SQL {
 
 /** Selects listed events, and the unlisted events that the scope does not exclude. */
 function ofWholeProject(scope: EventScope, limit: number): SQL {
-  const { projectId, exceptNames = [] } = scope
-  const excluded = exceptNames.filter((name) => !UNLISTED_EVENTS.includes(name))
-  const listed = selectNewest(
-    scope,
-    limit,
-    sql`${indexedBy('events_listed')} where project_id = ${projectId}
-      and ${isListed}${without(excluded)}`,
-  )
+  const { exceptNames = [] } = scope
+  const listed = selectNewest(scope, limit, listedOf(scope))
   const names = UNLISTED_EVENTS.filter((name) => !exceptNames.includes(name))
   if (names.length === 0) return listed
   const unlisted = selectPage({ ...scope, names, exceptNames: undefined }, limit)
   return sql`select seq, created_at from
       (select * from (${listed}) union all select * from (${unlisted}))
     order by created_at desc, seq desc limit ${limit}`
+}
+
+function listedOf({ projectId, exceptNames = [] }: EventScope): SQL {
+  const excluded = exceptNames.filter((name) => !UNLISTED_EVENTS.includes(name))
+  return sql`${indexedBy('events_listed')} where project_id = ${projectId}
+    and ${isListed}${without(excluded)}`
 }
 
 /** The index has no project. The caller has checked that the project has the contact. */
@@ -87,7 +104,7 @@ function without(names: readonly string[] | undefined): SQL {
 }
 
 /** The condition on the time alone lets SQLite use the index, which it does not do for a pair. */
-function spanOf({ startAt, endAt, after }: EventScope): SQL {
+export function spanOf({ startAt, endAt, after }: EventScope): SQL {
   const until = Math.min(endAt ?? Number.POSITIVE_INFINITY, after?.at ?? Number.POSITIVE_INFINITY)
   const parts = [
     startAt === undefined ? sql`` : sql` and created_at >= ${startAt}`,

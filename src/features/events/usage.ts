@@ -3,6 +3,7 @@ import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { storedEventName } from '../conditions/field.ts'
 import { findReferences, isUsed, type Reference, type References } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 
@@ -44,11 +45,13 @@ export const countContactsByProbe = statement<{ count: number; last: number | nu
         and number > ${parameter('after')} order by number limit ${parameter('limit')}) as asked`,
 )
 
+/** `name`: also an alias of the stored one. */
 export async function findEventUsage(
   deps: Deps,
-  key: EventKey,
+  { projectId, name }: EventKey,
   { maxEventsRead = MAX_EVENTS_READ }: { maxEventsRead?: number } = {},
 ): Promise<EventUsage> {
+  const key = { projectId, name: storedEventName(name) }
   const [references, totalCount] = await Promise.all([
     findEventReferences(deps, key),
     countEvents(deps, key),

@@ -4,8 +4,7 @@
  * can be imported again without loss.
  */
 import { formatInstant } from '../../clock.ts'
-import { and, sql } from '../../store/drizzle.ts'
-import { parameter, statement } from '../../store/statement.ts'
+import { and } from '../../store/drizzle.ts'
 import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
@@ -14,9 +13,11 @@ import type { ContactScope } from '../contacts/list/scope.ts'
 import { walkContacts } from '../contacts/list/walk.ts'
 import { contactScopeOf } from '../segments/contact-scope.ts'
 import { loadSegment } from '../segments/get.ts'
-import { writeText, writeValue } from './csv/cell.ts'
+import { writeText } from './csv/cell.ts'
+import { type DataColumns, findDataColumns, namesOf, placeData } from './csv/data-columns.ts'
 import { EXPORT_COLUMNS } from './csv/header.ts'
-import { type PlacedCell, writeRecord, writeSparseRecord } from './csv/writer.ts'
+import { writePieces } from './csv/pieces.ts'
+import { writeRecord, writeSparseRecord } from './csv/writer.ts'
 import { type ExportSlots, whileExporting } from './export-slots.ts'
 
 export type ExportQuery = {
@@ -32,16 +33,7 @@ export type ExportQuery = {
 type Deps = Pick<Base, 'store' | 'now'> & { slots: ExportSlots }
 
 const PAGE = 200
-/** Milliseconds of writing in one turn of the event loop. */
-const TURN_MS = 5
-/** Characters after which a piece ends early: with many keys, each contact has many commas. */
-const PIECE_CHARS = 1024 * 1024
 const MARK = '\ufeff'
-
-const listKeys = statement<{ key: string }>(
-  () => sql`select distinct key from contact_fields
-    where project_id = ${parameter('projectId')} and contacts > 0 order by key`,
-)
 
 /**
  * Returns the file piece by piece. Keys that contacts receive during the export are not exported.
@@ -51,9 +43,8 @@ const listKeys = statement<{ key: string }>(
 export function exportContacts(deps: Deps, query: ExportQuery): Promise<AsyncIterable<Uint8Array>> {
   return whileExporting(deps.slots, query.projectId, async () => {
     const scope = await toScope(deps, query)
-    const fields = await deps.store.scan.list(listKeys, { projectId: query.projectId })
-    const keys = fields.map(({ key }) => key)
-    return write(deps, { scope, keys, hasMark: query.hasMark ?? false })
+    const columns = await findDataColumns(deps, query.projectId, EXPORT_COLUMNS.length)
+    return write(deps, { scope, columns, hasMark: query.hasMark ?? false })
   })
 }
 
@@ -70,42 +61,20 @@ async function toScope(
   return { projectId, subscribed, search, condition: and(segment?.condition, filter) }
 }
 
-type ExportFile = { scope: ContactScope; keys: readonly string[]; hasMark: boolean }
-/** The position of each key among the columns of data. */
-type Columns = ReadonlyMap<string, number>
+type ExportFile = { scope: ContactScope; columns: DataColumns; hasMark: boolean }
 
 async function* write(
   deps: Pick<Deps, 'store' | 'slots'>,
-  { scope, keys, hasMark }: ExportFile,
+  { scope, columns, hasMark }: ExportFile,
 ): AsyncGenerator<Uint8Array> {
-  const columns = new Map(keys.map((key, index) => [key, index]))
-  const header = writeRecord([...EXPORT_COLUMNS, ...keys.map((key) => `data.${key}`)])
+  const header = writeRecord([...EXPORT_COLUMNS, ...namesOf(columns)])
   yield Buffer.from((hasMark ? MARK : '') + header)
   for await (const page of walkContacts(deps, scope, { size: PAGE })) {
-    yield* writePage(page, { columns, slots: deps.slots })
+    yield* writePieces(deps.slots, page, (contact) => writeContact(contact, columns))
   }
 }
 
-async function* writePage(
-  page: readonly NumberedContact[],
-  { columns, slots }: { columns: Columns; slots: ExportSlots },
-): AsyncGenerator<Uint8Array> {
-  let text = ''
-  let endsAt = 0
-  for (const contact of page) {
-    if (text === '') {
-      await slots.nextTurn()
-      endsAt = performance.now() + TURN_MS
-    }
-    text += writeContact(contact, columns)
-    if (performance.now() < endsAt && text.length < PIECE_CHARS) continue
-    yield Buffer.from(text)
-    text = ''
-  }
-  if (text !== '') yield Buffer.from(text)
-}
-
-function writeContact(contact: NumberedContact, columns: Columns): string {
+function writeContact(contact: NumberedContact, columns: DataColumns): string {
   const { id, address, subscribed, createdAt, updatedAt, data } = contact
   const own = [
     id,
@@ -116,14 +85,4 @@ function writeContact(contact: NumberedContact, columns: Columns): string {
   ].map((cell, at) => ({ at, cell }))
   const cells = [...own, ...placeData(data, columns)]
   return writeSparseRecord(cells, EXPORT_COLUMNS.length + columns.size)
-}
-
-function placeData(data: NumberedContact['data'], columns: Columns): PlacedCell[] {
-  const cells: PlacedCell[] = []
-  for (const [key, value] of Object.entries(data ?? {})) {
-    const column = columns.get(key)
-    if (column === undefined) continue
-    cells.push({ at: EXPORT_COLUMNS.length + column, cell: writeValue(value) })
-  }
-  return cells.sort((one, other) => one.at - other.at)
 }

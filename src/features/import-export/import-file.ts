@@ -5,6 +5,7 @@
  * deletes its chunks or, after a crash, `deleteExpiredImportFiles`.
  */
 import { HOUR_MS } from '../../clock.ts'
+import type { FieldWarning } from '../../errors.ts'
 import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'
 import { jsonValue } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
@@ -13,7 +14,7 @@ import { importChunks } from '../../store/schema/jobs.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import type { Mapping } from './csv/header.ts'
+import type { Mapping } from './csv/column-names.ts'
 
 /** A kind of job, and the prefix of the ids of such jobs. */
 export type ImportKind = 'import' | 'suppressions-import'
@@ -27,6 +28,12 @@ export type ImportOptions = {
   subscribed: boolean
   /** Whether rows subscribe people who left; absent in files of an earlier version. */
   resubscribe?: boolean
+  /** Whether rows that do not say so subscribe existing contacts too; absent as above. */
+  subscribesKnown?: boolean
+  /** Whether the file is only read and counted; absent in files of an earlier version. */
+  dryRun?: boolean
+  /** Fields of the form that an import does not have; absent in files of an earlier version. */
+  unknownFields?: readonly FieldWarning[]
 }
 
 /** The payload of the job. */

@@ -6,11 +6,13 @@ import type { RunningJob } from '../../jobs/run.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
+import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { suppressAddresses } from '../suppressions/add.ts'
 import { readCellText } from './csv/cell.ts'
 import { type Header, pickCell } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
-import { type ImportResult, readAddress, toResult } from './import-contacts.ts'
+import { readAddress } from './csv/row-address.ts'
+import { type ImportResult, toResult } from './import-contacts.ts'
 import { type RowHandler, runImport } from './run.ts'
 
 type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
@@ -58,13 +60,15 @@ function suppressionHandler(
   job: RunningJob,
 ): RowHandler<SuppressionRow> {
   const projectId = job.projectId ?? ''
+  /** The addresses that earlier rows of a dry run would add. */
+  const added = new Set<string>()
   return {
-    hasTypes: false,
+    areContacts: false,
     isCut: (record, header) => {
       const text = readReasonText(record, header)
       return text !== undefined && reasonOf(text) === undefined && text.length > MAX_SOURCE_LENGTH
     },
-    read: (record, { header }) => ({
+    read: ({ record }, { header }) => ({
       address: readAddress(record, header),
       ...readReason(record, header),
     }),
@@ -75,6 +79,15 @@ function suppressionHandler(
         results.push({ isNew: (await suppressAddresses(tx, suppression)) === 1 })
       }
       return results
+    },
+    preview: async (reader, rows) => {
+      const addresses = rows.map(({ address }) => address.address)
+      const { suppressed } = await findKnownAddresses(reader, projectId, addresses)
+      return addresses.map((address) => {
+        const isNew = !suppressed.has(address) && !added.has(address)
+        if (isNew) added.add(address)
+        return { isNew }
+      })
     },
   }
 }

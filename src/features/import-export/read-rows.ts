@@ -1,10 +1,11 @@
-/** Reads an import file as rows, chunk by chunk; other work runs between two chunks. */
+/** Reads an import file as rows, chunk by chunk; other work runs between two chunks, and within one. */
 import { setImmediate } from 'node:timers/promises'
 import { FinalFailure } from '../../jobs/run.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { importChunks } from '../../store/schema/jobs.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import type { Mapping } from './csv/column-names.ts'
 import { findReplaced, type RowDamage, repairRecord } from './csv/damage.ts'
 import { detectDelimiter } from './csv/delimiter.ts'
 import { type DecodedPiece, decode, type Encoding } from './csv/encoding.ts'
@@ -12,7 +13,6 @@ import {
   type Header,
   isAddressHeader,
   isBlankRecord,
-  type Mapping,
   RECORD_LIMITS,
   readHeader,
 } from './csv/header.ts'
@@ -31,8 +31,13 @@ type RowBatch = {
 export type FileRow = { number: number; record: CsvRecord; damage?: RowDamage }
 
 type Deps = Pick<Base, 'store'>
-type Source = { uploadId: string; mapping: Mapping }
+type Source = { uploadId: string; mapping: Mapping; filename: string }
 type ReaderState = { parser: CsvParser; skippedLines: number; header?: Header; rows: number }
+
+/** How a ZIP archive begins; a workbook is one, too. */
+const ARCHIVE = Buffer.from('PK\x03\x04')
+/** Characters that are parsed at once: a row may have two. */
+const PARSED_AT_ONCE = 8 * 1024
 
 const selectChunk = statement((db) =>
   db
@@ -53,8 +58,15 @@ export async function* readRows(deps: Deps, source: Source): AsyncGenerator<RowB
   for await (const piece of decode(readChunks(deps, source))) {
     last = piece
     state ??= openReader(piece.text, source)
-    const batch = toBatch(state, { records: state.parser.push(piece.text), piece, source })
-    if (batch !== undefined) yield batch
+    const batches: RowBatch[] = []
+    for (let at = 0; at < piece.text.length; at += PARSED_AT_ONCE) {
+      if (at > 0) await setImmediate()
+      const records = state.parser.push(piece.text.slice(at, at + PARSED_AT_ONCE))
+      const batch = toBatch(state, { records, piece, source })
+      if (batch !== undefined) batches.push(batch)
+    }
+    const [first] = batches
+    if (first !== undefined) yield { ...first, rows: batches.flatMap(({ rows }) => rows) }
   }
   const records = state?.parser.end() ?? []
   const batch = state && last && toBatch(state, { records, piece: last, source })
@@ -66,6 +78,10 @@ async function* readChunks({ store }: Deps, { uploadId }: Source): AsyncGenerato
   for (let number = 0; ; number += 1) {
     const chunk = await store.read.find(selectChunk, { uploadId, number })
     if (chunk === undefined) return
+    if (number === 0 && ARCHIVE.equals(chunk.bytes.subarray(0, ARCHIVE.length))) {
+      const ways = 'unpack the archive, or save the workbook as CSV.'
+      throw new FinalFailure(`The file is a ZIP archive or a workbook, and no CSV file: ${ways}`)
+    }
     yield chunk.bytes
     await setImmediate()
   }
@@ -90,7 +106,7 @@ function toBatch(
     const { record, damage } = repair(each, encoding)
     state.rows += 1
     if (state.header !== undefined) rows.push({ number: state.rows, record, ...damage })
-    else state.header = { ...readHeader(record, source.mapping), ...damage }
+    else state.header = { ...readHeader(record, source), ...damage }
   }
   const { header } = state
   return header && { header, rows, bytesRead, encoding }

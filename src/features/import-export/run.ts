@@ -2,62 +2,47 @@
  * Runs an import job of either kind. One transaction writes a batch of rows and the counts of their
  * results. After a crash, the job reads the file from the start and skips the rows that are counted
  * already. It deletes the file after the last row, or when the file turns out to be unreadable.
+ *
+ * A dry run reads all rows and counts what they would do, without a write; after a crash it begins again.
  */
-import { AppError } from '../../errors.ts'
+import { AppError, isInvalid } from '../../errors.ts'
 import { withRest } from '../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../jobs/run.ts'
+import type { Reader } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import type { ColumnType } from './csv/cell.ts'
-import type { ColumnReading } from './csv/column-types.ts'
-import { type Header, pickCell } from './csv/header.ts'
-import type { CsvRecord } from './csv/parser.ts'
+import type { Header } from './csv/header.ts'
 import { deleteImportFile, type ImportPayload } from './import-file.ts'
+import { findLastUnsubscriptions, type LastUnsubscriptions } from './last-unsubscriptions.ts'
 import { type FileRow, readRows } from './read-rows.ts'
-import { type FileDamage, NO_DAMAGE, type ScanRules, scanFile } from './scan.ts'
+import { NO_DAMAGE, type ScanRules, scanFile } from './scan.ts'
+import { type CountedResult, countRow, type RowCounts, type Tally } from './tally.ts'
 
-export type RowError = {
-  /** The first row below the header is 2; blank rows do not count. */
-  row: number
-  /** The line of the file where the row starts. */
-  line: number
-  /** The address cell, shortened. */
-  email: string
-  error: string
+type RowContext = {
+  header: Header
+  options: ImportPayload
+  /** The type of the column of a field. */
+  typeOf(field: string): ColumnType
+  /** Empty if the rows are no contacts. */
+  lastUnsubscriptions: LastUnsubscriptions
 }
-
-/** The results of the rows so far. */
-export type Tally = {
-  /** Rows below the header. */
-  rows: number
-  newCount: number
-  knownCount: number
-  /** Absent in the progress of an earlier version. */
-  keptUnsubscribedCount?: number
-  failureCount: number
-  /** The first errors. */
-  errors: RowError[]
-  /** Warnings about the file as a whole, for people. */
-  warnings: string[]
-  /** How the columns of data are read. */
-  columns: ColumnReading[]
-  damage: FileDamage
-}
-
-/** `typeOf`: the type of the column of a field. */
-type RowContext = { header: Header; options: ImportPayload; typeOf(field: string): ColumnType }
 
 /** The work of an import kind on its rows. */
 export type RowHandler<Entry> = ScanRules & {
   /** Parses a row. @throws AppError for an invalid row */
-  read(record: CsvRecord, context: RowContext): Entry
-  /** Writes the entries and returns their results; an entry with an error is not written. */
+  read(row: FileRow, context: RowContext): Entry
+  /**
+   * Writes the entries and returns their results. An entry whose result is an error is not written; one whose
+   * result has a `refusal` is written without its data.
+   */
   apply(tx: Tx, entries: readonly Entry[]): Promise<RowResult[]>
+  /** Returns what `apply` would, without a write, after the entries of earlier calls. */
+  preview(reader: Reader, entries: readonly Entry[]): Promise<RowResult[]>
 }
 
-type RowCounts = { isNew: boolean; isKeptUnsubscribed?: boolean }
-type RowResult = RowCounts | AppError
+export type RowResult = RowCounts | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
 /** `isScanned`: whether columns, damage and warnings are those of the file. */
@@ -72,8 +57,6 @@ const BATCH_MS = 8
 const REST_TIMES = 0.25
 /** 100 percent means that the job has its result. */
 const MAX_PERCENT = 99
-const MAX_ERRORS = 1000
-const MAX_ADDRESS_CELL_LENGTH = 100
 const INITIAL_STATE: ImportProgress = {
   rows: 0,
   newCount: 0,
@@ -120,6 +103,10 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<ImportP
   const { job, handler } = work
   const options = job.payload as ImportPayload
   let state = await scanOnce(deps, work)
+  const file = { payload: options, signal: job.signal }
+  const lastUnsubscriptions = handler.areContacts
+    ? await findLastUnsubscriptions(deps, file)
+    : new Map<string, number>()
   let bytesBefore = 0
   for await (const { header, rows, bytesRead } of readRows(deps, options)) {
     job.signal.throwIfAborted()
@@ -127,7 +114,8 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<ImportP
     for (let at = 0; at < left.length; ) {
       const bytesDone = bytesBefore + ((bytesRead - bytesBefore) * at) / left.length
       const percent = Math.min(MAX_PERCENT, (100 * bytesDone) / options.sizeBytes)
-      const batch = { rows: left.slice(at, at + BATCH_ROWS), header, percent }
+      const batchRows = left.slice(at, at + BATCH_ROWS)
+      const batch = { rows: batchRows, header, percent, lastUnsubscriptions }
       const before = state.rows
       const work = { job, handler, state }
       const rest = { times: REST_TIMES, signal: job.signal }
@@ -145,46 +133,66 @@ async function scanOnce<Entry>(
 ): Promise<ImportProgress> {
   if (state.isScanned) return state
   const payload = job.payload as ImportPayload
-  const { hasTypes, isCut } = handler
+  const { areContacts, isCut } = handler
   const projectId = job.projectId ?? ''
-  const rules = { hasTypes, isCut, projectId, payload, signal: job.signal }
+  const rules = { areContacts, isCut, projectId, payload, signal: job.signal }
   return { ...state, ...(await scanFile(deps, rules)), isScanned: true }
 }
 
-type ImportBatch = { rows: readonly FileRow[]; header: Header; percent: number }
+type ImportBatch = Pick<RowContext, 'header' | 'lastUnsubscriptions'> & {
+  rows: readonly FileRow[]
+  percent: number
+}
 
 /** Writes as much of the batch as the time allows, and at least its first slice. */
 function applyBatch<Entry>(
   { store, now }: Deps,
-  { job, handler, state: before }: Work<Entry>,
-  { rows, header, percent }: ImportBatch,
+  { job, handler, state }: Work<Entry>,
+  { rows, percent, ...known }: ImportBatch,
 ): Promise<ImportProgress> {
-  const types = new Map(before.columns.map(({ field, type }) => [field, type]))
+  const types = new Map(state.columns.map(({ field, type }) => [field, type]))
   const typeOf = (field: string) => types.get(field) ?? 'text'
-  const context = { header, options: job.payload as ImportPayload, typeOf }
+  const options = job.payload as ImportPayload
+  const slice = { handler, context: { ...known, options, typeOf } }
+  if (options.dryRun === true) {
+    return countSlices({ ...slice, rows, state }, (entries) => handler.preview(store.read, entries))
+  }
   const write = async (tx: Tx) => {
-    const endsAt = performance.now() + BATCH_MS
-    const state = { ...before, errors: [...before.errors] }
-    for (let at = 0; at < rows.length; at += SLICE_ROWS) {
-      const slice = rows.slice(at, at + SLICE_ROWS)
-      const results = await applyRows(tx, { handler, context, rows: slice })
-      for (const [row, result] of results) countRow(state, result, { header, row })
-      if (performance.now() > endsAt) break
-    }
-    await saveProgress(tx, job, { state, percent, at: now() })
-    return state
+    const work = { ...slice, rows, state }
+    const next = await countSlices(work, (entries) => handler.apply(tx, entries))
+    await saveProgress(tx, job, { state: next, percent, at: now() })
+    return next
   }
   return store.write(write, { heavyFor: job.projectId ?? '' })
 }
 
-type CountedResult = RowCounts | { error: string }
 type Slice<Entry> = { handler: RowHandler<Entry>; context: RowContext; rows: readonly FileRow[] }
+type Apply<Entry> = (entries: readonly Entry[]) => Promise<RowResult[]>
 
-async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, CountedResult][]> {
-  const { handler, context, rows } = slice
+async function countSlices<Entry>(
+  { rows, state: before, ...work }: Slice<Entry> & { state: ImportProgress },
+  apply: Apply<Entry>,
+): Promise<ImportProgress> {
+  const endsAt = performance.now() + BATCH_MS
+  const state = { ...before, errors: [...before.errors] }
+  for (let at = 0; at < rows.length; at += SLICE_ROWS) {
+    const slice = { ...work, rows: rows.slice(at, at + SLICE_ROWS) }
+    const { header } = work.context
+    for (const [row, result] of await applyRows(slice, apply)) {
+      countRow(state, result, { header, row })
+    }
+    if (performance.now() > endsAt) break
+  }
+  return state
+}
+
+async function applyRows<Entry>(
+  { handler, context, rows }: Slice<Entry>,
+  apply: Apply<Entry>,
+): Promise<[FileRow, CountedResult][]> {
   const read = rows.map((row) => readRow(handler, context, row))
   const entries = read.flatMap((each) => ('entry' in each ? [each.entry] : []))
-  const applied = (await handler.apply(tx, entries)).values()
+  const applied = (await apply(entries)).values()
   return read.map((each, index) => {
     const result = 'entry' in each ? toCountedResult(applied.next().value) : each
     return [rows[index] as FileRow, result]
@@ -194,11 +202,12 @@ async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, 
 function readRow<Entry>(
   handler: RowHandler<Entry>,
   context: RowContext,
-  { record }: FileRow,
+  row: FileRow,
 ): { entry: Entry } | { error: string } {
-  if (record.problem !== undefined) return { error: ROW_PROBLEMS[record.problem] }
+  const { problem } = row.record
+  if (problem !== undefined) return { error: ROW_PROBLEMS[problem] }
   try {
-    return { entry: handler.read(record, context) }
+    return { entry: handler.read(row, context) }
   } catch (error) {
     return { error: reasonOf(error) }
   }
@@ -206,7 +215,11 @@ function readRow<Entry>(
 
 function toCountedResult(applied: RowResult | undefined): CountedResult {
   if (applied === undefined) throw new TypeError('Every entry has a result.')
-  return applied instanceof AppError ? { error: reasonOf(applied) } : applied
+  if (applied instanceof AppError) return { error: reasonOf(applied) }
+  const { refusal, becomes } = applied
+  if (refusal === undefined) return applied
+  const error = `${reasonOf(refusal)}. The data is not stored, but the person is unsubscribed.`
+  return { error, becomes }
 }
 
 const ROW_PROBLEMS = {
@@ -214,34 +227,9 @@ const ROW_PROBLEMS = {
   unclosed: 'A quote in this row is never closed, so the rest of the file became its text',
 }
 
-function countRow(
-  tally: Tally,
-  result: CountedResult,
-  { header, row }: { header: Header; row: FileRow },
-): void {
-  tally.rows += 1
-  if ('isNew' in result) {
-    if (result.isNew) tally.newCount += 1
-    else tally.knownCount += 1
-    if (result.isKeptUnsubscribed) {
-      tally.keptUnsubscribedCount = (tally.keptUnsubscribedCount ?? 0) + 1
-    }
-    return
-  }
-  tally.failureCount += 1
-  if (tally.errors.length >= MAX_ERRORS) return
-  const cell = pickCell(row.record, header.columns.get('email'), header)
-  tally.errors.push({
-    row: row.number,
-    line: row.record.line,
-    email: (cell?.text ?? '').trim().slice(0, MAX_ADDRESS_CELL_LENGTH),
-    error: result.error,
-  })
-}
-
 /** Returns the fault of a row. @throws the error itself if the row did not cause it */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
+  if (!isInvalid(error)) throw error
   const [fault] = error.fields ?? []
   if (fault === undefined) return error.message
   return fault.field.startsWith('data.') ? `${fault.field}: ${fault.message}` : fault.message

@@ -3,7 +3,10 @@
  * result is stored with the first rows, so that a resumed import reads the rest of the file in the same way,
  * also when its own rows have given the project new fields.
  */
+import { setImmediate } from 'node:timers/promises'
+import type { FieldWarning } from '../../errors.ts'
 import type { Base } from '../base.ts'
+import { keyOf, shorten } from './csv/column-names.ts'
 import {
   type ColumnReading,
   type ColumnScans,
@@ -11,10 +14,13 @@ import {
   scanRecord,
 } from './csv/column-types.ts'
 import { decideExportTypes, type ExportScans, scanExported } from './csv/export-types.ts'
-import { findDropped, type Header, keyOf } from './csv/header.ts'
+import { findDropped, type Header } from './csv/header.ts'
+import { findMixedColumns, type JsonScan, keysOfObjects, scanJsonData } from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
+import { describeStates, type StateScan, type StateWord, scanStates } from './csv/state-scan.ts'
 import type { ImportPayload } from './import-file.ts'
 import { findKnownKinds } from './known-kinds.ts'
+import { findOtherCases } from './letter-case.ts'
 import { readRows } from './read-rows.ts'
 
 /** How much of a file was not taken as it is. */
@@ -29,11 +35,18 @@ export type FileDamage = {
   cutFields: number
 }
 
-export type FileScan = { columns: ColumnReading[]; damage: FileDamage; warnings: string[] }
+export type FileScan = {
+  columns: ColumnReading[]
+  damage: FileDamage
+  warnings: string[]
+  unknownFields: FieldWarning[]
+  /** The words that say who gets mail. */
+  stateWords: StateWord[]
+}
 
 export type ScanRules = {
-  /** Whether columns of data have types. */
-  hasTypes: boolean
+  /** Whether the rows are contacts, so that columns have types and may say who gets mail. */
+  areContacts: boolean
   /** Whether a value of the row will be shortened. */
   isCut(record: CsvRecord, header: Header): boolean
 }
@@ -47,6 +60,9 @@ export const NO_DAMAGE: FileDamage = {
   cutFields: 0,
 }
 
+/** Rows that are looked at before other work runs. */
+const ROWS_AT_ONCE = 1_000
+
 /** Line numbers that a warning lists. */
 const MAX_LINES = 10
 
@@ -56,10 +72,12 @@ type Count = { count: number; lines: number[] }
 /** @throws FinalFailure for a file without a usable header; the signal's reason when it aborts */
 export async function scanFile(
   deps: Pick<Base, 'store'>,
-  { projectId, payload, signal, hasTypes, isCut }: Scan,
+  { projectId, payload, signal, areContacts, isCut }: Scan,
 ): Promise<FileScan> {
   const scans: ColumnScans = new Map()
   const exported: ExportScans = new Map()
+  const states: StateScan = new Map()
+  const json: JsonScan = new Map()
   const counts = { guessed: none(), replaced: none(), dropped: none(), cut: none() }
   let known: Header | undefined
   let guessedEncoding: string | undefined
@@ -68,26 +86,40 @@ export async function scanFile(
     guessedEncoding = encoding.isGuessed ? encoding.name.toUpperCase() : undefined
     if (known === undefined) addDamage(counts, header.line, header.damage)
     known = header
-    for (const { record, damage } of rows) {
+    for (const [at, { record, damage }] of rows.entries()) {
+      if (at > 0 && at % ROWS_AT_ONCE === 0) await setImmediate()
       addDamage(counts, record.line, damage)
       if (record.problem !== undefined) continue
       add(counts.dropped, record.line, findDropped(record, header))
       if (isCut(record, header)) add(counts.cut, record.line, 1)
-      if (!hasTypes || payload.areStrings) continue
+      if (areContacts) scanStates(states, record, header)
+      if (!areContacts || payload.areStrings) continue
+      scanJsonData(json, record, header)
       if (header.isOwn) scanExported(exported, record, header)
       else scanRecord(scans, record, header)
     }
   }
   const { columns, warnings } = await decide(deps, { projectId, payload, known, scans, exported })
+  const { words, warnings: stateWarnings } = describeStates(states, areContacts ? known : undefined)
+  const names = areContacts && known?.isOwn === false ? known.names : new Map<string, string>()
   return {
-    columns: hasTypes ? columns : [],
+    columns: areContacts ? columns.map((column) => markJson(column, json)) : [],
     damage: {
       guessedRows: counts.guessed.count,
       replacedCharacters: counts.replaced.count,
       droppedCells: counts.dropped.count,
       cutFields: counts.cut.count,
     },
-    warnings: [...(known?.warnings ?? []), ...describeDamage(counts, guessedEncoding), ...warnings],
+    warnings: [
+      ...(known?.warnings ?? []),
+      ...stateWarnings,
+      ...(await findOtherCases(deps, { projectId, names })),
+      ...describeDamage(counts, guessedEncoding),
+      ...(known === undefined ? [] : describeMixed(json, known)),
+      ...warnings,
+    ],
+    unknownFields: [...(payload.unknownFields ?? []), ...(known?.unknownFields ?? [])],
+    stateWords: words,
   }
 }
 
@@ -106,6 +138,11 @@ async function decide(
   const keys = [...scans.keys(), ...exported.keys()].map((field) => keyOf(field) ?? '')
   const kinds = await findKnownKinds(deps, { projectId, keys })
   return known.isOwn ? decideExportTypes(exported, known, kinds) : decideTypes(scans, kinds)
+}
+
+function markJson(column: ColumnReading, json: JsonScan): ColumnReading {
+  const keys = keysOfObjects(json, column.field)
+  return keys === undefined ? column : { ...column, type: 'json', reason: null, keys }
 }
 
 function textColumns({ columns }: Header): ColumnReading[] {
@@ -161,6 +198,19 @@ function describeDamage(
       many: 'values were too long and are shortened',
     }),
   ]
+}
+
+function describeMixed(json: JsonScan, header: Header): string[] {
+  return findMixedColumns(json, header).flatMap(({ name, lines }) => {
+    const of = `of the column "${shorten(name)}"`
+    return describe(
+      { count: lines.length, lines },
+      {
+        one: `1 cell ${of} is no JSON object and becomes a text, not keys of the data`,
+        many: `cells ${of} are no JSON objects and become texts, not keys of the data`,
+      },
+    )
+  })
 }
 
 function describe({ count, lines }: Count, { one, many }: { one: string; many: string }): string[] {

@@ -11,6 +11,7 @@ type ImportData = {
   types: 'values' | 'strings'
   subscribed: boolean
   resubscribe: boolean
+  dryRun: boolean
 }
 
 /** Finds an import. @throws AppError RESOURCE_NOT_FOUND, also for another project's */
@@ -23,8 +24,9 @@ export async function findImport(
 }
 
 function toData(payload: ImportPayload): ImportData {
-  const { filename, sizeBytes, areStrings, subscribed, resubscribe = false } = payload
+  const { filename, sizeBytes, areStrings, subscribed } = payload
+  const { resubscribe = false, dryRun = false } = payload
   const types = areStrings ? 'strings' : 'values'
   const mapping = Object.fromEntries(payload.mapping)
-  return { filename, sizeBytes, mapping, types, subscribed, resubscribe }
+  return { filename, sizeBytes, mapping, types, subscribed, resubscribe, dryRun }
 }

@@ -8,13 +8,14 @@
  */
 import { DAY_MS, HOUR_MS } from '../../clock.ts'
 import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
-import { jsonListOf, listOf, octets, rowNumber } from '../../store/dialect.ts'
+import { jsonListOf, listOf, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { isUnfinished } from '../../store/email-terms.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { contentOctets } from './content-octets.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
@@ -48,8 +49,7 @@ export const listContentsInQueue = statement<{ id: string }>(
 
 export const listOld = statement<{ id: string; at: number; number: number; bytes: number }>(
   () => sql`select id, last_used_at as at, ${rowNumber()} as number,
-      ${octets(sql`body`)} + coalesce(${octets(sql`text`)}, 0)
-        + coalesce(${octets(sql`attachments`)}, 0) as bytes
+      ${contentOctets} as bytes
     from contents where body is not null and last_used_at < ${parameter('before')}
       and (last_used_at, ${rowNumber()}) > (${parameter('at')}, ${parameter('number')})
     order by last_used_at, ${rowNumber()} limit ${PAGE}`,
@@ -58,7 +58,10 @@ export const listOld = statement<{ id: string; at: number; number: number; bytes
 const clearContent = statement((db) =>
   db
     .update(contents)
-    .set({ body: null, text: null, attachments: null, links: parameter('links') })
+    .set({
+      ...{ body: null, text: null, attachments: null, recipientFields: null },
+      links: parameter('links'),
+    })
     .where(
       sql`${contents.id} = ${parameter('id')}
         and ${contents.lastUsedAt} < ${parameter('before')}`,

@@ -1,10 +1,11 @@
 /** The messages that the SMTP sink of the sandbox received instead of the internet. */
 import { notFound } from '../../errors.ts'
-import { desc, eq, lte, max } from '../../store/drizzle.ts'
+import { count, desc, eq, lte, max } from '../../store/drizzle.ts'
 import { sandboxMessages } from '../../store/schema/service.ts'
 import type { Base } from '../base.ts'
+import { beginsWith } from './address-start.ts'
 
-type SandboxMessage = {
+export type SandboxMessage = {
   id: number
   receivedAt: number
   /** The From field, decoded. */
@@ -23,18 +24,32 @@ export async function insertSandboxMessage(
   })
 }
 
-/** Newest first. */
+type Selection = {
+  limit: number
+  /** An address, or its beginning; all messages if absent. */
+  to?: string | undefined
+}
+
+/** Newest first. `total`: how many there are without the limit. */
 export async function listSandboxMessages(
   { store }: Pick<Base, 'store'>,
-  limit: number,
-): Promise<SandboxMessage[]> {
+  { limit, to }: Selection,
+): Promise<{ messages: SandboxMessage[]; total: number }> {
   const { id, receivedAt, sender, recipient, subject } = sandboxMessages
-  return store.scan
+  const isWanted = beginsWith(recipient, to ?? '')
+  const messages = await store.scan
     .select({ id, receivedAt, sender, recipient, subject })
     .from(sandboxMessages)
+    .where(isWanted)
     .orderBy(desc(id))
     .limit(limit)
     .all()
+  const [counted] = await store.scan
+    .select({ total: count() })
+    .from(sandboxMessages)
+    .where(isWanted)
+    .all()
+  return { messages, total: counted?.total ?? 0 }
 }
 
 /** The raw message. @throws AppError RESOURCE_NOT_FOUND */

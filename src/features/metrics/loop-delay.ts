@@ -3,6 +3,7 @@
  * the time since the previous two scrapes if they are rarer, so that scrapers do not take each other's.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
 
 /** In seconds. */
 export type LoopDelay = { p50: number; p99: number; max: number }
@@ -10,34 +11,43 @@ export type LoopDelay = { p50: number; p99: number; max: number }
 type LoopHistogram = ReturnType<typeof monitorEventLoopDelay>
 
 const RESOLUTION_MS = 10
+/** For the first figures, which take two times the resolution. */
+const MAX_WAITS = 100
 const WINDOW_MS = 10_000
 const NS_PER_MS = 1_000_000
 
-/** The measurement begins with the first call, which has no result. */
-export function createLoopDelay(clock = () => performance.now()): () => LoopDelay | undefined {
-  let histogram: LoopHistogram | undefined
+/** The measurement begins with the first call, which waits for the first figures. */
+export function createLoopDelay(
+  clock = () => performance.now(),
+): () => Promise<LoopDelay | undefined> {
+  let measuring: Promise<LoopHistogram> | undefined
   let before: LoopDelay | undefined
   let beganAt = 0
 
-  function restart(): void {
-    histogram?.reset()
-    beganAt = clock()
-  }
-
-  return () => {
-    if (histogram === undefined) {
-      histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-      histogram.enable()
-      restart()
+  return async () => {
+    if (measuring === undefined) {
+      measuring = measure()
+      beganAt = clock()
     }
+    const histogram = await measuring
     const current = histogram.count === 0 ? undefined : toDelay(histogram)
     const shown = larger(current, before)
     if (clock() - beganAt >= WINDOW_MS) {
       before = current
-      restart()
+      histogram.reset()
+      beganAt = clock()
     }
     return shown
   }
+}
+
+async function measure(): Promise<LoopHistogram> {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  histogram.enable()
+  for (let waits = 0; histogram.count === 0 && waits < MAX_WAITS; waits += 1) {
+    await setTimeout(RESOLUTION_MS)
+  }
+  return histogram
 }
 
 /** A sample is the time between two timers, which are `RESOLUTION_MS` apart without any delay. */

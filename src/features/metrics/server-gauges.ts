@@ -103,8 +103,8 @@ function loopGauges(): Gauge[] {
   const gauge = (figure: keyof LoopDelay, what: string): Gauge => ({
     name: `pillarbox_event_loop_delay_${figure}_seconds`,
     help: `${what} of how late the main thread ran its timers in the last ten to twenty seconds`,
-    read: () => {
-      const delay = read()
+    read: async () => {
+      const delay = await read()
       return delay === undefined ? [] : [{ value: delay[figure] }]
     },
   })

@@ -3,11 +3,12 @@
  * partial index of unfinished rows, on a scan thread.
  */
 
-import { indexedBy } from '../../store/dialect.ts'
+import { indexedBy, listOf } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { idTime } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { FOLLOWERS } from '../events/followers.ts'
 
 type Oldest = { count: number; oldestId: string | null }
 
@@ -69,10 +70,8 @@ export const listLags = statement<{ name: string; lag: number }>(
   () => sql`select name, case name
       when 'campaign-refusals' then (select coalesce(max(id), 0) from attempts)
       else (select coalesce(max(seq), 0) from events) end - seq as lag
-    from event_followers order by name limit ${MAX_FOLLOWERS}`,
+    from event_followers where name in ${listOf([...FOLLOWERS])} order by name`,
 )
-
-const MAX_FOLLOWERS = 20
 
 export type WorkCounts = Awaited<ReturnType<typeof countWork>>
 

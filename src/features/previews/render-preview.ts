@@ -31,7 +31,7 @@ export const NO_CONTACT: PreviewReader = {
 }
 
 type PreviewInput = {
-  project: Pick<Project, 'name' | 'language'>
+  project: Pick<Project, 'name' | 'language' | 'postalAddress'>
   text: PreviewText
   reader: PreviewReader
   /** Of the same request: as for a send, it changes the data of the contact first. */

@@ -9,7 +9,8 @@ import { unknownCursor } from '../../errors.ts'
 import { indexedBy, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Base } from '../base.ts'
-import { type Listing, type PageEnd, pageListing } from '../listing.ts'
+import { type CountedEnd, countStretches, type RowCount, withTotal } from '../list-totals.ts'
+import { type Listing, pageListing } from '../listing.ts'
 import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
 import type { RequestLogEntry } from './log.ts'
 
@@ -24,6 +25,8 @@ export type RequestQuery = {
   /** The beginning of the path. */
   path?: string | undefined
   caller?: RequestCaller | undefined
+  /** `X-Request-ID`, which clients may choose: several requests may have it. */
+  requestId?: string | undefined
   /** Epoch ms, both included. */
   startAt?: number | undefined
   endAt?: number | undefined
@@ -46,12 +49,14 @@ export type RequestView = {
   errorMessage: string | null
   requestSize: number | null
   responseSize: number | null
+  /** The first warning of the answer. */
+  warning: string | null
   createdAt: string
 }
 
-type Deps = Pick<Base, 'store' | 'keyring'>
+type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 type Position = { at: number; number: number }
-type RequestRow = Omit<RequestView, 'createdAt'> & Position
+type RequestRow = Omit<RequestView, 'createdAt' | 'warning'> & Position
 
 /** Rows that one statement looks at, and a request. */
 const STRETCH = 5_000
@@ -61,8 +66,8 @@ const MAX_ROWS = 50_000
 export async function listRequests(
   deps: Deps,
   query: RequestQuery,
-): Promise<Listing<RequestView, PageEnd>> {
-  const { limit } = query
+): Promise<Listing<RequestView, CountedEnd>> {
+  const { limit, cursor, ...filters } = query
   const found: RequestRow[] = []
   let after = findStart(deps, query)
   let isEnd = false
@@ -78,12 +83,43 @@ export async function listRequests(
   const lines = found.slice(0, limit)
   const next = found.length > limit ? lines.at(-1) : after
   const cursorOf = ({ at, number }: Position) => sealCursor(deps, 'requests', [at, number])
-  return pageListing({
+  const page = pageListing({
     lines,
     read: async (slice) => slice.map(toView),
     cursorOf: (row) => cursorOf(row),
     endCursor: isEnd || next === undefined ? null : cursorOf(next),
   })
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: isEnd ? lines.length : undefined,
+    query: { list: 'requests', ...filters },
+    count: () => countRequests(deps, query),
+  })
+}
+
+function countRequests(
+  { store, listTotals: { stretch } }: Deps,
+  query: RequestQuery,
+): Promise<RowCount> {
+  return countStretches<Position>(async (after) => {
+    const [end] = await store.scan.all<Position>(selectStretchEnd(query, after, stretch))
+    const [row] = await store.scan.all<{ count: number }>(countStretch(query, { after, stretch }))
+    return { count: row?.count ?? 0, end }
+  })
+}
+
+/** Counts the rows of a stretch that match. */
+export function countStretch(
+  query: RequestQuery,
+  { after, stretch }: { after: Position | undefined; stretch: number },
+): SQL {
+  const isFiltered = [query.status, query.path, query.caller, query.requestId].some(
+    (filter) => filter !== undefined,
+  )
+  const columns = isFiltered ? sql`id, path, status_code as "statusCode", caller` : sql`1`
+  return sql`select count(*) as count
+    from (select ${columns} ${rowsOf(query, after)} limit ${stretch})${matching(query)}`
 }
 
 /** The rows of a stretch that match, at most `wanted`. */
@@ -101,9 +137,13 @@ export function selectStretch(
 }
 
 /** The last row of a stretch; none if there are fewer rows. */
-export function selectStretchEnd(query: RequestQuery, after: Position | undefined): SQL {
+export function selectStretchEnd(
+  query: RequestQuery,
+  after: Position | undefined,
+  size = STRETCH,
+): SQL {
   return sql`select created_at as at, ${rowNumber('api_requests')} as number
-    ${rowsOf(query, after)} limit 1 offset ${STRETCH - 1}`
+    ${rowsOf(query, after)} limit 1 offset ${size - 1}`
 }
 
 /** The condition on the time alone lets SQLite search the index, which it does not do for a pair. */
@@ -120,8 +160,9 @@ function rowsOf({ projectId, startAt, endAt }: RequestQuery, after: Position | u
     where ${sql.join(conditions, sql` and `)} order by created_at desc, ${row} desc`
 }
 
-function matching({ status, path, caller }: RequestQuery): SQL {
+function matching({ status, path, caller, requestId }: RequestQuery): SQL {
   const conditions = [
+    ...(requestId === undefined ? [] : [sql`id = ${requestId}`]),
     ...(status === undefined ? [] : [sql`"statusCode" between ${status.from} and ${status.to}`]),
     ...(caller === undefined ? [] : [sql`caller = ${caller}`]),
     // By characters, not by UTF-16 units.
@@ -138,6 +179,13 @@ function findStart(deps: Deps, { cursor }: RequestQuery): Position | undefined {
   return { at, number }
 }
 
+/** A message without a code is a warning. */
 function toView({ at, number: _, ...row }: RequestRow): RequestView {
-  return { ...row, createdAt: formatInstant(at) }
+  const isError = row.errorCode !== null
+  return {
+    ...row,
+    errorMessage: isError ? row.errorMessage : null,
+    warning: isError ? null : row.errorMessage,
+    createdAt: formatInstant(at),
+  }
 }

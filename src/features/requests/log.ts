@@ -25,6 +25,7 @@ export type RequestLogEntry = {
   ip: string | null
   userAgent: string | null
   errorCode: string | null
+  /** Without a code: the first warning of an answer. */
   errorMessage: string | null
   requestSizeBytes: number
   responseSizeBytes: number
@@ -115,6 +116,7 @@ async function insertBatch(tx: Tx, batch: readonly RequestLogEntry[]): Promise<v
       ...entry,
       path: cut(entry.path),
       userAgent: entry.userAgent === null ? null : cut(entry.userAgent),
+      errorMessage: entry.errorMessage === null ? null : cut(entry.errorMessage),
       authType: authTypeOf(entry),
     })
   }
@@ -125,7 +127,7 @@ function authTypeOf({ caller }: RequestLogEntry): 'apiKey' | 'jwt' | null {
   return caller === 'session' ? 'jwt' : 'apiKey'
 }
 
-/** Clients send paths and user agents of any length. */
+/** Clients send paths, user agents and names of any length. */
 function cut(text: string): string {
   return text.length <= MAX_TEXT_LENGTH ? text : text.slice(0, MAX_TEXT_LENGTH)
 }

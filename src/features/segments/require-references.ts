@@ -4,12 +4,15 @@
  * compiled.
  */
 import { AppError } from '../../errors.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { campaigns } from '../../store/schema/campaigns.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { type Condition, listReferences } from '../conditions/condition.ts'
 import { findSegment } from './get.ts'
 
 /**
- * Requires that the segments of the condition exist and that none leads back to `ofSegmentId`.
+ * Requires that the segments and campaigns of the condition exist, and that no segment leads back to
+ * `ofSegmentId`.
  * @throws AppError BAD_REQUEST
  */
 export async function requireReferences(
@@ -22,8 +25,13 @@ export async function requireReferences(
   for (const id of reached) {
     if (id === ofSegmentId) throw new AppError('BAD_REQUEST', 'A segment cannot depend on itself.')
     const segment = await findSegment(queries, { projectId, id })
-    if (segment === undefined && named.has(id)) throw referenceNotFound(id)
+    if (segment === undefined && named.has(id)) throw referenceNotFound('segment', id)
     for (const next of segmentsOf(segment?.condition ?? null)) reached.add(next)
+  }
+  for (const id of listReferences(condition).campaigns) {
+    const isOurs = and(eq(campaigns.id, id), eq(campaigns.projectId, projectId))
+    const found = await queries.select({ id: campaigns.id }).from(campaigns).where(isOurs).get()
+    if (found === undefined) throw referenceNotFound('campaign', id)
   }
 }
 
@@ -34,7 +42,7 @@ function segmentsOf(condition: unknown): string[] {
   return condition === null ? [] : listReferences(condition as Condition).segments
 }
 
-function referenceNotFound(id: string): AppError {
-  const text = 'The condition refers to a segment that this project does not have.'
-  return new AppError('BAD_REQUEST', text, { details: { resource: 'segment', id } })
+function referenceNotFound(resource: 'segment' | 'campaign', id: string): AppError {
+  const text = `The condition refers to a ${resource} that this project does not have.`
+  return new AppError('BAD_REQUEST', text, { details: { resource, id } })
 }

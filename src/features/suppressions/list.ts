@@ -1,4 +1,4 @@
-/** Lists a project's suppressions, newest first, by cursor. Only the first page has a count. */
+/** Lists a project's suppressions, newest first, by cursor. */
 import { unknownCursor } from '../../errors.ts'
 import { containsText } from '../../store/dialect.ts'
 import { and, count, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
@@ -6,7 +6,8 @@ import { isUuid } from '../../store/ids.ts'
 import { type Suppression, suppressions } from '../../store/schema/suppressions.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
-import { type Listing, type PageEnd, pageListing, withEnd } from '../listing.ts'
+import { type CountedEnd, type RowCount, withTotal } from '../list-totals.ts'
+import { type Listing, pageListing } from '../listing.ts'
 import { type SuppressionView, toSuppressionView } from './view.ts'
 
 type SuppressionQuery = {
@@ -23,17 +24,14 @@ type SuppressionQuery = {
 /** `projectId` is present when the list is of every project. */
 export type ListedSuppression = SuppressionView & { projectId?: string }
 
-/** `total`: 0 on pages after the first. */
-type SuppressionEnd = PageEnd & { total: number }
-
 type Deps = Pick<Base, 'store'>
 type PagePosition = { at: number; id: string }
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
 export async function listSuppressions(
-  deps: Deps,
+  deps: Deps & Pick<Base, 'listTotals'>,
   query: SuppressionQuery,
-): Promise<Listing<ListedSuppression, SuppressionEnd>> {
+): Promise<Listing<ListedSuppression, CountedEnd>> {
   const position = await findPosition(deps, query)
   const rows = await selectSuppressions(deps, query, position).all()
   const lines = rows.slice(0, query.limit)
@@ -44,8 +42,14 @@ export async function listSuppressions(
     cursorOf,
     endCursor: last === undefined ? null : cursorOf(last),
   })
-  const total = position === undefined ? await countAll(deps, query) : 0
-  return withEnd(page, (end) => ({ ...end, total }))
+  const { cursor, limit: _, ...filters } = query
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: last === undefined ? lines.length : undefined,
+    query: { list: 'suppressions', ...filters },
+    count: () => countAll(deps, query),
+  })
 }
 
 function cursorOf({ createdAt, id }: Suppression): string {
@@ -74,9 +78,13 @@ export function selectSuppressions({ store }: Deps, query: SuppressionQuery, aft
     .limit(query.limit + 1)
 }
 
-async function countAll({ store }: Deps, query: SuppressionQuery): Promise<number> {
+async function countAll(
+  { store, listTotals }: Deps & Pick<Base, 'listTotals'>,
+  query: SuppressionQuery,
+): Promise<RowCount> {
   const rows = store.scan.select({ total: count() }).from(suppressions).where(matches(query))
-  return (await rows.get())?.total ?? 0
+  const total = (await rows.get())?.total ?? 0
+  return { total, isLong: total > listTotals.stretch }
 }
 
 function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | undefined {

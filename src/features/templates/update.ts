@@ -13,7 +13,7 @@ export async function updateTemplate(
   { store, directory, outbound, now }: Pick<Base, 'store' | 'directory' | 'outbound' | 'now'>,
   { changes, ...key }: TemplateKey & { changes: TemplateChanges },
 ): Promise<TemplateView> {
-  await checkFields({ outbound }, changes)
+  await checkFields({ outbound }, changes, () => loadTemplate(store.read, key))
   const columns = toColumns(changes)
   const row = await store.write(async (tx) => {
     const current = await loadTemplate(tx, key)

@@ -7,7 +7,7 @@ import {
   NOT_ONE_LINE_TEXT,
   tooLongText,
 } from '../../errors.ts'
-import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
 import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { isOneFieldLine } from '../../mail/one-line.ts'
@@ -20,7 +20,7 @@ import type { Template } from '../../store/schema/messages.ts'
 import type { ContentClass } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { unverifiedSender } from '../directory.ts'
+import { unverifiedSender } from '../domains/unverified-sender.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
 import { checkTemplateSizes } from './validate-size.ts'
 
@@ -57,12 +57,20 @@ const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName
 const TYPES: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentClass[]
 const TOO_COMPLEX = 'The template takes too much time or memory to parse'
 
+/** The texts of the record that is to change. */
+type LoadStored = () => Promise<Pick<Template, 'subject' | 'body'> | undefined>
+
 /**
- * Checks the fields that are present.
+ * Checks the fields that are present. `loadStored`: asked for only when a text has a fault of syntax. A text that
+ * is sent back as it is stored was checked when it was saved, by the rules of that time.
  * @throws AppError VALIDATION_ERROR (lengths, number of tags, line breaks, type, cost of parsing);
  *   BAD_REQUEST for template syntax, with `details` `{ field, line, column }` of the first fault
  */
-export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Promise<void> {
+export async function checkFields(
+  deps: CheckDeps,
+  fields: TemplateChanges,
+  loadStored?: LoadStored,
+): Promise<void> {
   const wrong = Object.entries(TEXT_RULES).flatMap(([field, rule]) =>
     checkText(field, fields[field as keyof typeof TEXT_RULES], rule),
   )
@@ -74,7 +82,7 @@ export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Pro
     wrong.push(...checkTemplateSizes({ subject: fields.subject, body: fields.body }))
   }
   if (wrong.length > 0) throw invalid(wrong)
-  await checkSyntax(deps, fields)
+  await checkSyntax(deps, fields, loadStored)
 }
 
 /** @throws AppError FORBIDDEN unless the sender's domain is verified for the project */
@@ -90,7 +98,7 @@ export async function requireSender(
   )
   const known = await tx.select({ id: domains.id }).from(domains).where(isVerifiedDomain).get()
   if (known !== undefined) return
-  throw unverifiedSender(displayDomain(from.domain))
+  throw await unverifiedSender(tx, { projectId, domain: from.domain })
 }
 
 /**
@@ -149,12 +157,18 @@ function checkText(field: string, text: string | null | undefined, rule: TextRul
   return [{ field, code: 'invalid_string', message: NOT_ONE_LINE_TEXT }]
 }
 
-async function checkSyntax(deps: CheckDeps, { subject, body }: TemplateChanges): Promise<void> {
+async function checkSyntax(
+  deps: CheckDeps,
+  texts: TemplateChanges,
+  loadStored?: LoadStored,
+): Promise<void> {
   const faults: ({ field: string } & TemplateFault)[] = []
-  for (const [field, source] of Object.entries({ subject, body })) {
+  for (const field of ['subject', 'body'] as const) {
+    const source = texts[field]
     const fault = source === undefined ? undefined : await findTemplateFault(deps, source)
+    if (fault === undefined || source === (await loadStored?.())?.[field]) continue
     if (fault === 'too heavy') throw invalidField(field, 'too_complex', TOO_COMPLEX)
-    if (fault !== undefined) faults.push({ field, ...fault })
+    faults.push({ field, ...fault })
   }
   const [first] = faults
   if (first === undefined) return

@@ -1,11 +1,12 @@
-/** Lists a project's images, newest first, by cursor. Only the first page has a count. */
+/** Lists a project's images, newest first, by cursor. */
 
 import { unknownCursor } from '../../errors.ts'
 import { and, count, desc, eq, sql } from '../../store/drizzle.ts'
 import type { Upload } from '../../store/schema/uploads.ts'
 import { uploads } from '../../store/schema/uploads.ts'
 import type { Base } from '../base.ts'
-import { type Listing, type PageEnd, pageListing, withEnd } from '../listing.ts'
+import { type CountedEnd, type RowCount, withTotal } from '../list-totals.ts'
+import { type Listing, pageListing } from '../listing.ts'
 import { isImageName } from './image-name.ts'
 import { type ListedUpload, toListedUpload } from './view.ts'
 
@@ -16,17 +17,14 @@ type ImageQuery = {
   cursor?: string | undefined
 }
 
-/** `total`: 0 on pages after the first. */
-type ImagesEnd = PageEnd & { total: number }
-
-type Deps = Pick<Base, 'store' | 'config'>
+type Deps = Pick<Base, 'store' | 'config' | 'listTotals'>
 type PagePosition = { at: number; name: string }
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
 export async function listImages(
   deps: Deps,
   query: ImageQuery,
-): Promise<Listing<ListedUpload, ImagesEnd>> {
+): Promise<Listing<ListedUpload, CountedEnd>> {
   const position = await findPosition(deps, query)
   const rows = await selectImages(deps, query, position).all()
   const lines = rows.slice(0, query.limit)
@@ -37,8 +35,14 @@ export async function listImages(
     cursorOf,
     endCursor: last === undefined ? null : cursorOf(last),
   })
-  const total = position === undefined ? await countAll(deps, query) : 0
-  return withEnd(page, (end) => ({ ...end, total }))
+  const { projectId, cursor } = query
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: last === undefined ? lines.length : undefined,
+    query: { list: 'uploads', projectId },
+    count: () => countAll(deps, query),
+  })
 }
 
 function cursorOf({ createdAt, name }: Upload): string {
@@ -66,12 +70,13 @@ export function selectImages(
     .limit(query.limit + 1)
 }
 
-async function countAll({ store }: Deps, { projectId }: ImageQuery): Promise<number> {
+async function countAll({ store, listTotals }: Deps, { projectId }: ImageQuery): Promise<RowCount> {
   const rows = store.scan
     .select({ total: count() })
     .from(uploads)
     .where(eq(uploads.projectId, projectId))
-  return (await rows.get())?.total ?? 0
+  const total = (await rows.get())?.total ?? 0
+  return { total, isLong: total > listTotals.stretch }
 }
 
 async function findPosition(

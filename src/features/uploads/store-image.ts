@@ -1,6 +1,7 @@
 /**
  * Stores an uploaded image: cleaned, named by its content, durable before it is acknowledged. The same
- * image of the same project is stored once.
+ * image of the same project is stored once, with the file name of its first upload; the answer has the
+ * file name of this one.
  */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
@@ -86,11 +87,11 @@ export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadV
   }
   const known = await findOrRefuse(config, store.read, row)
   if (known !== undefined && (await hasImageFile(config, known.file))) {
-    return toUploadView(config, known)
+    return toUploadView(config, { ...known, filename: row.filename })
   }
   const file = await writeImageFile(config, parts.list())
   const stored = await insertOrFind(deps, { ...row, file, createdAt: now() }, known?.file)
-  return toUploadView(config, stored)
+  return toUploadView(config, { ...stored, filename: row.filename })
 }
 
 /**

@@ -3,15 +3,24 @@
  * name that begins so; `*` for all events, tracked ones too.
  */
 import { storedEventName } from '../conditions/field.ts'
+import { faultInServiceName } from '../conditions/service-name.ts'
 
 const ANY = '*'
+const MAX_SHOWN = 60
 const ANY_SUFFIX = '.*'
 
-/** Whether a text is a name or a pattern: a `*` is the whole text or its last part. */
-export function isEventPattern(text: string): boolean {
-  if (text === ANY) return true
-  const name = text.endsWith(ANY_SUFFIX) ? text.slice(0, -ANY_SUFFIX.length) : text
-  return name !== '' && !name.includes('*')
+/** What is wrong with a name or a pattern, whose `*` is the whole text or its last part. */
+export function faultInPattern(text: string): string | undefined {
+  if (text === ANY) return undefined
+  const isPattern = text.endsWith(ANY_SUFFIX)
+  const name = isPattern ? text.slice(0, -ANY_SUFFIX.length) : text
+  if (name === '' || name.includes('*')) {
+    return 'Expected the name of an event, a beginning such as email.*, or *'
+  }
+  // Names of the service have two parts: nothing begins with one of them.
+  return isPattern && name.startsWith('email.')
+    ? `No event begins with ${name.slice(0, MAX_SHOWN)}.`
+    : faultInServiceName(name)
 }
 
 export function createEventMatcher(patterns: readonly string[]): (name: string) => boolean {

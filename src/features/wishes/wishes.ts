@@ -12,9 +12,13 @@
  * | secret key or a session for one contact; `resubscribe: true`    |                              |
  * | a default of a call, an import, a bulk job, a workflow, inbound | none: the contact stays      |
  * | mail, the public key                                            | unsubscribed                 |
+ *
+ * A row of an import records a wish too if a column of another service says that the person left, and so does a
+ * call of the project with `unsubscribed: true` for one contact. Their kind is `unknown`, because the way is not
+ * known.
  */
 import type { Statements } from '../../store/database.ts'
-import { addressDigest } from '../../store/dialect.ts'
+import { addressDigest, eachOf } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import type { WishKind } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -54,6 +58,14 @@ export const insertOfContact = statement(
   () => sql`insert into wishes (digest, project_id, kind, at)
     select ${contactDigest}, project_id, ${parameter('kind')}, ${parameter('at')}
     from contacts where id = ${parameter('contactId')} ${keepFirst}`,
+)
+
+/** `where true` tells the conflict clause from a join. */
+export const insertWishes = statement(
+  () => sql`insert into wishes (digest, project_id, kind, at)
+    select ${addressDigest(parameter('projectId'), sql`value`)}, ${parameter('projectId')},
+      ${parameter('kind')}, ${parameter('at')}
+    from ${eachOf(parameter('addresses'))} where true ${keepFirst}`,
 )
 
 /** Only for an address that the server suppressed for its bounces. */
@@ -119,6 +131,14 @@ export async function recordWishOfContact(
   wish: { contactId: string } & Wish,
 ): Promise<void> {
   await tx.execute(insertOfContact, wish)
+}
+
+/** Records in one statement that the owners of addresses left. */
+export async function recordWishes(
+  tx: Tx,
+  { addresses, ...wish }: { projectId: string; addresses: readonly string[] } & Wish,
+): Promise<void> {
+  await tx.execute(insertWishes, { ...wish, addresses: JSON.stringify(addresses) })
 }
 
 /**

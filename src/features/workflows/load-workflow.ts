@@ -25,11 +25,18 @@ const selectWorkflow = statement((db) =>
 /** `queries`: a transaction or a reader. @throws AppError WORKFLOW_NOT_FOUND */
 export async function loadWorkflow(
   queries: Pick<Statements, 'find'>,
-  { projectId, id }: WorkflowKey,
+  key: WorkflowKey,
 ): Promise<Workflow> {
-  const workflow = await queries.find(selectWorkflow, { projectId, id })
-  if (workflow === undefined) throw workflowNotFound(id)
+  const workflow = await findWorkflow(queries, key)
+  if (workflow === undefined) throw workflowNotFound(key.id)
   return workflow
+}
+
+export async function findWorkflow(
+  queries: Pick<Statements, 'find'>,
+  { projectId, id }: WorkflowKey,
+): Promise<Workflow | undefined> {
+  return queries.find(selectWorkflow, { projectId, id })
 }
 
 export function workflowNotFound(id: string): AppError {

@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { AppError } from '../../errors.ts'
+import { AppError, type UnknownName } from '../../errors.ts'
 import { type BodyShare, FREE_BODY_BYTES } from './body-allowance.ts'
 import { createBodyPace } from './body-pace.ts'
 import { parseJson } from './json.ts'
@@ -27,6 +27,9 @@ export const GROWTH_BYTES = 1024 * 1024
 
 type ReadBody = { value: unknown; sizeBytes: number }
 
+/** `dropped`: keys of the JSON that its value does not have. */
+type ReadJson = ReadBody & { dropped: readonly UnknownName[] }
+
 export type BodyLimits = {
   /** The limit of the decoded body. */
   maxBytes: number
@@ -40,12 +43,13 @@ export type BodyLimits = {
  * for JSON that exceeds the limits; UNSUPPORTED_MEDIA_TYPE; REQUEST_TIMEOUT; BAD_REQUEST when the
  * connection ends before the body; the errors of `share`
  */
-export async function readJson(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
+export async function readJson(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadJson> {
   const bytes = await readBytes(incoming, limits)
   const sizeBytes = bytes.length
-  const value = await parseJson(bytes)
+  const dropped: UnknownName[] = []
+  const value = await parseJson(bytes, dropped)
   freeBuffer(bytes)
-  return { value, sizeBytes }
+  return { value, sizeBytes, dropped }
 }
 
 /** Frees a large body at once: the garbage collector does not see the size of its buffer. */

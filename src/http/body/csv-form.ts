@@ -3,19 +3,20 @@
  * piece.
  */
 import { z } from 'zod'
+import { AppError, type FieldWarning, invalid } from '../../errors.ts'
 import { MAX_KEY_LENGTH } from '../../features/contacts/write/data.ts'
 import type { Core } from '../../features/core.ts'
-import {
-  isImportable,
-  MAX_COLUMNS,
-  normalizeHeader,
-} from '../../features/import-export/csv/header.ts'
+import { isImportable, normalizeHeader } from '../../features/import-export/csv/column-names.ts'
+import { MAX_COLUMNS } from '../../features/import-export/csv/header.ts'
 import { createImportFile, type ImportKind } from '../../features/import-export/import-file.ts'
+import { parseJsonText } from '../../json-text.ts'
 import type { ProjectCall } from '../route.ts'
+import { createNameCheck, type NameCheck } from '../unknown-names.ts'
 import { validate } from '../validation.ts'
 import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 
-const MAX_FILE_BYTES = 5 * 1024 * 1024
+const MIB = 1024 * 1024
+const MAX_FILE_BYTES = 5 * MIB
 /** The limit of a whole form. */
 export const MAX_CSV_FORM_BYTES = MAX_FILE_BYTES + MAX_OTHER_BYTES
 /** Characters of a file's name that are stored. */
@@ -55,17 +56,14 @@ const mappingText = z
   })
   .pipe(mapping)
 
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
+
 const optional = {
   mapping: mappingText.optional(),
   types: z.enum(['values', 'strings']).default('values'),
-  subscribed: z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .default(true),
-  resubscribe: z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .default(false),
+  subscribed: flag.optional(),
+  resubscribe: flag.default(false),
+  dryRun: flag.default(false),
 }
 
 const readFields = z.object(optional)
@@ -82,9 +80,12 @@ const described = {
     .optional()
     .meta({
       description:
-        'JSON: header -> field (`email`, `subscribed`, or a key of `data`); null leaves the column out',
+        'JSON: header -> field (`email`, `subscribed`, `unsubscribed` for a column that is filled for people who left, or a key of `data`); null leaves the column out',
       examples: ['{"E-Mail":"email","Tarif":"plan","Notes":null}'],
     }),
+  dryRun: z.enum(['true', 'false']).optional().meta({
+    description: 'true reads the whole file and counts what it would do, but changes nothing',
+  }),
 }
 
 export const contactsForm = {
@@ -96,11 +97,12 @@ export const contactsForm = {
         'values (default): a column of true, yes, false and no, or of plain decimal numbers, becomes booleans or numbers, if no cell loses a character by it or is in quotes; a field that contacts have keeps its type. strings: all data stays text',
     }),
     subscribed: z.enum(['true', 'false']).optional().meta({
-      description: 'Whether new contacts are subscribed if their row does not say; true by default',
+      description:
+        'Whether new contacts are subscribed if their row does not say; true by default. false does not record that they left. With `resubscribe`, true subscribes existing contacts too',
     }),
     resubscribe: z.enum(['true', 'false']).optional().meta({
       description:
-        'Whether rows subscribe people who left by themselves or complained; false by default: they stay unsubscribed and are counted in `keptUnsubscribedCount`',
+        'Whether rows subscribe people who left by themselves or complained; false by default: they stay unsubscribed, and `keptUnsubscribedCount` counts the rows that would have subscribed them. An existing contact is subscribed if its row says so in a column `subscribed`, or the form says `subscribed=true` and no row of the person unsubscribes',
     }),
   }),
 }
@@ -110,17 +112,30 @@ export const suppressionsForm = {
   schema: z.object(described),
 }
 
+/** An import with one of these misspelt would change other people, or all of them at once. */
+const nameRules = {
+  guarded: ['dryRun', 'mapping', 'subscribed', 'resubscribe'],
+  aliases: { dry: 'dryRun', preview: 'dryRun', simulate: 'dryRun', columns: 'mapping' },
+}
+
+const noAnswer = { answer: undefined }
+export const contactsNames = createNameCheck({ body: contactsForm.schema, ...noAnswer }, nameRules)
+export const suppressionsNames = createNameCheck(
+  { body: suppressionsForm.schema, ...noAnswer },
+  nameRules,
+)
+
 /** Undefined if the text is not JSON. */
 function parseColumns(text: string): object | null | undefined {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text) as object | null
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
 
-type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }
+type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[]; names: NameCheck }
 
 /**
  * Stores the file and queues its import; returns the id of the job. A refused file leaves nothing.
@@ -128,8 +143,8 @@ type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }
  */
 export async function takeCsv(
   core: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
-  { project, stream }: ProjectCall<unknown, unknown>,
-  { kind, fields }: Form,
+  { project, stream, reportUnknown }: ProjectCall<unknown, unknown>,
+  { kind, fields, names }: Form,
 ): Promise<string> {
   if (stream === undefined) throw new TypeError('the route does not take a stream')
   const upload = createImportFile(core, { projectId: project.id, kind })
@@ -138,15 +153,41 @@ export async function takeCsv(
       fileField: 'file',
       fields,
       maxFileBytes: MAX_FILE_BYTES,
-      refuse: ({ filename, contentType }) =>
-        contentType === 'text/csv' || /\.csv$/i.test(filename) ? undefined : 'Must be a CSV file',
+      refuse: ({ filename, contentType }) => {
+        if (contentType === 'text/csv' || filename.toLowerCase().endsWith('.csv')) return undefined
+        const isArchive = filename.toLowerCase().endsWith('.zip')
+        return isArchive ? 'Must be a CSV file: unpack the archive' : 'Must be a CSV file'
+      },
       write: upload.write,
     })
-    const { mapping = [], types, ...rules } = validate(readFields, form.fields)
+    const unknownFields = checkNames(form.unknownFields, names)
+    reportUnknown(form.unknownFields.map((name) => ({ path: [], name, known: fields })))
+    const { mapping = [], types, subscribed, ...others } = validate(readFields, form.fields)
+    const subscribesKnown = subscribed === true && others.resubscribe
+    const rules = { ...others, subscribed: subscribed ?? true, subscribesKnown }
     const filename = form.file.filename.slice(0, MAX_FILENAME_LENGTH)
-    return await upload.finish({ filename, mapping, areStrings: types === 'strings', ...rules })
+    const areStrings = types === 'strings'
+    return await upload.finish({ filename, mapping, areStrings, unknownFields, ...rules })
   } catch (error) {
     await upload.discard()
-    throw error
+    throw withSplitting(error)
   }
+}
+
+/** @throws AppError VALIDATION_ERROR for names that would make the import another one */
+function checkNames(unknownFields: readonly string[], check: NameCheck): FieldWarning[] {
+  const given = Object.fromEntries(unknownFields.map((name) => [name, '']))
+  const { ignored, refused } = check.find(given, false)
+  if (refused.length > 0) throw invalid(refused)
+  return ignored
+}
+
+/** Says how a file that is too large can be imported. */
+function withSplitting(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'PAYLOAD_TOO_LARGE') return error
+  return new AppError('PAYLOAD_TOO_LARGE', error.message, {
+    details: { maxBytes: MAX_FILE_BYTES },
+    suggestion: `At most ${MAX_FILE_BYTES / MIB} MB: split it, each part with the header row.`,
+    cause: error,
+  })
 }

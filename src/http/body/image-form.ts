@@ -31,18 +31,19 @@ export const imageForm = {
  */
 export async function takeImage(
   core: Pick<Core, 'store' | 'config' | 'now' | 'log'>,
-  { project, stream }: ProjectCall<unknown, unknown>,
+  { project, stream, reportUnknown }: ProjectCall<unknown, unknown>,
 ): Promise<UploadView> {
   if (stream === undefined) throw new TypeError('the route does not take a stream')
   const content = collect()
   try {
-    const { file } = await readMultipart(stream, {
+    const { file, unknownFields } = await readMultipart(stream, {
       fileField: 'image',
       fields: [],
       maxFileBytes: MAX_IMAGE_BYTES,
       refuse: () => undefined,
       write: async (bytes) => content.add(bytes),
     })
+    reportUnknown(unknownFields.map((name) => ({ path: [], name, known: ['image'] })))
     const { filename } = file
     return await storeImage(core, { projectId: project.id, filename, bytes: content.bytes() })
   } finally {

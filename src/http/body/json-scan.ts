@@ -18,7 +18,7 @@ export const MAX_JSON_LEVELS = 100
 /** Text values of at least this size are listed in `texts`. */
 const LISTED_TEXT_BYTES = 64
 
-type JsonScan = {
+export type JsonScan = {
   /**
    * Scans the bytes up to `end`; a text that crosses `end` is finished by the next call.
    * @throws AppError VALIDATION_ERROR 422 `too_big`, naming the field of the outermost object
@@ -28,6 +28,8 @@ type JsonScan = {
   isCutOff(): boolean
   /** Start and end of each long text value, without its quotes. */
   texts: readonly number[]
+  /** Whether a scanned name has an escape. */
+  hasEscapedName(): boolean
 }
 
 const SPACE = 0x20
@@ -46,6 +48,7 @@ export function scanJson(body: Buffer): JsonScan {
   let values = 0
   let names = 0
   let nameBytes = 0
+  let hasEscape = false
   /** Start of the text that has not ended yet, or -1. */
   let textFrom = -1
   let isWord = false
@@ -101,6 +104,7 @@ export function scanJson(body: Buffer): JsonScan {
     if (level === 1) field = { from, to }
     names += 1
     nameBytes += to - from
+    for (let part = from; part < to && !hasEscape; part += 1) hasEscape = body[part] === BACKSLASH
     if (names > MAX_JSON_NAMES) throw tooBig(`has more than ${MAX_JSON_NAMES} names`)
     if (nameBytes <= MAX_JSON_NAME_BYTES) return
     throw tooBig(`has names of more than ${MAX_JSON_NAME_BYTES} bytes in total`)
@@ -117,7 +121,7 @@ export function scanJson(body: Buffer): JsonScan {
     return invalidField(name, 'too_big', `The JSON ${fault}`)
   }
 
-  return { advance, isCutOff: () => textFrom >= 0, texts }
+  return { advance, isCutOff: () => textFrom >= 0, hasEscapedName: () => hasEscape, texts }
 }
 
 /**

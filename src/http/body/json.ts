@@ -4,13 +4,18 @@
  * as attachments, are cut out, decoded piece by piece, and inserted into the value that was parsed
  * without them. Measured with 50 MB: JSON.parse of the whole blocks for 60 to 150 ms, each step for
  * less than 30 ms. Keys named `__proto__` are dropped, because copying them changes an object's
- * prototype.
+ * prototype, and their places are told.
  */
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
-import { isEscaped, scanJson } from './json-scan.ts'
+import { AppError, type UnknownName } from '../../errors.ts'
+import { parseJsonText } from '../../json-text.ts'
+import { isEscaped, type JsonScan, scanJson } from './json-scan.ts'
+
+const PROTOTYPE_KEY = '__proto__'
+/** Further ones are dropped without being told. */
+const MAX_DROPPED = 20
 
 /** Smaller bodies are parsed in one step. */
 const LARGE_BYTES = 2 * 1024 * 1024
@@ -22,15 +27,19 @@ const BACKSLASH = 0x5c
 /** \uXXXX */
 const LONGEST_ESCAPE = 6
 
-/** @throws AppError VALIDATION_ERROR: 400 for invalid JSON, 422 for JSON that exceeds the limits */
-export async function parseJson(given: Buffer): Promise<unknown> {
+/**
+ * Adds the places of dropped keys to `dropped`.
+ * @throws AppError VALIDATION_ERROR: 400 for invalid JSON, 422 for JSON that exceeds the limits
+ */
+export async function parseJson(given: Buffer, dropped: UnknownName[] = []): Promise<unknown> {
   if (given.length === 0) throw malformed('The body is empty.')
   const body = withoutByteOrderMark(given)
   if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
-  if (body.length >= LARGE_BYTES) return parseInPieces(body)
-  scanJson(body).advance(body.length)
-  const value = parseText(body.toString('utf8'))
-  dropPrototypeKeys(value)
+  if (body.length >= LARGE_BYTES) return parseInPieces(body, dropped)
+  const scan = scanJson(body)
+  scan.advance(body.length)
+  const value = parseText(body.toString('utf8'), scan)
+  if (hasPrototypeKey(value)) dropPrototypeKeys(value, dropped)
   return value
 }
 
@@ -39,7 +48,7 @@ function withoutByteOrderMark(body: Buffer): Buffer {
   return hasByteOrderMark ? body.subarray(3) : body
 }
 
-async function parseInPieces(body: Buffer): Promise<unknown> {
+async function parseInPieces(body: Buffer, dropped: UnknownName[]): Promise<unknown> {
   const scan = scanJson(body)
   for (let end = 0; end < body.length; ) {
     end = Math.min(end + STEP_BYTES, body.length)
@@ -51,9 +60,9 @@ async function parseInPieces(body: Buffer): Promise<unknown> {
   const marker = randomBytes(9).toString('base64')
   const text = await cutTexts(body, scan.texts, marker)
   const texts = await decodeTexts(body, scan.texts)
-  const value = parseText(text)
+  const value = parseText(text, scan)
   await setImmediate()
-  dropPrototypeKeys(value)
+  if (hasPrototypeKey(value)) dropPrototypeKeys(value, dropped)
   await setImmediate()
   return insertTexts(value, { marker, texts })
 }
@@ -122,19 +131,40 @@ function decode(body: Buffer, from: number, to: number): string {
   return parseText(`"${body.toString('utf8', from, to)}"`) as string
 }
 
-function parseText(text: string): unknown {
+/** The scan says whether a name has an escape, so that the text is not searched again. */
+function parseText(text: string, scan?: Pick<JsonScan, 'hasEscapedName'>): unknown {
   try {
-    return JSON.parse(text)
+    return scan?.hasEscapedName() ? parseJsonText(text) : JSON.parse(text)
   } catch (error) {
     throw malformed('The body is not valid JSON.', error)
   }
 }
 
-/** Removes keys that would change an object's prototype when copied. */
-function dropPrototypeKeys(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return
-  if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
-  for (const part of Object.values(value)) dropPrototypeKeys(part)
+function hasPrototypeKey(value: unknown): boolean {
+  if (!isObject(value)) return false
+  return Object.hasOwn(value, PROTOTYPE_KEY) || Object.values(value).some(hasPrototypeKey)
+}
+
+/** Removes keys that would change an object's prototype when copied. `path`: of the value; a copy is kept. */
+function dropPrototypeKeys(value: unknown, dropped: UnknownName[], path: string[] = []): void {
+  if (!isObject(value)) return
+  if (Object.hasOwn(value, PROTOTYPE_KEY)) {
+    Reflect.deleteProperty(value, PROTOTYPE_KEY)
+    if (dropped.length < MAX_DROPPED) {
+      dropped.push({ path: [...path], name: PROTOTYPE_KEY, known: [] })
+    }
+  }
+  for (const name in value) {
+    const part = value[name]
+    if (!isObject(part)) continue
+    path.push(name)
+    dropPrototypeKeys(part, dropped, path)
+    path.pop()
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 type Cut = { marker: string; texts: readonly string[] }
@@ -144,9 +174,8 @@ function insertTexts(value: unknown, cut: Cut): unknown {
   if (typeof value === 'string') {
     return value.startsWith(cut.marker) ? cut.texts[Number(value.slice(cut.marker.length))] : value
   }
-  if (typeof value !== 'object' || value === null) return value
-  const parts = value as Record<string, unknown>
-  for (const [name, part] of Object.entries(parts)) parts[name] = insertTexts(part, cut)
+  if (!isObject(value)) return value
+  for (const [name, part] of Object.entries(value)) value[name] = insertTexts(part, cut)
   return value
 }
 

@@ -13,7 +13,7 @@ import type { BodyStream } from './body-stream.ts'
 export type FormOptions = {
   /** The name of the field with the file. */
   fileField: string
-  /** The names of the text fields to return; others are skipped. */
+  /** The names of the text fields to return; of others only the names are returned. */
   fields: readonly string[]
   maxFileBytes: number
   /** The reason to refuse a file, if there is one. */
@@ -29,7 +29,12 @@ type FormFile = {
   contentType: string
 }
 
-type MultipartForm = { file: FormFile; fields: Record<string, string> }
+type MultipartForm = {
+  file: FormFile
+  fields: Record<string, string>
+  /** Names of text fields that the form does not have, shortened. */
+  unknownFields: string[]
+}
 
 const MAX_FIELD_BYTES = 256 * 1024
 const MAX_PARTS = 20
@@ -92,11 +97,15 @@ type FormState = {
   options: FormOptions
   file: { info: FormFile; stream: Readable; written: Promise<void> } | undefined
   fields: Map<string, string>
+  unknownFields: Set<string>
   faults: FieldError[]
 }
 
 function openForm(parser: InstanceType<typeof Busboy>, options: FormOptions): Form {
-  const state: FormState = { options, file: undefined, fields: new Map(), faults: [] }
+  const state: FormState = {
+    ...{ options, file: undefined, fields: new Map(), faults: [] },
+    unknownFields: new Set(),
+  }
   const { promise: parsed, resolve, reject } = Promise.withResolvers<void>()
   let hasFailed = false
   let goOn: (() => void) | undefined
@@ -178,31 +187,40 @@ async function writeFile(stream: Readable, { maxFileBytes, write }: FormOptions)
 
 type FieldPart = { name: string | undefined; value: string; isCut: boolean }
 
-function takeField({ options, fields, faults }: FormState, part: FieldPart): void {
+function takeField({ options, fields, unknownFields, faults }: FormState, part: FieldPart): void {
   const { name, value, isCut } = part
   if (name === options.fileField) faults.push(wrong(name, 'Must be a file, with a filename'))
-  else if (name === undefined || !options.fields.includes(name)) return
+  else if (name === undefined) return
+  else if (!options.fields.includes(name)) unknownFields.add(shorten(name))
   else if (fields.has(name)) faults.push(wrong(name, 'Given twice'))
   else if (isCut) faults.push(wrong(name, `Longer than ${MAX_FIELD_BYTES} bytes`, 'too_big'))
   else fields.set(name, value)
 }
 
 /** @throws AppError VALIDATION_ERROR */
-function finish({ options, file, fields, faults }: FormState): MultipartForm {
+function finish({ options, file, fields, unknownFields, faults }: FormState): MultipartForm {
   const { fileField } = options
   if (file === undefined && !faults.some(({ field }) => field === fileField)) {
     faults.push({ ...wrong(fileField, 'Required', 'invalid_type'), received: 'undefined' })
   }
   if (file === undefined || faults.length > 0) throw invalid(faults)
-  return { file: file.info, fields: Object.fromEntries(fields) }
+  return {
+    file: file.info,
+    fields: Object.fromEntries(fields),
+    unknownFields: [...unknownFields],
+  }
 }
 
 function wrong(name: string | undefined, message: string, code = 'custom'): FieldError {
-  return { field: (name ?? '').slice(0, SHOWN_NAME_LENGTH), message, code }
+  return { field: shorten(name ?? ''), message, code }
+}
+
+function shorten(name: string): string {
+  return name.slice(0, SHOWN_NAME_LENGTH).toWellFormed()
 }
 
 function unknown(name: string | undefined): FieldError {
-  return wrong(name, 'There is no such field', 'unrecognized_keys')
+  return wrong(name, 'There is no such field', 'unrecognized')
 }
 
 function ignore(): void {

@@ -13,8 +13,6 @@ export const activityExamples: Examples = {
           id: '0199a7c0-0000-7000-8000-000000000014',
           type: 'event.triggered',
           timestamp: '2026-11-22T09:30:00.000Z',
-          contactEmail: 'ann@example.org',
-          contactId: '0199a7c0-0000-7000-8000-000000000003',
           metadata: {
             eventName: 'page viewed',
             eventData: {
@@ -41,6 +39,7 @@ export const activityExamples: Examples = {
       ],
       cursor: null,
       hasMore: false,
+      total: 2,
     },
   },
   'GET /activity/stats': {
@@ -85,6 +84,7 @@ export const activityExamples: Examples = {
         'workflow.started',
         'workflow.completed',
         'workflow.email.scheduled',
+        'workflow.execution.active',
       ],
     },
   },

@@ -6,8 +6,7 @@ export const campaignComposingExamples: Examples = {
       subject: 'Your order {{ order }}',
       body: '<table><tr><td>Thank you, {{ name }}.</td></tr></table>',
       type: 'TRANSACTIONAL',
-      contactId: '0199a7c0-0000-7000-8000-000000000003',
-      data: { order: 'A-7' },
+      data: { name: 'Ann', order: 'A-7' },
     },
     status: 200,
     response: {
@@ -16,6 +15,7 @@ export const campaignComposingExamples: Examples = {
       text: 'Thank you, Ann.',
       sizeBytes: 48,
       warnings: [],
+      unknownFields: [],
     },
   },
   'POST /campaigns/:id/check': {
@@ -28,6 +28,13 @@ export const campaignComposingExamples: Examples = {
           severity: 'warning',
           message: '1 link to this machine, which no recipient can open: http://localhost:…',
           fix: 'Set `base_url` to the public address of the server, and use public addresses in the text.',
+        },
+        {
+          code: 'everybody',
+          severity: 'info',
+          message:
+            'The audience is everybody: the campaign goes to the only contact that can get it.',
+          fix: 'If it is meant for some of them, set audienceType to SEGMENT or FILTERED.',
         },
       ],
     },

@@ -38,12 +38,12 @@ export const campaignFiguresExamples: Examples = {
     params,
     query: { outcome: 'bounced' },
     status: 200,
-    response: { data: [], cursor: null, hasMore: false },
+    response: { data: [], cursor: null, hasMore: false, total: 0 },
   },
   'GET /campaigns/:id/recipients/export': {
     params,
     status: 200,
-    response: 'emailId,contactId,email,occurredAt,status,reason\r\n',
+    response: 'emailId,contactId,email,occurredAt,status,reason,openedAt,clickedAt,clicks\r\n',
   },
   'GET /campaigns/:id/links': {
     params,

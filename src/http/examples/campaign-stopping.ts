@@ -29,6 +29,7 @@ export const campaignStoppingExamples: Examples = {
   },
   'POST /campaigns/:id/retry-failed': {
     params,
+    request: {},
     status: 200,
     response: { success: true, retried: 0, data: { retried: 0 } },
   },

@@ -5,7 +5,7 @@ export const campaignExample = {
   description: null,
   subject: 'Hello {{ name }}',
   body: '<p>Hello {{ name }}, spring is here.</p>',
-  from: 'news@example.com',
+  from: 'hello@example.test',
   fromName: null,
   replyTo: null,
   type: 'MARKETING',

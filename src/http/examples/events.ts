@@ -4,7 +4,6 @@ export const eventExamples: Examples = {
   'POST /events/track': {
     request: {
       name: 'page viewed',
-      contactId: '0199a7c0-0000-7000-8000-000000000003',
       data: {
         path: '/pricing',
       },
@@ -13,7 +12,7 @@ export const eventExamples: Examples = {
     response: {
       projectId: '0199a7c0-0000-7000-8000-000000000001',
       name: 'page viewed',
-      contactId: '0199a7c0-0000-7000-8000-000000000003',
+      contactId: null,
       emailId: null,
       data: {
         path: '/pricing',
@@ -50,6 +49,7 @@ export const eventExamples: Examples = {
       ],
       cursor: null,
       hasMore: false,
+      total: 1,
     },
   },
   'GET /events/stats': {
@@ -89,17 +89,6 @@ export const eventExamples: Examples = {
     status: 200,
     response: {
       events: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000014',
-          name: 'page viewed',
-          data: {
-            path: '/pricing',
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          contactId: '0199a7c0-0000-7000-8000-000000000003',
-          emailId: null,
-          createdAt: '2026-11-22T09:30:00.000Z',
-        },
         {
           id: '0199a7c0-0000-7000-8000-000000000013',
           name: 'order placed',

@@ -21,7 +21,9 @@ const shop = {
   ...billing,
   tracking: 'MARKETING_ONLY',
   language: 'pt-BR',
+  postalAddress: 'Shop Ltd, 1 Main Street, Springfield',
   submissionTemplates: false,
+  onTemplateFault: 'refuse',
   publicKeyMayUpdate: false,
   role: 'OWNER',
   createdAt: '2026-11-21T12:00:00.000Z',
@@ -34,6 +36,7 @@ const letters = {
   name: 'Letters',
   tracking: 'ENABLED',
   language: 'en',
+  postalAddress: null,
 }
 
 const summary = {
@@ -51,7 +54,10 @@ export const projectExamples: Examples = {
   },
   'PATCH /users/@me/projects/:id': {
     params: { id: '0199a7c0-0000-7000-8000-000000000001' },
-    request: { name: 'Shop', tracking: 'MARKETING_ONLY', language: 'pt-BR' },
+    request: {
+      ...{ name: 'Shop', tracking: 'MARKETING_ONLY', language: 'pt-BR' },
+      postalAddress: 'Shop Ltd, 1 Main Street, Springfield',
+    },
     status: 200,
     response: shop,
   },

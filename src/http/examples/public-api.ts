@@ -4,7 +4,9 @@ export const publicApiExamples: Examples = {
   'POST /v1/send': {
     request: {
       to: 'Ann <ann@example.org>',
-      template: '0199a7c0-0000-7000-8000-000000000010',
+      from: 'Shop <hello@example.test>',
+      subject: 'Your order {{ order }}',
+      body: '<p>Thank you, {{ name }}.</p>',
       data: {
         order: {
           value: '66',

@@ -73,7 +73,7 @@ export const webhookExamples: Examples = {
     params: { id: ENDPOINT },
     query: { status: 'SUCCEEDED' },
     status: 200,
-    response: { data: [delivery], cursor: null, hasMore: false },
+    response: { data: [delivery], cursor: null, hasMore: false, total: 1 },
   },
   'POST /webhooks/endpoints/:id/deliveries/:deliveryId/replay': {
     params: { id: ENDPOINT, deliveryId: '0199a7c0-0000-7000-8000-000000000704' },

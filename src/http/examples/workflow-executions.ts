@@ -150,6 +150,7 @@ export const workflowExecutionExamples: Examples = {
   },
   'POST /workflows/:id/executions/cancel-all': {
     params,
+    request: {},
     status: 200,
     response: { cancelled: 0 },
   },

@@ -96,6 +96,8 @@ export const workflowExamples: Examples = {
       page: 1,
       pageSize: 20,
       totalPages: 1,
+      cursor: null,
+      hasMore: false,
     },
   },
   'GET /workflows/fields': {
@@ -184,10 +186,10 @@ export const workflowExamples: Examples = {
     params,
     request: {
       steps: [
-        { id: trigger.id, type: 'TRIGGER', name: 'signed up', config: {} },
+        { id: 'start', type: 'TRIGGER', name: 'signed up' },
         { id: update.id, type: 'UPDATE_CONTACT', name: 'Greeted', config: update.config },
       ],
-      transitions: [{ fromStepId: trigger.id, toStepId: update.id }],
+      transitions: [{ fromStepId: 'start', toStepId: update.id }],
     },
     status: 200,
     response: {
@@ -199,6 +201,7 @@ export const workflowExamples: Examples = {
         { ...trigger, ...without, outgoingTransitions: [toUpdate], ...times },
         { ...update, name: 'Greeted', ...without, incomingTransitions: [toUpdate], ...times },
       ],
+      ids: { start: trigger.id },
     },
   },
   'POST /workflows/:id/duplicate': {

@@ -109,13 +109,21 @@ function withoutProject(query: Exchange['query'], id: string): Exchange['query']
 }
 
 /** @throws AppError CONFLICT during a reset, PROJECT_DISABLED */
-function refuseForState({ route }: Exchange, caller: Caller): void {
+function refuseForState(exchange: Exchange, caller: Caller): void {
+  const { route } = exchange
   const project = projectOf(caller)
   if (project === null || route.callers === 'anyone') return
+  if (isLeaving(exchange, caller)) return
   if (project.resetSince !== null && ruleOf(route.callers).isData) throw underReset()
   // A reset alone disables the project without a reason.
   const isRefused = project.resetSince === null || project.disabledReason !== null
-  if (project.isDisabled && isRefused && route.method !== 'GET') throw projectDisabled(project)
+  if (project.isDisabled && isRefused && !route.isRead) throw projectDisabled(project)
+}
+
+/** A member who removes the own membership may do so whatever state the project is in. */
+function isLeaving({ route, params }: Exchange, caller: Caller): boolean {
+  const isRemoval = route.method === 'DELETE' && params.userId !== undefined
+  return isRemoval && caller.kind === 'member' && params.userId?.toLowerCase() === caller.user.id
 }
 
 function underReset(): AppError {

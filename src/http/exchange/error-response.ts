@@ -1,6 +1,7 @@
 /**
  * Turns errors into HTTP responses: the error envelope, and under `/v1/` also the fields of the older
- * error body. Details of errors that are not an `AppError` go to the log only.
+ * error body. Paths and methods that do not exist have these everywhere: a client whose base address is wrong
+ * shows its `message`, which has the hint. Details of errors that are not an `AppError` go to the log only.
  */
 import { formatInstant } from '../../clock.ts'
 import { AppError, describeError } from '../../errors.ts'
@@ -70,8 +71,11 @@ function errorBody(error: AppError, context: ResponseContext): Record<string, un
     },
     timestamp: formatInstant(context.at),
   }
-  if (!context.isPublicApi) return envelope
-  return { ...envelope, code: error.status, message: error.message, time: context.at }
+  const isLost = error.details?.resource === 'path' || error.status === 405
+  if (!context.isPublicApi && !isLost) return envelope
+  const { message, suggestion } = error
+  const shown = isLost && suggestion !== undefined ? `${message} ${suggestion}` : message
+  return { ...envelope, code: error.status, message: shown, time: context.at }
 }
 
 function retryAfterSeconds(error: AppError): number | undefined {

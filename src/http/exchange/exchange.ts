@@ -2,9 +2,10 @@
  * The state of a request, from routing to the end of its response, and the record of the request:
  * counters, and a line in the request log.
  */
+
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AppError } from '../../errors.ts'
+import type { AppError, FieldWarning } from '../../errors.ts'
 import { type Caller, callerName, projectOf } from '../../features/accounts/callers/caller.ts'
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
@@ -18,7 +19,10 @@ import { type AddressList, addressNetwork, clientAddress } from '../server/clien
 import { waitingClient } from '../server/client-gone.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
 import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
+import { type Coding, chooseCoding } from './compression/coding.ts'
+import type { Compressor } from './compression/compress.ts'
 import type { FindOtherHost } from './own-host.ts'
+import { isFromOtherSite } from './same-origin.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The windows of keys and those of users who have logged in. */
@@ -38,6 +42,7 @@ export type ExchangeDeps = {
   /** The memory for answers. */
   answers: AnswerAllowance
   requestLog: Pick<RequestLog, 'record'>
+  compressor: Compressor
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
 }
@@ -67,9 +72,13 @@ export type Exchange = RoutedRequest & {
   /** Work that runs and reads for the answer. */
   readers: number
   stream: BodyStream | undefined
+  /** In which the answer is sent; undefined: as it is. */
+  coding: Coding | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
   cookies: string[]
+  /** For an answer that is a JSON object. */
+  warnings: FieldWarning[]
   /**
    * Runs `act` so that its slow work waits in the line of the caller's project and delays no other
    * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks.
@@ -111,8 +120,10 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     answer: undefined,
     readers: 0,
     stream: undefined,
+    coding: route.isCompressed ? codingOf(incoming, route) : undefined,
     headers,
     cookies: [],
+    warnings: [],
     within: withinLine(request, addressNetwork(address)),
   }
   const { takesStream } = route
@@ -212,7 +223,8 @@ function toLogEntry(
   exchange: Exchange,
   { status, sizeBytes, error, durationMs }: SentResponse & { durationMs: number },
 ) {
-  const { id, incoming, path, caller, address, requestBytes, stream, receivedAt } = exchange
+  const { id, incoming, path, caller, address, requestBytes, stream, receivedAt, warnings } =
+    exchange
   return {
     id,
     method: incoming.method ?? 'GET',
@@ -225,9 +237,25 @@ function toLogEntry(
     ip: address,
     userAgent: incoming.headers['user-agent'] ?? null,
     errorCode: error?.code ?? null,
-    errorMessage: error?.message ?? null,
+    errorMessage: error?.message ?? warningText(warnings),
     requestSizeBytes: stream?.sizeBytes() ?? requestBytes,
     responseSizeBytes: sizeBytes,
     createdAt: receivedAt,
   }
+}
+
+/** The first warning, as one line of the log. */
+function warningText([first, ...others]: readonly FieldWarning[]): string | null {
+  if (first === undefined) return null
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return `${first.field}: ${first.message}${more}`
+}
+
+/** A page of another site that makes the browser of a user ask again and again learns nothing from the lengths. */
+function codingOf(
+  incoming: IncomingMessage,
+  { callers }: Pick<Route, 'callers'>,
+): ReturnType<typeof chooseCoding> {
+  if (callers !== 'anyone' && isFromOtherSite(incoming)) return undefined
+  return chooseCoding(incoming.headers['accept-encoding'])
 }

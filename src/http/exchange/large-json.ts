@@ -18,9 +18,9 @@ export function largeJson(status: number, value: unknown): HttpResponse {
   const first = chunks.next().value ?? ''
   const second = chunks.next().value
   const { headers } = json(status, null)
-  if (second === undefined) return { status, headers, body: first }
+  if (second === undefined) return { status, headers, value, body: first }
   const heldBytes = 2 * lengthOf(value)
-  return { status, headers, body: streamChunks([first, second], chunks), heldBytes }
+  return { status, headers, value, body: streamChunks([first, second], chunks), heldBytes }
 }
 
 async function* streamChunks(

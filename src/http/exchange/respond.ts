@@ -7,7 +7,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { AppError } from '../../errors.ts'
+import { AppError, type FieldWarning, invalid, type UnknownName } from '../../errors.ts'
 import { projectOf } from '../../features/accounts/callers/caller.ts'
 import { nextTurn } from '../../features/loop-turns.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
@@ -23,8 +23,10 @@ import {
   respondAndLinger,
   sendContinueFor,
 } from '../server/unread-body.ts'
+import { judgeNames, wantsStrict } from '../unknown-names.ts'
 import { admit, admitAfterBody } from './admission.ts'
 import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
+import { COMPRESSION_BYTES } from './compression/compress-pieces.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
   answerOf,
@@ -39,6 +41,7 @@ import {
 import { idempotentPath } from './key-rights.ts'
 import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
 import { toStream } from './response-stream.ts'
+import { withWarnings } from './warnings.ts'
 
 /** The forms of the hosted pages have one short field. */
 const MAX_FORM_BYTES = 16 * 1024
@@ -103,13 +106,20 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   // After the idempotency key: a repeated request gets its first response even if the disk is full.
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
+  if (wantsStrict(incoming)) exchange.headers['preference-applied'] = 'handling=strict'
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
   if (route.body !== undefined) await admitAfterBody(deps, exchange)
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
   const { answerBytes, answerLimits } = route
-  if (answerBytes > 0) await answerOf(deps, exchange).reserve(answerBytes, answerLimits)
+  if (answerBytes > 0) {
+    const bytes = answerBytes + compressionBytes(exchange)
+    await answerOf(deps, exchange).reserve(bytes, answerLimits)
+  }
   const call = toCall(deps, exchange, { body, idempotencyKey })
-  return whileReading(exchange, () => exchange.within(() => runInTurn(exchange, call)))
+  const response = await whileReading(exchange, () =>
+    exchange.within(() => runInTurn(exchange, call)),
+  )
+  return withWarnings(response, exchange.warnings)
 }
 
 /** Work that reads much waits for its turn, and does not begin for a client that has left by then. */
@@ -170,8 +180,9 @@ async function takeJson(
   maxBytes: number,
 ): Promise<unknown> {
   const limits = bodyLimits(deps, exchange, maxBytes)
-  const { value, sizeBytes } = await readJson(exchange.incoming, limits)
+  const { value, sizeBytes, dropped } = await readJson(exchange.incoming, limits)
   exchange.requestBytes = sizeBytes
+  if (dropped.length > 0) reportUnknown(exchange, dropped)
   return value
 }
 
@@ -204,15 +215,39 @@ function toCall(
     readJson: (maxBytes) => takeJson(deps, exchange, maxBytes),
     reserve: (bytes) => reserve(deps, exchange, bytes),
     idempotencyKey,
+    warn: (warning) => addWarning(exchange, warning),
+    warnings: exchange.warnings,
+    reportUnknown: (names) => reportUnknown(exchange, names),
     caller,
   }
 }
 
+/** @throws AppError VALIDATION_ERROR if the client wants them refused */
+function reportUnknown(exchange: Exchange, names: readonly UnknownName[]): void {
+  const { ignored, refused } = judgeNames(names, wantsStrict(exchange.incoming))
+  if (refused.length > 0) throw invalid(refused)
+  for (const warning of ignored) addWarning(exchange, warning)
+}
+
+/** Work that is done again after a conflict says the same. */
+function addWarning({ warnings }: Exchange, warning: FieldWarning): void {
+  const isSaid = warnings.some(
+    ({ field, message }) => field === warning.field && message === warning.message,
+  )
+  if (!isSaid) warnings.push(warning)
+}
+
 /** A call that has changed something answers its result: the memory is counted, and the call does not wait. */
-async function reserve(deps: ExchangeDeps, exchange: Exchange, bytes: number): Promise<void> {
+async function reserve(deps: ExchangeDeps, exchange: Exchange, wanted: number): Promise<void> {
+  const bytes = wanted + compressionBytes(exchange)
   const answer = answerOf(deps, exchange)
   if (currentOwner().hasChanged === true) answer.resize(bytes)
   else await answer.reserve(bytes, exchange.route.answerLimits)
+}
+
+/** What compressing the answer takes beside it. */
+function compressionBytes({ coding }: Exchange): number {
+  return coding === undefined ? 0 : COMPRESSION_BYTES
 }
 
 /** The body for a handler that reads it: it ends only if the caller may still call the route by then. */
@@ -235,14 +270,16 @@ async function finish(
   error?: AppError,
 ): Promise<Response> {
   const { headers, incoming } = exchange
-  const { status, body } = inPieces(exchange, response)
+  const packed = exchange.route.isCompressed ? await compressed(deps, exchange, response) : response
+  const sent = inPieces(exchange, packed)
+  const { status, body } = sent
   if (deps.stopping.aborted) headers.connection = 'close'
-  Object.assign(headers, response.headers)
-  const cookies = [...exchange.cookies, ...(response.cookies ?? [])]
+  Object.assign(headers, sent.headers)
+  const cookies = [...exchange.cookies, ...(sent.cookies ?? [])]
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const sizeBytes = Buffer.byteLength(body)
     recordRequest(deps, exchange, { status, sizeBytes, error })
-    keepShare(deps, exchange, response.heldBytes ?? sizeBytes)
+    keepShare(deps, exchange, sent.heldBytes ?? sizeBytes)
     if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, cookies, body })
     const content = [204, 304].includes(status) ? null : body
     return new Response(content, { status, headers: all(headers, cookies) })
@@ -253,7 +290,7 @@ async function finish(
     recordRequest(deps, exchange, { status, sizeBytes: 0, error })
     return new Response(null, { status, headers: all(headers, cookies) })
   }
-  if (response.heldBytes !== undefined) keepShare(deps, exchange, response.heldBytes)
+  if (sent.heldBytes !== undefined) keepShare(deps, exchange, sent.heldBytes)
   const stream = toStream(body, {
     onEnd({ sizeBytes, error: thrown }) {
       const failure = thrown === undefined ? undefined : toAppError(thrown)
@@ -265,6 +302,17 @@ async function finish(
     nextTurn: () => exchange.within(nextTurn),
   })
   return new Response(stream, { status, headers: all(headers, cookies) })
+}
+
+/** The answer to HEAD that has no length has the header fields alone. */
+function compressed(
+  { compressor }: ExchangeDeps,
+  { coding, incoming }: Exchange,
+  response: HttpResponse,
+): HttpResponse | Promise<HttpResponse> {
+  const isWhole = typeof response.body === 'string' || response.body instanceof Uint8Array
+  if (incoming.method === 'HEAD' && !isWhole) return compressor.describe(response, coding)
+  return compressor.compress(response, coding)
 }
 
 /** Octets that are too long to be sent as a whole become pieces, with their length in a header. */

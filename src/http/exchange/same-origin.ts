@@ -9,15 +9,21 @@ import { AppError } from '../../errors.ts'
 const OWN_SITES = ['same-origin', 'none']
 
 /** @throws AppError FORBIDDEN */
-export function refuseCrossSite({ headers }: IncomingMessage, baseUrl: string): void {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) {
-    if (!OWN_SITES.includes(String(site))) throw crossSite()
+export function refuseCrossSite(incoming: IncomingMessage, baseUrl: string): void {
+  const { headers } = incoming
+  if (headers['sec-fetch-site'] !== undefined) {
+    if (isFromOtherSite(incoming)) throw crossSite()
     return
   }
   const { origin } = headers
   if (origin === undefined) return
   if (origin !== new URL(baseUrl).origin && !isOwnHost(origin, headers.host)) throw crossSite()
+}
+
+/** Whether a browser says that a page of another site asks, for example by a link. */
+export function isFromOtherSite({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const site = headers['sec-fetch-site']
+  return site !== undefined && !OWN_SITES.includes(String(site))
 }
 
 /** Whether the origin is of the host that the request itself was sent to. */

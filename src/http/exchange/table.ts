@@ -26,12 +26,26 @@ export function jsonOrTable(
   value: object,
   toTable: () => Table,
 ): HttpResponse {
-  if (prefers(CSV_TYPE, accept)) return csv(toTable())
-  const plain = largeJson(200, value)
-  return { ...plain, headers: { ...plain.headers, ...VARY } }
+  if (prefers(CSV_TYPE, accept)) return csvResponse(toTable())
+  return varyingByType(largeJson(200, value))
 }
 
-function csv({ name, columns, rows }: Table): HttpResponse {
+/** A response that clients who prefer CSV get as a table. */
+export function varyingByType(response: HttpResponse): HttpResponse {
+  return { ...response, headers: { ...response.headers, ...VARY } }
+}
+
+/** A table of one row: the fields of a record, and those of objects in it as `object.field`. */
+export function recordTable(name: string, record: object): Table {
+  const cells = Object.entries(record).flatMap(([field, value]): [string, unknown][] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).map(([inner, own]) => [`${field}.${inner}`, own])
+      : [[field, value]],
+  )
+  return { name, columns: cells.map(([column]) => column), rows: [Object.fromEntries(cells)] }
+}
+
+export function csvResponse({ name, columns, rows }: Table): HttpResponse {
   const records = rows.map((row) => columns.map((column) => toCell(row[column])))
   return {
     status: 200,

@@ -1,14 +1,14 @@
 /**
  * The guide: README.md and the pages of `src/docs`, each rendered at its first request and then cached.
  * The Markdown files link to each other by file names; here these links become addresses of the
- * guide.
+ * guide. Each page has the list of all pages by task, and its own contents.
  */
 import { html, raw } from 'hono/html'
-import { listAssets, readAsset } from '../../config/assets.ts'
 import type { Html } from '../pages/phrase.ts'
-import { renderMarkdown } from './render-markdown.ts'
+import { addressOf, type GuideList, listGuide, listPageNames, readPage } from './guide-pages.ts'
+import { type Heading, renderMarkdown } from './render-markdown.ts'
 
-type GuidePage = { title: string; content: Html }
+type GuidePage = { title: string; content: Html; side: Html }
 
 type Guide = {
   /**
@@ -18,48 +18,63 @@ type Guide = {
   page(name: string | null): Promise<GuidePage> | undefined
 }
 
-const GUIDE_PATH = '/docs/guide'
-
-const FOLDER = 'guide/pages'
-const README = 'guide/README.md'
+const TITLE_END = '</h1>\n'
+/** A page with fewer sections needs no contents. */
+const MIN_SECTIONS = 3
 
 export function createGuide(): Guide {
-  const pages = new Map<string, Promise<GuidePage>>()
+  const pages = new Map<string | null, Promise<GuidePage>>()
   return {
     page: (name) => {
-      const asset = name === null ? README : `${FOLDER}/${name}.md`
-      const known = pages.get(asset)
+      const known = pages.get(name)
       if (known !== undefined) return known
-      if (name !== null && !listNames().includes(name)) return undefined
-      const rendered = renderPage(asset)
-      pages.set(asset, rendered)
+      if (name !== null && !listPageNames().includes(name)) return undefined
+      const rendered = renderPage(name)
+      pages.set(name, rendered)
       return rendered
     },
   }
 }
 
-async function renderPage(asset: string): Promise<GuidePage> {
-  const markdown = readAsset(asset).toString('utf8')
-  const page = await renderMarkdown(markdown, resolveLink)
-  const links = listNames().map(
-    (name) => html`<li><a href="${GUIDE_PATH}/${name}">${name.replaceAll('-', ' ')}</a></li>`,
-  )
-  const content = html`${raw(page.html)}
-<nav><ul>
-<li><a href="${GUIDE_PATH}">overview</a></li>
-${links}
-<li><a href="/docs">API</a></li>
-</ul></nav>`
-  return { title: page.title, content }
+async function renderPage(name: string | null): Promise<GuidePage> {
+  const { title, html: body, sections } = await renderMarkdown(readPage(name), resolveLink)
+  const end = body.indexOf(TITLE_END) + TITLE_END.length
+  const [heading, rest] = [body.slice(0, end), body.slice(end)]
+  const content = html`${raw(heading)}${showContents(sections)}${raw(rest)}`
+  return { title, content, side: showSide(listGuide(), addressOf(name)) }
 }
 
-function listNames(): string[] {
-  return listAssets(FOLDER).map((asset) => asset.slice(FOLDER.length + 1, -'.md'.length))
+/** The list stands twice: at the side of a wide window, and folded above the page of a narrow one. */
+function showSide(list: GuideList, current: string): Html {
+  const links = list.map(
+    ({ title, pages }) => html`<h2>${title}</h2>
+<ul>
+${pages.map(({ href, title }) => html`<li>${showLink(href, { title, isCurrent: href === current })}</li>\n`)}</ul>
+`,
+  )
+  return html`<nav class="pages" aria-label="Guide">${links}</nav>
+<details class="pages"><summary>Pages of the guide</summary><nav aria-label="Guide">${links}</nav></details>
+`
+}
+
+function showLink(href: string, { title, isCurrent }: { title: string; isCurrent: boolean }): Html {
+  return isCurrent
+    ? html`<a href="${href}" aria-current="page">${title}</a>`
+    : html`<a href="${href}">${title}</a>`
+}
+
+function showContents(sections: readonly Heading[]): Html | '' {
+  if (sections.length < MIN_SECTIONS) return ''
+  const items = sections.map(
+    ({ slug, content }) => html`<li><a href="#${slug}">${raw(content)}</a></li>\n`,
+  )
+  return html`<details class="contents"><summary>On this page</summary><nav aria-label="On this page"><ul>
+${items}</ul></nav></details>
+`
 }
 
 /** `contacts.md#import` and `src/docs/contacts.md` -> `/docs/guide/contacts`; other links stay. */
 function resolveLink(href: string): string {
   const [, name, anchor = ''] = /^(?:\.\.\/\.\.\/|src\/docs\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? []
-  if (name === undefined) return href
-  return name === 'README' ? `${GUIDE_PATH}${anchor}` : `${GUIDE_PATH}/${name}${anchor}`
+  return name === undefined ? href : `${addressOf(name === 'README' ? null : name)}${anchor}`
 }

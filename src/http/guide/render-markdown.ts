@@ -4,7 +4,11 @@
  */
 import { escapeHtml } from '../../mail/template/characters.ts'
 
-type RenderedPage = { title: string; html: string }
+/** `content`: HTML without links. */
+export type Heading = { slug: string; content: string }
+
+/** `sections`: the headings of the second level. */
+type RenderedPage = { title: string; html: string; sections: Heading[] }
 
 /** `resolveLink` turns a link of the page into an address that this server has. */
 export async function renderMarkdown(
@@ -14,6 +18,7 @@ export async function renderMarkdown(
   const { Marked } = await import('marked')
   const slugs = createSlugs()
   let title = ''
+  const sections: Heading[] = []
   const marked = new Marked({
     walkTokens: (token) => {
       if (token.type === 'link') token.href = resolveLink(token.href)
@@ -21,13 +26,30 @@ export async function renderMarkdown(
     renderer: {
       heading({ tokens, depth, text }) {
         if (depth === 1 && title === '') title = text
-        return `<h${depth} id="${slugs(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+        const slug = slugs(text)
+        const content = this.parser.parseInline(tokens)
+        if (depth === 2) sections.push({ slug, content: content.replace(/<\/?a\b[^<>]*>/g, '') })
+        return `<h${depth} id="${slug}">${content}</h${depth}>\n`
+      },
+      // On narrow windows a row is a block, in which each cell has the name of its column.
+      table({ header, rows }) {
+        const heads = header.map(({ tokens }) => this.parser.parseInline(tokens))
+        const names = header.map(({ text }) => escapeHtml(text.replaceAll('`', '')))
+        const cells = rows.map((row) =>
+          row.map(({ tokens }, at) => {
+            const name = names[at] ? ` data-name="${names[at]}"` : ''
+            return `<td${name}>${this.parser.parseInline(tokens)}</td>`
+          }),
+        )
+        const head = heads.map((content) => `<th>${content}</th>`).join('')
+        const body = cells.map((row) => `<tr>${row.join('')}</tr>\n`).join('')
+        return `<table>\n<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>${body}</tbody></table>\n`
       },
       html: ({ text }) => escapeHtml(text),
     },
   })
   const html = await marked.parse(markdown)
-  return { title, html }
+  return { title, html, sections }
 }
 
 /** Returns the id of each heading of a page; repeated headings get a number. */

@@ -52,10 +52,8 @@ async function processRegistry(): Promise<Registry> {
 
 function counterMetrics({ counters }: MetricsDeps): Metric[] {
   return (Object.keys(COUNTER_TEXTS) as CounterName[]).map((name) => {
-    const { help, labelNames } = COUNTER_TEXTS[name]
-    const lines = counters.lines(name).map(({ labels, count }) => ({ labels, value: count }))
-    // A counter without labels begins at 0, so that its first increase shows.
-    const samples = lines.length === 0 && labelNames.length === 0 ? [{ value: 0 }] : lines
+    const { help } = COUNTER_TEXTS[name]
+    const samples = counters.lines(name).map(({ labels, count }) => ({ labels, value: count }))
     return { name, help, type: 'counter', samples }
   })
 }

@@ -7,6 +7,7 @@ import type { Language } from '../../mail/languages.ts'
 import type { Page } from './layout.ts'
 import type { Html } from './phrase.ts'
 import { ACCOUNT_TRANSLATIONS } from './translations/account.ts'
+import { APP_TRANSLATIONS } from './translations/app.ts'
 import { ENVELOPE, heading, icon, TICK } from './views.ts'
 
 /** `minLength`, `maxLength`: of a password. */
@@ -61,8 +62,12 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
   ])
 }
 
+/** The page of the link says how to log in, which this page asks for. */
 export function changedView(language: Language): Page {
-  return doneView(language, ACCOUNT_TRANSLATIONS[language].changed)
+  const logIn = APP_TRANSLATIONS[language].login.title
+  const shown = doneView(language, ACCOUNT_TRANSLATIONS[language].changed)
+  const link = html`<p><a class="button" href="../app/login">${logIn}</a></p>\n`
+  return { ...shown, content: html`${shown.content}${link}` }
 }
 
 /** For a link that is unknown, used or expired. */

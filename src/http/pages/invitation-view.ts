@@ -6,6 +6,7 @@ import {
   MIN_PASSWORD_LENGTH,
 } from '../../features/accounts/passwords/passwords.ts'
 import type { Language } from '../../mail/languages.ts'
+import { logInCall, sessionCall, showCalls } from './calls.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
 import { APP_TRANSLATIONS } from './translations/app.ts'
@@ -13,17 +14,24 @@ import { INVITATION_TRANSLATIONS, type InvitationTexts } from './translations/in
 
 type OpenInvitation = Extract<ShownInvitation, { state: 'open' }>
 
-/** `isWrongPassword`: the password that was sent cannot be used. */
+/** `isWrongPassword`: the password that was sent cannot be used. `token`: of the invitation's link. */
+type InvitationInput = {
+  language: Language
+  baseUrl: string
+  token: string
+  isWrongPassword?: boolean
+}
+
 export function invitationView(
   invitation: ShownInvitation,
-  { language, isWrongPassword = false }: { language: Language; isWrongPassword?: boolean },
+  { language, isWrongPassword = false, ...call }: InvitationInput,
 ): Page {
   const texts = INVITATION_TRANSLATIONS[language]
   const { projectName, address } = invitation
   const isOpen = invitation.state === 'open'
   const title = isOpen ? texts.title : texts.accepted.title
   const content = isOpen
-    ? html`${describe(invitation, texts)}${isWrongPassword ? fault(texts.wrongPassword) : ''}${choice(invitation, texts, language)}`
+    ? html`${describe(invitation, texts)}${isWrongPassword ? fault(texts.wrongPassword) : ''}${choice(invitation, { texts, language, ...call })}`
     : html`<p>${phrase(texts.accepted.text, { project: projectName, email: address })}</p>
 ${link('../app', texts.accepted.button)}`
   const status = isWrongPassword ? 422 : 200
@@ -44,10 +52,12 @@ function describe(invitation: OpenInvitation, texts: InvitationTexts): Html {
 `
 }
 
+type Choice = Pick<InvitationInput, 'language' | 'baseUrl' | 'token'> & { texts: InvitationTexts }
+
+/** Without a form for passwords, a person with an account accepts by the API. */
 function choice(
   { isProjectDisabled, address, reader }: OpenInvitation,
-  texts: InvitationTexts,
-  language: Language,
+  { texts, language, baseUrl, token }: Choice,
 ): Html {
   if (isProjectDisabled) return note(html`${texts.closed}`)
   switch (reader) {
@@ -58,7 +68,10 @@ function choice(
     case 'newcomer':
       return html`<p>${texts.newcomer}</p>\n${form(passwordField(address, texts), texts.accept)}`
     case 'known':
-      return html`${note(phrase(texts.logIn.text, { email: address }))}${link('../app/login', texts.logIn.button)}`
+      return html`${note(phrase(texts.logIn.text, { email: address }))}${showCalls(
+        logInCall(baseUrl, address),
+        sessionCall(`${baseUrl}/auth/accept-invitation`, { token }),
+      )}${link('../app/login', texts.logIn.button)}`
     case 'other':
       return html`${note(html`${texts.other}`)}${logOutForm(language)}`
   }

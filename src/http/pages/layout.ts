@@ -1,6 +1,7 @@
 /**
  * The frame around the content of all hosted pages. A page works without scripts, loads nothing,
- * cannot be framed, posts only to its own origin, and sends no referrer to others.
+ * cannot be framed, posts only to its own origin, and sends no referrer to others. The guide alone has a
+ * script, which is part of the page.
  */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
@@ -16,6 +17,8 @@ export type Page = {
   /** Null on error pages, whose project is not known. */
   projectName: string | null
   content: Html
+  /** What stands before the main part. */
+  side?: Html
 }
 
 export type Layout = (page: Page) => Promise<HttpResponse>
@@ -23,12 +26,14 @@ export type Layout = (page: Page) => Promise<HttpResponse>
 /** The error text for the address of no page. */
 export const NO_SUCH_PAGE = 'There is no such page.'
 
-/** `extraStyle` is added to the style sheet of the pages. */
-export function createLayout(extraStyle = ''): Layout {
-  const sheet = STYLE + extraStyle
+/** What is added to the style sheet of the pages, and the script at their end. */
+type Additions = { style?: string; script?: string }
+
+export function createLayout({ style = '', script = '' }: Additions = {}): Layout {
+  const parts = { sheet: STYLE + style, script }
   const headers = {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy(sheet),
+    'content-security-policy': policy(parts),
     'x-robots-tag': 'noindex, nofollow',
     // With `no-referrer`, browsers send `Origin: null` with a form, and over clear HTTP to other hosts
     // than this machine no Sec-Fetch-Site: the form would seem to come from another site.
@@ -38,16 +43,20 @@ export function createLayout(extraStyle = ''): Layout {
   }
   return async (page) => ({
     status: page.status,
-    body: String(await document(page, sheet)),
+    body: String(await document(page, parts)),
     headers: { ...headers, 'content-language': page.language },
   })
 }
 
+type Parts = { sheet: string; script: string }
+
 /** The pages have an empty icon, so that browsers do not request one. */
-function policy(sheet: string): string {
+function policy({ sheet, script }: Parts): string {
+  const digest = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`
   return [
     "default-src 'none'",
-    `style-src 'sha256-${hash('sha256', sheet, 'base64')}'`,
+    `style-src ${digest(sheet)}`,
+    ...(script === '' ? [] : [`script-src ${digest(script)}`]),
     'img-src data:',
     "base-uri 'none'",
     "form-action 'self'",
@@ -55,7 +64,10 @@ function policy(sheet: string): string {
   ].join('; ')
 }
 
-function document({ language, title, projectName, content }: Page, sheet: string): Html {
+function document(
+  { language, title, projectName, content, side }: Page,
+  { sheet, script }: Parts,
+): Html {
   return html`<!doctype html>
 <html lang="${language}" dir="ltr">
 <head>
@@ -70,9 +82,10 @@ function document({ language, title, projectName, content }: Page, sheet: string
 </head>
 <body>
 ${projectName === null ? '' : html`<header><p><bdi>${projectName}</bdi></p></header>`}
-<main>
+${side ?? ''}<main>
 ${content}
 </main>
+${script === '' ? '' : html`<script>${raw(script)}</script>`}
 </body>
 </html>
 `

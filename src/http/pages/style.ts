@@ -74,6 +74,8 @@ h1 { margin: 0 0 .5rem; font-size: 1.625rem; line-height: 1.25; letter-spacing: 
 h2 { margin: 0 0 .25rem; font-size: 1.0625rem; line-height: 1.4; }
 p { margin: 0 0 1rem; }
 strong { font-weight: 600; }
+code { font-size: .9375rem; }
+pre { margin: 0 0 1rem; padding: .875rem 1rem; border-radius: .625rem; background: var(--ground); white-space: pre-wrap; }
 .muted { color: var(--muted); }
 .note { padding: .875rem 1rem; border-radius: .625rem; background: var(--tint); }
 .note[role=alert] { margin-bottom: 1.5rem; }

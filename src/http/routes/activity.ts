@@ -18,6 +18,7 @@ import {
   pageResponse,
   wholeResponse,
 } from '../exchange/list-response.ts'
+import { jsonOrTable, recordTable } from '../exchange/table.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { COMPLETE_HEADER, completeHeader } from '../shapes/analytics.ts'
@@ -120,12 +121,19 @@ export const showStats = ({ core }: RouteDeps) => {
     summary: 'Show figures for the last 30 days or for a range; up to a minute old',
     query: statsQuery,
     responses: {
-      200: { description: 'The figures', schema: activityStats, headers: completeHeader },
+      200: {
+        description: 'The figures',
+        schema: activityStats,
+        headers: completeHeader,
+        isTableToo: true,
+      },
     },
-    handle: async ({ project, query: { startDate, endDate } }) => {
+    handle: async ({ project, incoming, query: { startDate, endDate } }) => {
       const range = { startAt: startDate, endAt: endDate }
       const { value, isComplete } = await find(project, { range })
-      const response = json(200, value)
+      const response = jsonOrTable(incoming.headers.accept, value, () =>
+        recordTable('activity', value),
+      )
       if (isComplete) return response
       return { ...response, headers: { ...response.headers, [COMPLETE_HEADER]: 'false' } }
     },
@@ -160,12 +168,16 @@ export const listTypes = () =>
 export const listUpcomingActivity = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'List scheduled campaigns and emails, soonest first',
+    summary: 'List scheduled campaigns and emails, and active executions, soonest first',
+    description:
+      'Executions without a coming email take the room that campaigns and emails leave. Those that only an ' +
+      'event or a webhook wakes have a `metadata.dueAt` of null, and the time of their last change; they ' +
+      'come last.',
     query: upcomingQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: {
       200: {
-        description: 'Scheduled campaigns and scheduled emails of workflows',
+        description: 'Scheduled campaigns, scheduled emails of workflows, active executions',
         schema: z.object({ activities: z.array(activity) }),
       },
     },

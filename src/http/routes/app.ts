@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { listOwnNames } from '../../features/accounts/projects/own-projects.ts'
 import { findSession } from '../../features/accounts/sessions/find.ts'
 import { endSession } from '../../features/accounts/sessions/sessions.ts'
 import type { Core } from '../../features/core.ts'
@@ -20,6 +21,10 @@ import { openOperation, type RawCall, type RouteDeps } from '../route.ts'
 type Deps = Pick<RouteDeps, 'core' | 'layout'>
 type Incoming = RawCall['incoming']
 
+/** The page of the guide on logging in, projects and the second factor. */
+const GUIDE = '/docs/guide/accounts'
+const MAX_PROJECTS = 20
+
 const loginQuery = z.object({ error: z.string().optional() })
 
 export const showHome = ({ core, layout }: Deps) =>
@@ -29,12 +34,14 @@ export const showHome = ({ core, layout }: Deps) =>
     handle: async ({ incoming }) => {
       const found = await findPresented(core, incoming)
       if (found === undefined) return redirect(core, '/app/login')
-      const { address, language } = found.user
+      const { id, address, language } = found.user
       return layout(
         homeView({
           language: matchLanguage(language) ?? languageOf(incoming),
           address,
-          docs: ownPath(core.config, '/docs'),
+          projects: await listOwnNames(core, id, MAX_PROJECTS),
+          baseUrl: core.config.baseUrl,
+          docs: ownPath(core.config, GUIDE),
           logOut: ownPath(core.config, '/app/logout'),
         }),
       )
@@ -56,7 +63,9 @@ export const showLogin = ({ core, layout }: Deps) => {
           language: languageOf(incoming),
           failure: query.error,
           providers,
-          docs: ownPath(core.config, '/docs'),
+          isSignUpOpen: !core.config.accounts.disableSignups,
+          baseUrl: core.config.baseUrl,
+          docs: ownPath(core.config, GUIDE),
         }),
       ),
   })

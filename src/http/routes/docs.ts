@@ -5,6 +5,8 @@
 import { readAsset } from '../../config/assets.ts'
 import { productVersion } from '../../config/version.ts'
 import { notFound } from '../../errors.ts'
+import { escapeHtml } from '../../mail/template/characters.ts'
+import { type GuideList, listGuide } from '../guide/guide-pages.ts'
 import { describeApi } from '../openapi.ts'
 import type { HttpResponse } from '../response.ts'
 import { openOperation, type RouteDeps } from '../route.ts'
@@ -20,7 +22,13 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const PAGE = `<!doctype html>
+/** The lines of the list of pages, by task. */
+function makePage(list: GuideList): string {
+  const lines = list.map(({ title, pages }) => {
+    const links = pages.map(({ href, title }) => `<a href="${href}">${escapeHtml(title)}</a>`)
+    return `      <p><strong>${escapeHtml(title)}</strong> ${links.join(' · ')}</p>`
+  })
+  return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -33,11 +41,14 @@ const PAGE = `<!doctype html>
     <script src="/docs/swagger-ui-bundle.js" defer></script>
   </head>
   <body>
-    <p><a href="/docs/guide">Guide</a></p>
+    <nav aria-label="Guide">
+${lines.join('\n')}
+    </nav>
     <div id="api"></div>
   </body>
 </html>
 `
+}
 
 /**
  * Fetches the description while the bundle loads. Calls go to the origin of the page and not to
@@ -93,15 +104,18 @@ export const redirectToDocs = () =>
     handle: () => ({ status: 302, body: '', headers: { location: '/docs' } }),
   })
 
-export const showPage = () =>
-  openOperation({
+export const showPage = () => {
+  let page: string | undefined
+  return openOperation({
     ...shared,
     summary: 'Show the API documentation',
     handle: () => {
-      const { headers, ...response } = file(PAGE, 'text/html; charset=utf-8')
+      page ??= makePage(listGuide())
+      const { headers, ...response } = file(page, 'text/html; charset=utf-8')
       return { ...response, headers: { ...headers, 'content-security-policy': PAGE_POLICY } }
     },
   })
+}
 
 export const showFile = () => {
   const assets = new Map<string, Uint8Array<ArrayBuffer>>()

@@ -121,7 +121,9 @@ const summaryFields = {
   updatedAt: instant,
 }
 
-const summary = z.object(summaryFields).meta({ id: 'EmailSummary' })
+const reason = z.string().meta({ description: 'Where the email stands and why, in words' })
+
+const summary = z.object({ ...summaryFields, reason }).meta({ id: 'EmailSummary' })
 
 const attempt = z.object({
   at: instant,
@@ -176,7 +178,7 @@ const record = z
         'What was lost, guessed or mended in the message: replaced octets, guessed charsets, cut ' +
         'fields, parts left out; and what a signed message goes without',
     }),
-    reason: z.string().meta({ description: 'Where the email stands and why, in words' }),
+    reason,
     nextAttemptAt: optionalInstant,
     giveUpAt: instant,
     heldAt: optionalInstant,

@@ -23,6 +23,7 @@ import { eventName } from '../shapes/event-name.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { jobStatus } from '../shapes/jobs.ts'
 import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
+import { findWeakData, IN_EVENTS } from '../shapes/weak-data.ts'
 import { eventFields, recordedEvent } from './track.ts'
 
 const listQuery = z.object({
@@ -31,7 +32,7 @@ const listQuery = z.object({
     .min(1)
     .optional()
     .meta({
-      description: `Lists only events of this name. A list contains these events only if this parameter names them: ${UNLISTED_EVENTS.join(', ')}`,
+      description: `Lists only events of this name; aliases such as email.delivered for email.delivery work. A list contains these events only if this parameter names them: ${UNLISTED_EVENTS.join(', ')}`,
     }),
   limit: countParameter({ fallback: 100, cap: 1_000 }),
   cursor: cursorParameter,
@@ -118,7 +119,7 @@ export const record = ({ core }: RouteDeps) =>
       201: { description: 'The event', schema: event },
     },
     refusals: [404],
-    handle: async ({ project, body }) => {
+    handle: async ({ project, body, warn }) => {
       const { name, event, email: address, contactId, emailId, ...rest } = body
       const projectId = project.id
       if (name === undefined && event !== undefined && address !== undefined) {
@@ -126,6 +127,7 @@ export const record = ({ core }: RouteDeps) =>
           projectId,
           request: { ...rest, event, address },
         })
+        for (const warning of findWeakData(body.data, IN_EVENTS)) warn(warning)
         return json(200, { success: true, data, ...data })
       }
       const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }

@@ -1,8 +1,10 @@
 /** The guide: the README and the pages of `src/docs`, as HTML. */
 import { notFound } from '../../errors.ts'
 import { createGuide } from '../guide/guide.ts'
+import { GUIDE_SCRIPT } from '../guide/guide-script.ts'
 import { GUIDE_STYLE } from '../guide/guide-style.ts'
 import { createLayout, NO_SUCH_PAGE } from '../pages/layout.ts'
+import type { HttpResponse } from '../response.ts'
 import { openOperation } from '../route.ts'
 
 const shared = {
@@ -21,7 +23,9 @@ function showGuide(
   chooseName: (params: Readonly<Record<string, string>>) => string | null,
 ) {
   const guide = createGuide()
-  const layout = createLayout(GUIDE_STYLE)
+  const layout = createLayout({ style: GUIDE_STYLE, script: GUIDE_SCRIPT })
+  /** All readers share one copy of each page, by its name. */
+  const responses = new Map<string | null, Promise<HttpResponse>>()
   return openOperation({
     ...shared,
     summary,
@@ -29,7 +33,20 @@ function showGuide(
       const name = chooseName(params)
       const page = await guide.page(name)
       if (page === undefined) throw notFound('page', name ?? '', NO_SUCH_PAGE)
-      return layout({ ...page, status: 200, language: 'en', projectName: null })
+      const known = responses.get(name)
+      if (known !== undefined) return known
+      const made = layout({ ...page, status: 200, language: 'en', projectName: null }).then(
+        toShared,
+      )
+      responses.set(name, made)
+      return made
     },
   })
+}
+
+function toShared(response: HttpResponse): HttpResponse {
+  const { body } = response
+  return typeof body === 'string'
+    ? { ...response, body: new TextEncoder().encode(body), heldBytes: 0 }
+    : response
 }

@@ -5,10 +5,11 @@ import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
+import { MAX_WARNINGS } from '../exchange/warnings.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { id, lineOfText } from '../shapes/fields.ts'
+import { fieldWarnings, id, lineOfText } from '../shapes/fields.ts'
 import { contentClass } from '../shapes/template-fields.ts'
-import { warnOfUnknownFields } from '../validation.ts'
+import { findWeakData, warningText } from '../shapes/weak-data.ts'
 
 /** JSON may write each character as \uXXXX. The data has at most 64 KB. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 512 * 1024
@@ -28,7 +29,10 @@ const preview = z.object({
   contactId: id.optional().meta({
     description: 'The contact to render for; without it, nobody whose data is empty',
   }),
-  data: z.unknown().optional().meta({ description: 'Variables, as in a send; nothing is stored' }),
+  data: z
+    .unknown()
+    .optional()
+    .meta({ description: 'An object of variables, as in a send; nothing is stored' }),
 })
 
 const rendered = z.object({
@@ -39,10 +43,14 @@ const rendered = z.object({
   warnings: z.array(z.string()).meta({
     description: 'Faults of the templates, which never stop an email, and unknown fields',
   }),
+  unknownFields: fieldWarnings.meta({
+    description: 'The names of the request that were ignored; empty without any',
+  }),
 })
 
 const FIELD_ALIASES = {
   html: 'body',
+  htmlBody: 'body',
   content: 'body',
   template: 'templateId',
   campaign: 'campaignId',
@@ -53,20 +61,22 @@ const FIELD_ALIASES = {
 export const render = ({ core }: RouteDeps) =>
   projectOperation({
     tag: 'Campaigns',
-    growsDisk: false,
+    isRead: true,
     summary: 'Render a text, a template or a campaign as a send would',
     answerBytes: RENDERED_ANSWER_BYTES,
     answerLimits: RENDERING,
     description:
       'Takes one of `body`, `templateId` and `campaignId`. Nothing is stored or sent. Links are not ' +
       'tracked, and the links to the hosted pages belong to nobody.',
+    names: { aliases: FIELD_ALIASES, isInAnswer: true },
     body: preview,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 200: { description: 'The rendered message', schema: rendered } },
     refusals: [400, 404],
-    handle: async ({ project, body, givenBody }) => {
+    handle: async ({ project, body, warnings }) => {
+      const unknownFields = warnings.slice(0, MAX_WARNINGS)
       const message = await renderRequest(core, project, body)
-      const unknown = warnOfUnknownFields(preview, givenBody, FIELD_ALIASES) ?? []
-      return largeJson(200, { ...message, warnings: [...unknown, ...message.warnings] })
+      const weak = findWeakData(body.data).map(warningText)
+      return largeJson(200, { ...message, warnings: [...weak, ...message.warnings], unknownFields })
     },
   })

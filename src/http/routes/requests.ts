@@ -36,6 +36,10 @@ const listQuery = z.object({
     .optional()
     .meta({ description: 'The beginning of the path' }),
   caller: caller.optional(),
+  requestId: z.string().max(MAX_SEARCH_LENGTH).optional().meta({
+    description:
+      'The `requestId` of an error, which every answer has as `X-Request-ID`; the log is about a second behind',
+  }),
   startDate: instantParameter('first'),
   endDate: instantParameter('last'),
 })
@@ -58,7 +62,11 @@ const request = z
     errorCode: z.string().nullable(),
     errorMessage: z.string().nullable(),
     requestSize: z.int().nullable().meta({ description: 'Bytes of the body' }),
-    responseSize: z.int().nullable().meta({ description: 'Bytes of the body' }),
+    responseSize: z.int().nullable().meta({ description: 'Bytes of the body as it was sent' }),
+    warning: z.string().nullable().meta({
+      description:
+        'The first warning of an answer that took effect, such as a name that was ignored',
+    }),
     createdAt: instant,
   })
   .meta({ id: 'ApiRequest' })

@@ -1,6 +1,9 @@
 /** Segments of a project, defined by a condition or by hand, and their contacts. */
 
 import { z } from 'zod'
+import { type Condition, listFilters } from '../../features/conditions/condition.ts'
+import { findUnknownFields } from '../../features/conditions/unknown-fields.ts'
+import type { Core } from '../../features/core.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_ADDRESSES_PER_REQUEST,
@@ -20,10 +23,11 @@ import { getSegment } from '../../features/segments/get.ts'
 import { listSegments } from '../../features/segments/list.ts'
 import { listSegmentContacts } from '../../features/segments/list-contacts.ts'
 import { updateSegment } from '../../features/segments/update.ts'
+import type { SegmentView } from '../../features/segments/view.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { arrayResponse, LIST_ANSWER_BYTES, wholeResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
-import { projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
+import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 import { conditionField } from '../shapes/condition.ts'
 import { contactRecord } from '../shapes/contact.ts'
 import { instant, lineOfText } from '../shapes/fields.ts'
@@ -115,6 +119,16 @@ const added = z.object({
 
 const computed = z.object({ added: z.int(), removed: z.int(), total: z.int() })
 
+/** Other services call the condition so. */
+const names = {
+  aliases: {
+    filter: 'condition',
+    filters: 'condition',
+    conditions: 'condition',
+    rules: 'condition',
+  },
+}
+
 const shared = { tag: 'Segments' } as const
 
 export const list = ({ core }: RouteDeps) =>
@@ -133,10 +147,15 @@ export const create = ({ core }: RouteDeps) =>
     summary: 'Create a segment',
     answerBytes: RECORD_ANSWER_BYTES,
     description: 'A DYNAMIC segment needs a condition, a STATIC segment has none.',
+    names,
     body: newSegment,
     responses: { 201: { description: 'Created, with its members counted', schema: segment } },
-    handle: async ({ project, body }) =>
-      largeJson(201, await createSegment(core, { projectId: project.id, ...toInput(body) })),
+    handle: async (call) => {
+      const { project, body } = call
+      const made = await createSegment(core, { projectId: project.id, ...toInput(body) })
+      if (body.condition !== undefined) await warnOfFields(core, call, made)
+      return largeJson(201, made)
+    },
   })
 
 export const get = ({ core }: RouteDeps) =>
@@ -158,11 +177,16 @@ export const update = ({ core }: RouteDeps) =>
       'The type cannot change, and a condition for a STATIC segment is ignored. The members of a ' +
       'new condition are counted at once; contacts enter and leave a tracked segment at the next ' +
       'computation.',
+    names,
     body: changes,
     responses: { 200: { description: 'The segment after the change', schema: segment } },
     refusals: [404],
-    handle: async (call) =>
-      largeJson(200, await updateSegment(core, { ...rowKeyOf(call), changes: toInput(call.body) })),
+    handle: async (call) => {
+      const changes = toInput(call.body)
+      const changed = await updateSegment(core, { ...rowKeyOf(call), changes })
+      if (call.body.condition !== undefined) await warnOfFields(core, call, changed)
+      return largeJson(200, changed)
+    },
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -253,7 +277,7 @@ export const refresh = ({ core }: RouteDeps) =>
 export const check = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    growsDisk: false,
+    isRead: true,
     summary: 'Check the condition of a segment',
     answerBytes: RECORD_ANSWER_BYTES,
     description:
@@ -264,6 +288,21 @@ export const check = ({ core }: RouteDeps) =>
     refusals: [404],
     handle: async (call) => largeJson(200, await checkSegment(core, rowKeyOf(call))),
   })
+
+/** A field that no contact has may come later: only one that is near another is named. */
+async function warnOfFields(
+  core: Core,
+  { project, warn }: Pick<ProjectCall<unknown, unknown>, 'project' | 'warn'>,
+  { condition }: Pick<SegmentView, 'condition'>,
+): Promise<void> {
+  if (condition === null) return
+  const filters = listFilters(condition as Condition)
+  for (const { name, effect, meant } of await findUnknownFields(core, project.id, filters)) {
+    if (meant === undefined) continue
+    const message = `No contact has ${name}, so its filter selects ${effect}; did you mean ${meant}?`
+    warn({ field: 'condition', message, suggestion: meant })
+  }
+}
 
 function toInput<Body extends { trackMembership?: boolean | undefined }>(body: Body) {
   const { trackMembership: hasMembershipEvents, ...rest } = body

@@ -2,25 +2,29 @@
  * `POST /v1/send`: the shape of a send request. `acceptOnce` checks the fields that depend on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
-import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
-import { invalidField } from '../../errors.ts'
+import { type FieldWarning, invalidField, tooLongText } from '../../errors.ts'
+import { FAULT_ACTIONS } from '../../features/accounts/projects/projects.ts'
 import { type AcceptedMessage, acceptOnce } from '../../features/messages/accept/accept-message.ts'
-import type { StoredAttachment } from '../../features/messages/accept/content.ts'
+import { htmlOfMarkdown } from '../../features/messages/accept/markdown.ts'
+import type { SendRequest } from '../../features/messages/accept/plan.ts'
+import {
+  createTemplateChecker,
+  describeFieldFault,
+} from '../../features/messages/accept/template-check.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import { isHeaderName, isRefusedHeader, REFUSED_HEADERS } from '../../mail/compose/custom-header.ts'
-import { isBase64, MAX_QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/compose/decode-base64.ts'
-import { parseContentType } from '../../mail/compose/parameters.ts'
 import {
-  MAX_ATTACHMENT_FIELD_LENGTH,
   MAX_HEADER_VALUE_LENGTH,
   MAX_HEADERS,
+  MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from '../../mail/limits.ts'
 import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
+import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
 import {
   againAtTopLevel,
   describedMailbox,
@@ -29,19 +33,18 @@ import {
   id,
   instant,
   lineOfText,
-  mailbox,
+  mailboxes,
   warnings,
 } from '../shapes/fields.ts'
-import { warnOfUnknownFields } from '../validation.ts'
+import { findWeakData, warningText } from '../shapes/weak-data.ts'
+import { toWarningTexts } from '../unknown-names.ts'
 
 type Limits = Config['limits']
 
 /** For body and text together: they are stored as one value, and a long write delays all others. */
 const MAX_TEXT_BYTES = 10 * 1024 * 1024
 
-const NOT_BASE64 = 'Must be base64 (RFC 4648), without a data: prefix'
-
-const sender = describedMailbox('from must be an email address or an object {name, email}')
+const sender = describedMailbox('Must be an email address or an object {name, email}')
 
 /** Header fields that the client adds to the message. */
 const customHeaders = z
@@ -62,67 +65,36 @@ const customHeaders = z
     description: `Header fields to add. Not: ${REFUSED_HEADERS.join(', ')}`,
   })
 
-/** Contents are checked as base64 and not decoded. */
-const attachment = z
-  .object({
-    filename: lineOfText(MAX_ATTACHMENT_FIELD_LENGTH)
-      .min(1)
-      .regex(/^[^"]*$/, 'Must not contain a double quote'),
-    content: z
-      .string()
-      .min(1)
-      .refine((text) => text === '' || isLong(text) || isBase64(text), {
-        error: NOT_BASE64,
-        params: { code: 'invalid_string' },
-      })
-      .meta({ format: 'byte', description: 'base64' }),
-    contentType: z
-      .string()
-      .min(1)
-      .max(MAX_ATTACHMENT_FIELD_LENGTH)
-      .regex(/^[\t\x20-\x7e]*$/, 'Must be a MIME type, in ASCII'),
-    contentId: lineOfText(MAX_ATTACHMENT_FIELD_LENGTH)
-      .min(1)
-      .regex(/^[^<>]*$/, 'Must not contain < or >')
-      .optional()
-      .meta({
-        description: 'Required for inline attachments; the body refers to it as cid:<contentId>',
-      }),
-    disposition: z
-      .enum(['attachment', 'inline', 'alternative'])
-      .optional()
-      .meta({
-        description:
-          '`alternative`: another form of the text, the default of a calendar (`text/calendar` with its ' +
-          '`method`). A file that the body refers to by `cid:` is inline in any case',
-      }),
-  })
-  .superRefine(({ disposition, contentId }, context) => {
-    if (disposition !== 'inline' || contentId !== undefined) return
-    const message = 'An inline attachment needs a contentId'
-    context.addIssue({ code: 'custom', path: ['contentId'], message })
-  })
-  .transform(
-    (item): StoredAttachment => ({
-      ...item,
-      contentId: item.contentId ?? null,
-      disposition:
-        item.disposition ?? (isInvitation(item.contentType) ? 'alternative' : 'attachment'),
+const sendQuery = z.object({
+  onTemplateFault: z
+    .enum(FAULT_ACTIONS)
+    .optional()
+    .meta({
+      description:
+        'In place of the setting of the project: `refuse` answers 422 for a fault in subject, body or text, ' +
+        '`send` sends the email with its placeholders filled in, and warns',
     }),
-  )
+})
 
 /** The body of a request becomes a `SendRequest`. `limits` are the configuration's. */
 export function sendBody(limits: Limits) {
   return z
     .object({
-      to: z
-        .union([...mailbox.options, z.array(mailbox).min(1).max(limits.recipientsPerRequest)])
-        .transform((to) => (Array.isArray(to) ? to : [to])),
+      to: mailboxes(limits.recipientsPerRequest),
       subject: lineOfText(MAX_SUBJECT_LENGTH).min(1).optional(),
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
-      text: z.string().min(1).optional().meta({
+      text: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({
+          description:
+            'The text part, which may also be a template; by default it is made from the HTML. Without ' +
+            '`body` and `template`, the message is this text alone',
+        }),
+      type: z.enum(['html', 'markdown']).optional().meta({
         description:
-          'The text part, which may also be a template; by default it is made from the HTML',
+          'What `body` is: `html` (the default), or `markdown` with at most 256 KB, which becomes HTML',
       }),
       template: id.optional(),
       from: sender.optional(),
@@ -133,27 +105,56 @@ export function sendBody(limits: Limits) {
       subscribed: z.boolean().optional(),
       data: z.unknown().optional().meta({
         description:
-          'Variables; stored with the contact unless given as {value, persistent: false}',
+          'An object of variables; stored with the contact unless given as {value, persistent: false}',
       }),
       headers: customHeaders.optional(),
       reply: emailAddress.optional(),
       attachments: attachmentList(limits).optional(),
       tracking: z.boolean().optional(),
     })
+    .refine(({ template, subject }) => template !== undefined || subject !== undefined, {
+      path: ['subject'],
+      message: 'Required, unless template is given',
+      when: isObjectValue,
+    })
+    .refine(
+      ({ template, body, text }) => [template, body, text].some((each) => each !== undefined),
+      {
+        path: ['body'],
+        message: 'Required, unless text or template is given',
+        when: isObjectValue,
+      },
+    )
     .superRefine((body, context) => {
-      if (body.template === undefined && (body.subject === undefined || body.body === undefined)) {
-        const message = 'Either template, or both subject and body, are required'
-        context.addIssue({ code: 'custom', path: ['template'], message })
-      }
+      if (body.type === 'markdown') refuseLongMarkdown(body, context)
+      const longest = [body.body === undefined && body.text !== undefined ? 'text' : 'body']
       const texts = Buffer.byteLength(body.body ?? '') + Buffer.byteLength(body.text ?? '')
       if (texts > MAX_TEXT_BYTES) {
         const message = `body and text may have at most ${MAX_TEXT_BYTES} bytes together: attach the rest`
-        context.addIssue({ code: 'custom', path: ['body'], message, params: { code: 'too_big' } })
+        context.addIssue({ code: 'custom', path: longest, message, params: { code: 'too_big' } })
       } else if (texts + attachedBytes(body.attachments ?? []) > limits.messageMaxBytes) {
         const message = `The message is larger than ${limits.messageMaxBytes} bytes`
-        context.addIssue({ code: 'custom', path: ['body'], message, params: { code: 'too_big' } })
+        context.addIssue({ code: 'custom', path: longest, message, params: { code: 'too_big' } })
       }
     })
+}
+
+/** A rule looks at a body although other fields are wrong, so that one answer names all that is missing. */
+function isObjectValue({ value }: { value: unknown }): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function refuseLongMarkdown(
+  { body }: { body?: string | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (body === undefined) {
+    const message = 'Markdown needs a body'
+    context.addIssue({ code: 'custom', path: ['type'], message })
+  } else if (body.length > MAX_MARKDOWN_LENGTH) {
+    const message = tooLongText(MAX_MARKDOWN_LENGTH)
+    context.addIssue({ code: 'custom', path: ['body'], message, params: { code: 'too_big' } })
+  }
 }
 
 /** A quarter more than the largest message, for the other fields and for JSON's escapes. */
@@ -181,66 +182,169 @@ const sent = z.object({
 const FIELD_ALIASES = {
   html: 'body',
   htmlBody: 'body',
-  html_body: 'body',
+  htmlContent: 'body',
   content: 'body',
   message: 'body',
+  markdown: 'body with type: "markdown"',
   textBody: 'text',
+  textContent: 'text',
+  plainBody: 'text',
   plainText: 'text',
   templateId: 'template',
-  template_id: 'template',
+  templateAlias: 'template',
+  templateModel: 'data',
+  templateData: 'data',
+  templateVariables: 'data',
+  dynamicTemplateData: 'data',
+  mergeVars: 'data',
+  globalMergeVars: 'data',
+  mergeVariables: 'data',
   variables: 'data',
   params: 'data',
   substitutions: 'data',
-  reply_to: 'reply',
   replyTo: 'reply',
-  from_name: 'name',
+  replyToList: 'reply',
   fromName: 'name',
-  from_email: 'from',
+  fromEmail: 'from',
   sender: 'from',
+  mailFrom: 'from',
   recipient: 'to',
   recipients: 'to',
-  custom_headers: 'headers',
+  rcptTo: 'to',
+  personalizations: 'to',
+  customHeaders: 'headers',
   track: 'tracking',
+  trackOpens: 'tracking',
+  trackLinks: 'tracking',
+  trackingSettings: 'tracking',
+  ...{ tag: null, tags: null, category: null, categories: null, metadata: null, customArgs: null },
+}
+
+const EXPLAINED = {
+  'attachments.content': {
+    names: ['path', 'url', 'href'],
+    message: 'Files are not fetched: give their content as base64',
+  },
+}
+
+const NO_COPIES =
+  'Copies are not possible here: name each recipient in `to`, and each gets an email of its own'
+const NO_TIME =
+  'A send time is not possible here, and the email would go at once: use a workflow with a DELAY, or a ' +
+  'campaign with scheduledFor'
+
+/** Names of other services: without them, others would get the email, or at another time. */
+const REFUSED_NAMES = {
+  ...refusedFor(NO_COPIES, [
+    ...['cc', 'ccs', 'ccTo', 'toCc', 'ccEmail', 'ccEmails', 'ccAddress', 'ccAddresses'],
+    ...['ccRecipients', 'ccList', 'carbonCopy', 'carbonCopies'],
+    ...['bcc', 'bccs', 'bccTo', 'toBcc', 'bccEmail', 'bccEmails', 'bccAddress', 'bccAddresses'],
+    ...['bccRecipients', 'bccList', 'blindCarbonCopy', 'blindCarbonCopies', 'copyTo'],
+  ]),
+  ...refusedFor(NO_TIME, [
+    ...['scheduledAt', 'scheduledFor', 'scheduleAt', 'scheduleFor', 'scheduled', 'schedule'],
+    ...['scheduledTime', 'scheduleTime', 'scheduledDate', 'scheduleDate', 'sendAt', 'sendOn'],
+    ...['sendTime', 'sendDate', 'sendAfter', 'sendLater', 'deliverAt', 'deliverAfter', 'deliverOn'],
+    ...['deliveryTime', 'deliveryDate', 'deliveryAt', 'o:deliverytime', 'delay', 'delayUntil'],
+  ]),
+}
+
+function refusedFor(reason: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, reason]))
 }
 
 export const send = ({ core }: RouteDeps) => {
   const schema = sendBody(core.config.limits)
+  const findFaults = createTemplateChecker(core.outbound)
   return projectOperation({
     tag: 'Public API',
     summary: 'Send an email to one or more recipients',
     description:
-      'Needs either `template`, or both `subject` and `body`; and `from` unless the template has a ' +
+      'Needs either `template`, or `subject` with `body` or `text`; and `from` unless the template has a ' +
       'sender. One request is one transaction: a refused request leaves nothing queued. For an ' +
       "address on the project's suppression list the email gets the status SUPPRESSED and is " +
       'never sent. A request that is over a limit of the project by the month is refused (402); its ' +
       'Idempotency-Key stays free.',
     takesIdempotencyKey: true,
+    query: sendQuery,
+    names: { aliases: FIELD_ALIASES, refused: REFUSED_NAMES, explained: EXPLAINED },
     body: schema,
     maxBodyBytes: maxBodyBytes(core.config.limits),
     responses: { 200: { description: 'Accepted: stored and queued', schema: sent } },
     refusals: [400, 402, 404, 409],
-    handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
+    handle: async (call) => {
+      const { project, query, body, unknownNames, path, idempotencyKey } = call
+      refuseLostHtml(body, unknownNames)
+      const weak = [...findWeakData(body.data), ...findRepeated(body.to)]
+      for (const warning of weak) call.warn(warning)
+      const told = toWarningTexts(call.warnings)
       await checkLongContents(body.attachments ?? [])
+      const request = await withHtml(core, body)
+      const check = { find: findFaults, onFault: query.onTemplateFault, body: body.body }
       const idempotency =
         idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path }
+      let faults: AcceptedMessage['faults'] = []
+      const remember = (accepted: AcceptedMessage) => {
+        faults = accepted.faults
+        return toResponseData(accepted)
+      }
       const data = await acceptOnce(
         core,
-        { project, request: body },
-        { idempotency, toResponseData },
+        { project, request, check },
+        { idempotency, toResponseData: remember },
       )
+      for (const fault of faults) call.warn({ ...toWarning(fault), suggestion: null })
       core.log.debug({ emailIds: data.emails.map(({ email }) => email) }, 'emails were accepted')
       const { warnings: found = [], ...accepted } = data
-      const all = [...(warnOfUnknownFields(schema, givenBody, FIELD_ALIASES) ?? []), ...found]
+      const all = [...told, ...found]
       const warnings = all.length === 0 ? undefined : all
       return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
     },
   })
 }
 
+/** A text would go alone, although the request has HTML under another name. @throws AppError VALIDATION_ERROR */
+function refuseLostHtml(
+  { template, body }: { template?: string | undefined; body?: string | undefined },
+  unknownNames: readonly FieldWarning[],
+): void {
+  if (template !== undefined || body !== undefined) return
+  const lost = unknownNames.find(({ suggestion }) => /^body\b/.test(suggestion ?? ''))
+  if (lost === undefined) return
+  const message = `There is no such field; did you mean ${lost.suggestion}?`
+  throw invalidField(lost.field, 'unrecognized', message)
+}
+
+/** The first address that `to` has again. */
+function findRepeated(to: SendRequest['to']): FieldWarning[] {
+  if (to.length < 2) return []
+  const first = new Map<string, number>()
+  for (const [index, { address }] of to.entries()) {
+    const earlier = first.get(address.address)
+    if (earlier !== undefined) {
+      const message = `The same address as to.${earlier}: each entry gets an email of its own`
+      return [{ field: `to.${index}`, message, suggestion: 'Name each address once' }]
+    }
+    first.set(address.address, index)
+  }
+  return []
+}
+
+/** Markdown becomes HTML. */
+async function withHtml<Body extends { type?: string | undefined; body?: string | undefined }>(
+  { outbound }: RouteDeps['core'],
+  { type, ...request }: Body,
+): Promise<Omit<Body, 'type'>> {
+  if (type !== 'markdown' || request.body === undefined) return request
+  return { ...request, body: await htmlOfMarkdown(outbound, request.body) }
+}
+
 /** The row of an idempotency key stores this response: its bytes are part of the API. */
-function toResponseData({ emails, at, warnings }: AcceptedMessage) {
+function toResponseData({ emails, at, warnings, faults }: AcceptedMessage) {
+  const texts = faults.map(toWarning).map(warningText)
+  const all = [...texts, ...warnings]
   return {
-    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(all.length === 0 ? {} : { warnings: all }),
     emails: emails.map(({ id, contactId, recipient }) => ({
       contact: { id: contactId, email: recipient },
       email: id,
@@ -249,42 +353,8 @@ function toResponseData({ emails, at, warnings }: AcceptedMessage) {
   }
 }
 
-/** Programs only act on an invitation that is a form of the text (RFC 6047 section 2.4). */
-function isInvitation(contentType: string): boolean {
-  const parsed = parseContentType(contentType)
-  return parsed?.type === 'text/calendar' && parsed.parameters.has('method')
-}
-
-function attachmentList(limits: Limits) {
-  const maxBase64Length = Math.floor((limits.attachmentsMaxBytes * 4) / 3)
-  return z
-    .array(attachment)
-    .max(limits.attachmentsMaxCount)
-    .superRefine((items, context) => {
-      if (attachedBytes(items) <= maxBase64Length) return
-      const message = `Attachments are larger than ${limits.attachmentsMaxBytes} bytes in total`
-      context.addIssue({ code: 'custom', message })
-    })
-}
-
-/** `checkLongContents` checks long contents later, in steps. */
-function isLong(content: string): boolean {
-  return content.length > MAX_QUICK_BASE64_LENGTH
-}
-
-/** Checks the long contents in steps, with other work in between. @throws AppError VALIDATION_ERROR */
-async function checkLongContents(attachments: readonly StoredAttachment[]): Promise<void> {
-  for (const [index, { content }] of attachments.entries()) {
-    if (!isLong(content)) continue
-    const scan = scanBase64(content)
-    for (let end = 0; end < content.length; ) {
-      end += MAX_QUICK_BASE64_LENGTH
-      scan.advance(end)
-      await setImmediate()
-    }
-    if (scan.isBase64()) continue
-    throw invalidField(`attachments.${index}.content`, 'invalid_string', NOT_BASE64)
-  }
+function toWarning(fault: AcceptedMessage['faults'][number]) {
+  return { field: fault.field, message: describeFieldFault(fault) }
 }
 
 function headerRefusal(name: string): string | undefined {

@@ -53,7 +53,6 @@ const page = z
   .object({
     data: z.array(suppression),
     ...pageEnd,
-    total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'SuppressionPage' })
 
@@ -81,6 +80,7 @@ export const add = ({ core }: RouteDeps) =>
     description:
       'Contacts with these addresses are unsubscribed. An address that is on the list keeps its first reason.',
     body: additions,
+    names: { record: suppression },
     responses: {
       200: {
         description: 'The numbers of new and of existing entries',

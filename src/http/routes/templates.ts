@@ -25,47 +25,58 @@ import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list
 import { type HttpResponse, json, noContent } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 import { id, instant } from '../shapes/fields.ts'
+import { warnOfForeign } from '../shapes/foreign-placeholders.ts'
 import {
   choiceParameter,
   countParameter,
   cursorParameter,
   numbersOf,
   pageEnd,
+  refuseMixedPaging,
 } from '../shapes/paging.ts'
-import { contentClass, templateFields } from '../shapes/template-fields.ts'
+import { apartSender, contentClass, templateFields } from '../shapes/template-fields.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 64 * 1024
 
-const newTemplate = z.object({
-  ...templateFields,
-  description: templateFields.description.default(null),
-  fromName: templateFields.fromName.default(null),
-  replyTo: templateFields.replyTo.default(null),
-  type: contentClass.default('MARKETING'),
-})
+export const newTemplate = z
+  .object({
+    ...templateFields,
+    description: templateFields.description.default(null),
+    fromName: templateFields.fromName.default(null),
+    replyTo: templateFields.replyTo.default(null),
+    type: contentClass.default('MARKETING'),
+  })
+  .transform((body) => apartSender(body))
 
-const changes = z.object(templateFields).partial()
+const changes = z
+  .object(templateFields)
+  .partial()
+  .transform((body) => apartSender(body))
 
-const bulkChange = z.object({
+const bulkChange = z.strictObject({
   ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
   delete: z.boolean().default(false),
 })
 
-const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
-  page: countParameter({ fallback: undefined, cap: MAX_PAGE_NUMBER }),
-  pageSize: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }),
-  type: contentClass.optional(),
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH)
-    .optional()
-    .meta({ description: 'Part of the name, description or subject' }),
-  sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
-  dir: choiceParameter(['asc', 'desc'], 'desc'),
-})
+const listQuery = z
+  .object({
+    limit: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }).meta({
+      default: DEFAULT_PAGE_SIZE,
+    }),
+    cursor: cursorParameter,
+    page: countParameter({ fallback: undefined, cap: MAX_PAGE_NUMBER }),
+    pageSize: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }),
+    type: contentClass.optional(),
+    search: z
+      .string()
+      .max(MAX_SEARCH_LENGTH)
+      .optional()
+      .meta({ description: 'Part of the name, description or subject' }),
+    sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
+    dir: choiceParameter(['asc', 'desc'], 'desc'),
+  })
+  .superRefine(refuseMixedPaging)
 
 const template = z
   .object({
@@ -88,7 +99,6 @@ const templatePage = z
   .object({
     templates: z.array(template),
     data: z.array(template).meta({ description: 'The same as `templates`' }),
-    total: z.int().meta({ description: '0 when a cursor was given' }),
     page: z.int(),
     pageSize: z.int(),
     totalPages: z.int(),
@@ -107,6 +117,11 @@ const usage = z.object({
   workflows: references,
   steps: references.meta({ description: 'The steps of workflows that send the template' }),
 })
+
+/** Other services call the fields so. */
+const names = {
+  aliases: { html: 'body', content: 'body', title: 'subject', sender: 'from', reply: 'replyTo' },
+}
 
 const shared = { tag: 'Templates' } as const
 
@@ -127,12 +142,16 @@ export const create = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Create a template',
+    names,
     body: newTemplate,
     answerBytes: RECORD_ANSWER_BYTES,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 201: { description: 'Created', schema: template } },
-    handle: async ({ project, body }) =>
-      largeJson(201, await createTemplate(core, { projectId: project.id, ...body })),
+    handle: async ({ project, body, warn }) => {
+      const template = await createTemplate(core, { projectId: project.id, ...body })
+      warnOfForeign(body, warn)
+      return largeJson(201, template)
+    },
   })
 
 export const bulkUpdate = ({ core }: RouteDeps) =>
@@ -163,12 +182,16 @@ export const update = ({ core }: RouteDeps) =>
     summary: 'Change a template',
     answerBytes: RECORD_ANSWER_BYTES,
     description: 'Emails that were accepted before the change keep the old content.',
+    names,
     body: changes,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 200: { description: 'The template after the change', schema: template } },
     refusals: [404],
-    handle: async (call) =>
-      largeJson(200, await updateTemplate(core, { ...rowKeyOf(call), changes: call.body })),
+    handle: async (call) => {
+      const template = await updateTemplate(core, { ...rowKeyOf(call), changes: call.body })
+      warnOfForeign(call.body, call.warn)
+      return largeJson(200, template)
+    },
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -190,7 +213,11 @@ export const duplicate = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 201: { description: 'The copy', schema: template } },
     refusals: [404],
-    handle: async (call) => largeJson(201, await duplicateTemplate(core, rowKeyOf(call))),
+    handle: async (call) => {
+      const copy = await duplicateTemplate(core, rowKeyOf(call))
+      warnOfForeign(copy, call.warn)
+      return largeJson(201, copy)
+    },
   })
 
 export const showUsage = ({ core }: RouteDeps) =>
@@ -208,8 +235,9 @@ async function listPage(
   core: RouteDeps['core'],
   call: ProjectCall<z.output<typeof listQuery>, undefined>,
 ): Promise<HttpResponse> {
-  const { limit, cursor, page = 1, pageSize = limit, ...filters } = call.query
-  const isPaged = call.query.page !== undefined || call.query.pageSize !== undefined
+  const { limit, cursor, page = 1, pageSize = limit ?? DEFAULT_PAGE_SIZE, ...filters } = call.query
+  const isNumbered = call.query.page !== undefined || call.query.pageSize !== undefined
+  const isPaged = isNumbered && cursor === undefined
   const listing = await listTemplates(core, {
     ...{ ...filters, projectId: call.project.id, limit: pageSize },
     ...(isPaged ? { page } : { cursor }),

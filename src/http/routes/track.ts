@@ -3,16 +3,11 @@ import { z } from 'zod'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
 import { idempotentPath, rightsOf } from '../exchange/key-rights.ts'
 import { json } from '../response.ts'
-import { projectOperation, type RouteDeps } from '../route.ts'
+import { projectOperation, type RawCall, type RouteDeps } from '../route.ts'
 import { eventName } from '../shapes/event-name.ts'
-import {
-  againAtTopLevel,
-  emailAddress,
-  fieldWarnings,
-  instant,
-  warnings,
-} from '../shapes/fields.ts'
-import { warnOfUnknownFields } from '../validation.ts'
+import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
+import { findWeakData, IN_EVENTS } from '../shapes/weak-data.ts'
+import { toWarningTexts } from '../unknown-names.ts'
 
 export const eventFields = {
   event: eventName,
@@ -23,7 +18,7 @@ export const eventFields = {
   }),
   data: z.unknown().optional().meta({
     description:
-      'Stored with the event, and with the contact unless given as {value, persistent: false}',
+      'An object; stored with the event, and with the contact unless given as {value, persistent: false}',
   }),
   preserveExistingSubscription: z.boolean().optional().meta({
     description: 'If true, `subscribed` applies only when this call creates the contact',
@@ -44,7 +39,6 @@ export const recordedEvent = z.object({
   contact: z.string().meta(againAtTopLevel),
   event: z.string().meta(againAtTopLevel),
   timestamp: instant.meta(againAtTopLevel),
-  warnings: fieldWarnings.optional(),
 })
 
 const eventBody = z.object(eventFields)
@@ -53,7 +47,6 @@ const eventBody = z.object(eventFields)
 const FIELD_ALIASES = {
   name: 'event',
   eventName: 'event',
-  event_name: 'event',
   contact: 'email',
   properties: 'data',
   attributes: 'data',
@@ -70,12 +63,14 @@ export const track = ({ core }: RouteDeps) =>
       '`publicKeyMayUpdate` of the project is true, it only adds contacts, keys of data and events. Names of events that the service emits are refused: `email.*`, ' +
       '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
     takesIdempotencyKey: true,
+    names: { aliases: FIELD_ALIASES },
     body: eventBody,
     responses: {
       200: { description: 'Recorded: the contact and the event are stored', schema: recordedEvent },
     },
     refusals: [400, 409],
-    handle: async ({ caller, project, body, givenBody, path, idempotencyKey: key }) => {
+    handle: async (call) => {
+      const { caller, project, body, path, idempotencyKey: key } = call
       const { email: address, ...request } = body
       const rights = rightsOf(caller)
       const recorded = await recordEventByAddress(core, {
@@ -87,22 +82,44 @@ export const track = ({ core }: RouteDeps) =>
             ? undefined
             : { key, method: 'POST', path: idempotentPath(caller, path) },
       })
-      const warnings = warnOfUnknownFields(eventBody, givenBody, FIELD_ALIASES)
-      const body200 = { success: true, data: { ...recorded, warnings }, ...recorded }
-      return json(200, { ...body200, warnings: rights === 'add' ? warnOfKey(body) : undefined })
+      for (const warning of findWeakData(body.data, IN_EVENTS)) call.warn(warning)
+      if (rights === 'add') warnOfKey(body, call.warn)
+      const texts = toWarningTexts(call.warnings)
+      const warnings = texts.length === 0 ? undefined : texts
+      return json(200, { success: true, data: { ...recorded, warnings }, ...recorded })
     },
   })
 
-/** The same for known and unknown addresses. */
-function warnOfKey({ subscribed, data }: Pick<z.infer<typeof eventBody>, 'subscribed' | 'data'>) {
-  if (subscribed === undefined && data === undefined) return undefined
-  return [
-    {
-      field: subscribed === undefined ? 'data' : 'subscribed',
-      message:
-        'The public key adds contacts and keys of their data. It does not unsubscribe contacts, does not overwrite data, and subscribes nobody who left.',
-      suggestion:
-        'Call with the secret key from a server, or set publicKeyMayUpdate of the project to true.',
-    },
-  ]
+type KeyedBody = Pick<
+  z.infer<typeof eventBody>,
+  'subscribed' | 'preserveExistingSubscription' | 'data'
+>
+
+/** It follows from the body alone, so that it is the same for known and unknown addresses. */
+function warnOfKey(body: KeyedBody, warn: RawCall['warn']): void {
+  const texts = [describeState(body), describeData(body)].filter((text) => text !== undefined)
+  if (texts.length === 0) return
+  warn({
+    field: body.subscribed === undefined ? 'data' : 'subscribed',
+    message: `With the public key, ${texts.join('; ')}.`,
+    suggestion:
+      'To change what a known contact has, call with the secret key from a server, or set publicKeyMayUpdate of the project to true.',
+  })
+}
+
+function describeState({
+  subscribed,
+  preserveExistingSubscription: isPreserved,
+}: KeyedBody): string | undefined {
+  if (subscribed === undefined) return undefined
+  if (!subscribed) return 'a new contact is unsubscribed as asked, and a known one keeps its state'
+  return isPreserved === true
+    ? 'a new contact is subscribed as asked unless the person left, and a known one keeps its state'
+    : 'a contact is subscribed as asked, new or known, unless the person left'
+}
+
+function describeData({ data }: KeyedBody): string | undefined {
+  return data === undefined
+    ? undefined
+    : 'a known contact gets only keys of the data that it does not have yet, and the event has all of it'
 }

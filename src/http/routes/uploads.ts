@@ -15,7 +15,9 @@ import { countParameter, cursorParameter, pageEnd } from '../shapes/paging.ts'
 const uploadFields = {
   url: z.string(),
   key: z.string().meta({ description: 'The last part of the URL' }),
-  filename: z.string().meta({ description: 'As the client named the file first' }),
+  filename: z.string().meta({
+    description: 'As the client named the file: in this upload, and in the list in its first one',
+  }),
   contentType: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
   size: z.int().meta({ description: 'Bytes, without what was taken out' }),
 }
@@ -35,7 +37,6 @@ const page = z
   .object({
     data: z.array(listedUpload),
     ...pageEnd,
-    total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'UploadPage' })
 

@@ -16,6 +16,9 @@ export const MAX_ACCOUNT_BYTES = 16 * 1024
 /** A password that is only compared. */
 export const presentPassword = z.string().min(1).max(MAX_PASSWORD_LENGTH)
 
+/** The password of a log-in: a wrong one may be shorter than any that is stored. */
+export const loginPassword = z.string().max(MAX_PASSWORD_LENGTH, tooLongText(MAX_PASSWORD_LENGTH))
+
 export const code = z
   .string()
   .min(1)

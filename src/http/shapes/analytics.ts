@@ -32,7 +32,7 @@ export const rangeParameters = {
     .optional()
     .meta({
       description:
-        'The first day (YYYY-MM-DD) in the time zone, or an ISO 8601 instant. By default a range has ' +
+        'The first day (YYYY-MM-DD) in the time zone, or an instant in ISO 8601 or RFC 1123. By default a range has ' +
         `${DEFAULT_DAYS} days; the longest has ${MAX_DAYS}.`,
     }),
   to: z
@@ -49,7 +49,7 @@ export const rangeParameters = {
   stream: streamParameter,
 }
 
-const day = 'A date or an ISO 8601 instant'
+const day = 'A date, or an instant in ISO 8601 or RFC 1123'
 
 /** The parameters of the calls that older clients know. A date is a UTC day. */
 export const dateParameters = {

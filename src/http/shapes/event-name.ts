@@ -1,6 +1,7 @@
 /** The name of an event in a request. */
 import { z } from 'zod'
 import { tooLongText } from '../../errors.ts'
+import { faultInServiceName } from '../../features/conditions/service-name.ts'
 import { EVENT_NAME_RULES } from '../../features/events/event-name.ts'
 import { MAX_EVENT_NAME_LENGTH } from '../../features/limits.ts'
 
@@ -10,3 +11,9 @@ export const eventName = EVENT_NAME_RULES.reduce(
   (shape, { pattern, message }) => shape.regex(pattern, message),
   text,
 ).meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })
+
+/** The name of an event that something is to follow: one that can occur. */
+export const followedEvent = eventName.superRefine((name, context) => {
+  const message = faultInServiceName(name)
+  if (message !== undefined) context.addIssue({ code: 'custom', message })
+})

@@ -1,7 +1,12 @@
 /** Query parameters that all lists share. */
 import { z } from 'zod'
 import { DAY_MS, parseInstant } from '../../clock.ts'
-import { MAX_CURSOR_LENGTH } from '../../features/limits.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_CURSOR_LENGTH,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+} from '../../features/limits.ts'
 
 /** An integer of at least 1; values above `cap` count as `cap`, an absent one as `fallback`. */
 export function countParameter<Fallback extends number | undefined>({
@@ -46,12 +51,64 @@ export const cursorParameter = z
   .optional()
   .meta({ description: '`cursor` of the previous page' })
 
-/** The end of a page of a list with cursors. */
-export const pageEnd = {
+/** How a list goes on after a page. */
+export const cursorEnd = {
   cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
   hasMore: z
     .boolean()
     .meta({ description: 'Also true when the page ended early: a page has at most 2 MB of JSON' }),
+}
+
+/** The end of a page of a list with cursors. */
+export const pageEnd = {
+  total: z.int().meta({ description: 'Of all pages, on the first one; 0 when a cursor was given' }),
+  ...cursorEnd,
+}
+
+/** The parameters of a list that has pages by number and by cursor. */
+export const pagingParameters = {
+  page: countParameter({ fallback: undefined, cap: MAX_PAGE_NUMBER }).meta({
+    description: 'A page by number, in place of a cursor; 1 by default',
+  }),
+  pageSize: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }).meta({
+    default: DEFAULT_PAGE_SIZE,
+  }),
+  limit: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }).meta({
+    description: 'The same as pageSize, for pages by cursor',
+  }),
+  cursor: cursorParameter,
+}
+
+export const PAGING_TEXT =
+  'Pages by `page` and `pageSize`, or by `limit` and `cursor`. A page by number is always complete; by ' +
+  'cursor a page has at most 2 MB of JSON. `total` is the number on every page.'
+
+type Paging = {
+  page: number | undefined
+  pageSize: number | undefined
+  limit: number | undefined
+  cursor?: string | undefined
+}
+
+/** Refuses parameters that contradict each other. */
+export function refuseMixedPaging(
+  { page, pageSize, limit, cursor }: Paging,
+  context: z.core.$RefinementCtx,
+): void {
+  const refuse = (field: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [field], message, input: undefined })
+  if (cursor !== undefined && page !== undefined) refuse('cursor', 'Give either cursor or page')
+  if (limit !== undefined && pageSize !== undefined && limit !== pageSize) {
+    refuse('limit', 'Differs from pageSize, which means the same')
+  }
+}
+
+/** What is asked for. `isNumbered`: a page by number, which has all of its items. */
+export function pagingOf({ page, pageSize, limit, cursor }: Paging) {
+  const isNumbered =
+    page !== undefined || pageSize !== undefined || (limit === undefined && cursor === undefined)
+  const size = pageSize ?? limit ?? DEFAULT_PAGE_SIZE
+  return { isNumbered, page: page ?? 1, pageSize: size, cursor }
 }
 
 /** The fields of a page by number, after its list. */
@@ -81,7 +138,7 @@ export function instantParameter(bareDate: 'first' | 'last') {
       if (instant !== undefined) {
         return instant.isDay && bareDate === 'last' ? instant.at + DAY_MS - 1 : instant.at
       }
-      const message = 'Expected an ISO 8601 date or instant'
+      const message = 'Expected a date or an instant in ISO 8601 or RFC 1123'
       context.addIssue({ code: 'custom', message, params: { code: 'invalid_date' } })
       return z.NEVER
     })

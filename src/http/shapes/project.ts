@@ -1,15 +1,30 @@
 /** The shapes of projects in responses. */
 import { z } from 'zod'
-import { TRACKING_MODES } from '../../features/accounts/projects/projects.ts'
-import { instant } from './fields.ts'
+import {
+  FAULT_ACTIONS,
+  MAX_POSTAL_ADDRESS_LENGTH,
+  TRACKING_MODES,
+} from '../../features/accounts/projects/projects.ts'
+import { instant, lineOfText } from './fields.ts'
 
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 export const trackingMode = z.enum(TRACKING_MODES)
+
+export const postalAddress = lineOfText(MAX_POSTAL_ADDRESS_LENGTH).nullable().meta({
+  description:
+    'One line, in the footer of marketing mail and as the variable `postalAddress`; null: none',
+})
 
 export const submissionTemplates = z.boolean().meta({
   description:
     'Whether `{{ … }}` in the subject and the text of submitted mail is rendered; a message overrides ' +
     'it with the header field `X-Pillarbox-Template: yes` or `no`. False in new projects',
+})
+
+export const onTemplateFault = z.enum(FAULT_ACTIONS).meta({
+  description:
+    'What a fault in the subject, body or text of `POST /v1/send` does: `refuse` answers 422 with its line ' +
+    'and column; `send` sends the email with its placeholders filled in, and warns. `refuse` in new projects',
 })
 
 const lastUsed = instant.nullable().meta({ description: 'To the minute; null if never used' })
@@ -50,7 +65,9 @@ export const projectRecord = z
     billingLimitInbound: billingLimit,
     tracking: trackingMode,
     language: z.string(),
+    postalAddress,
     submissionTemplates,
+    onTemplateFault,
     publicKeyMayUpdate: z.boolean().meta({
       description:
         'Whether the public key may unsubscribe contacts, change their data and learn ids',

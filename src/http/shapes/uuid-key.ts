@@ -16,6 +16,11 @@ export function viewedKeyOf(call: ProjectCall<unknown, unknown>) {
   return { ...uuidKeyOf(call), seesSecrets: seesSecrets(call.caller) }
 }
 
+/** The same, for a change: names in it that nothing reads are reported to the client. */
+export function editedKeyOf(call: ProjectCall<unknown, unknown>) {
+  return { ...viewedKeyOf(call), report: call.reportUnknown }
+}
+
 /** Another UUID of the path. @throws AppError VALIDATION_ERROR */
 export function uuidParameterOf(call: ProjectCall<unknown, unknown>, name: string): string {
   const found = validate(z.object({ [name]: id }), { [name]: call.params[name] })

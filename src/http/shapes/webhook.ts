@@ -5,7 +5,7 @@ import { type ProjectCaller, seesSecrets } from '../../features/accounts/callers
 import { MAX_DESCRIPTION_LENGTH } from '../../features/limits.ts'
 import { WEBHOOK_STATUSES } from '../../features/webhooks/deliveries/view.ts'
 import { MAX_EVENT_PATTERNS, MAX_URL_LENGTH } from '../../features/webhooks/endpoints/create.ts'
-import { isEventPattern } from '../../features/webhooks/event-patterns.ts'
+import { faultInPattern } from '../../features/webhooks/event-patterns.ts'
 import { eventName } from './event-name.ts'
 import { instant } from './fields.ts'
 
@@ -16,10 +16,10 @@ const url = z
   .refine(isWebUrl, 'Expected an http or https URL without user and password')
   .meta({ description: 'https is recommended', format: 'uri' })
 
-const pattern = eventName.refine(
-  isEventPattern,
-  'Expected the name of an event, a beginning such as email.*, or *',
-)
+const pattern = eventName.superRefine((text, context) => {
+  const message = faultInPattern(text)
+  if (message !== undefined) context.addIssue({ code: 'custom', message })
+})
 
 const fields = {
   url,
@@ -104,7 +104,7 @@ const time = z
   .transform((text, context): number => {
     const parsed = parseInstant(text.trim())
     if (parsed !== undefined) return parsed.at
-    const message = 'Expected an ISO 8601 date or instant'
+    const message = 'Expected a date or an instant in ISO 8601 or RFC 1123'
     context.addIssue({ code: 'custom', message, params: { code: 'invalid_date' } })
     return z.NEVER
   })

@@ -7,7 +7,7 @@ import {
   MAX_STEPS,
   MAX_TRANSITIONS,
 } from '../../features/workflows/limits.ts'
-import { eventName } from './event-name.ts'
+import { followedEvent } from './event-name.ts'
 import { id, lineOfText } from './fields.ts'
 
 /** The configs, and all other fields of the steps and transitions. */
@@ -36,15 +36,17 @@ const templateId = id.nullable().meta({
   format: 'uuid',
   description: 'Of a SEND_EMAIL. If absent, the one in `config`, if it has one',
 })
-const config = z.record(z.string(), z.unknown()).meta({
+const givenConfig = z.record(z.string(), z.unknown()).meta({
   description:
     'TRIGGER `{}`; SEND_EMAIL `{recipient?: {type: CONTACT | CUSTOM, customEmail?}}`; DELAY ' +
     '`{amount, unit: minutes | hours | days}`; WAIT_FOR_EVENT `{eventName, timeout?, stepId?, ' +
-    'includeAutomatic?}` in seconds; CONDITION `{field, operator, value?, stepId?}` or `{mode: multi, field, branches: ' +
+    'includeAutomatic?}` in seconds; CONDITION `{field, operator, value?, stepId?, campaignId?}` or `{mode: multi, field, branches: ' +
     '[{id, name, operator, value?}]}`; WEBHOOK `{url, method?, headers?, body?, onFailure?}`, values in ' +
     '`url` are percent-encoded by their place; ' +
-    'UPDATE_CONTACT `{updates?, subscriptionAction?}`; EXIT `{reason?}`',
+    'UPDATE_CONTACT `{updates?, subscriptionAction?}`, texts in the values of `updates` are templates; EXIT `{reason?}`',
 })
+/** What a step that needs nothing may leave out. */
+const config = givenConfig.default({})
 const triggerConfig = z.unknown().meta({
   description:
     'EVENT `{eventName}`, and for `email.received` `{eventName, includeAutomatic?, answersPerDay?}`; MANUAL null; SCHEDULE `{schedule, timezone?, segmentId}`: a cron expression ' +
@@ -55,17 +57,21 @@ const triggerConfig = z.unknown().meta({
 export const newWorkflow = z
   .object({
     name,
-    eventName: eventName.optional().meta({
+    eventName: followedEvent.optional().meta({
       description: 'Required, here or as `triggerConfig.eventName`',
     }),
     description: description.optional(),
     enabled: z.boolean().optional().meta({ description: 'Ignored' }),
     allowReentry: z.boolean().optional(),
     triggerType: triggerType.optional().meta({ description: 'Ignored' }),
-    triggerConfig: z.looseObject({ eventName: eventName.optional() }).nullable().optional().meta({
-      description:
-        'For `email.received` also `includeAutomatic` (false) and `answersPerDay` (1; null = all)',
-    }),
+    triggerConfig: z
+      .looseObject({ eventName: followedEvent.optional() })
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'For `email.received` also `includeAutomatic` (false) and `answersPerDay` (1; null = all)',
+      }),
   })
   .superRefine((body, context) => {
     const [one, two] = [body.eventName, body.triggerConfig?.eventName]
@@ -76,9 +82,12 @@ export const newWorkflow = z
     const path = ['triggerConfig', 'eventName']
     context.addIssue({ code: 'custom', path, message: 'Differs from eventName' })
   })
-  .transform(({ name, eventName: given, description, allowReentry, triggerConfig }) => {
+  .transform((body) => {
+    const { name, eventName: given, description, allowReentry, triggerConfig } = body
     const { eventName: other = '', ...triggerOptions } = triggerConfig ?? {}
-    return { name, eventName: given ?? other, triggerOptions, description, allowReentry }
+    const workflow = { name, eventName: given ?? other, triggerOptions, description, allowReentry }
+    const { enabled = false, triggerType = 'EVENT' } = body
+    return { workflow, isEnabledGiven: enabled, givenTrigger: triggerType }
   })
 
 export const workflowChanges = z.object({
@@ -93,7 +102,7 @@ export const workflowChanges = z.object({
 export const newStep = z.object({
   type: stepType,
   name,
-  position,
+  position: position.optional().meta({ description: 'If absent, below the step before' }),
   config,
   templateId: templateId.optional(),
   autoConnect: z.boolean().default(true).meta({
@@ -112,7 +121,7 @@ export const insertedStep = z.object({
 export const stepChanges = z.object({
   name: name.optional(),
   position: position.optional(),
-  config: config.optional(),
+  config: givenConfig.optional(),
   templateId: templateId.optional(),
 })
 
@@ -133,11 +142,24 @@ const transitionFields = z.object({
 
 export const newTransition = transitionFields.superRefine(refuseTwoBranches).transform(toEdge)
 
+/** UUIDs are longer, so that one which lost a character is no name. */
+const MAX_STEP_NAME_LENGTH = 32
+const STEP_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/
+
+const stepName = z
+  .string()
+  .max(MAX_STEP_NAME_LENGTH, 'Neither a UUID nor a name of at most 32 characters')
+  .regex(STEP_NAME, 'Neither a UUID nor a name of letters, digits, _, . and -')
+
+const stepId = z.union([id, stepName], { error: 'Neither a UUID nor a name' }).meta({
+  description: 'A UUID, or a name of your choice such as `welcome`, which stands for one',
+})
+
 export const graph = z.object({
   steps: z
     .array(
       z.object({
-        id,
+        id: stepId,
         type: stepType,
         name,
         position: position.optional(),
@@ -149,7 +171,7 @@ export const graph = z.object({
   transitions: z
     .array(
       transitionFields
-        .extend({ id: id.optional() })
+        .extend({ id: id.optional(), fromStepId: stepId, toStepId: stepId })
         .superRefine(refuseTwoBranches)
         .transform(toEdge),
     )

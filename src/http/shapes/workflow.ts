@@ -1,6 +1,7 @@
 /** Workflows as responses show them. */
 import { z } from 'zod'
 import { instant } from './fields.ts'
+import { cursorEnd } from './paging.ts'
 import { stepType, triggerType, waitOutcome } from './workflow-fields.ts'
 
 export const workflowRecord = z
@@ -57,16 +58,17 @@ export const workflowDetail = workflowRecord
   .extend({ steps: z.array(stepRecord).meta({ description: 'Oldest first' }) })
   .meta({ id: 'WorkflowDetail' })
 
+export const listedWorkflow = workflowRecord
+  .extend({ _count: z.object({ steps: z.int(), executions: z.int() }) })
+  .meta({ id: 'ListedWorkflow' })
+
 export const workflowPage = z
   .object({
-    data: z.array(
-      workflowRecord
-        .extend({ _count: z.object({ steps: z.int(), executions: z.int() }) })
-        .meta({ id: 'ListedWorkflow' }),
-    ),
+    data: z.array(listedWorkflow),
     total: z.int(),
     page: z.int(),
     pageSize: z.int(),
     totalPages: z.int(),
+    ...cursorEnd,
   })
   .meta({ id: 'WorkflowPage' })

@@ -12,6 +12,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { normalize } from '../../nfc.ts'
 import { MAX_PATH_OCTETS } from '../limits.ts'
+import { isOneFieldLine } from '../one-line.ts'
 
 export type ParsedAddress = {
   /** As stored, compared and shown: NFC, lower case, the domain in U-labels. */
@@ -80,7 +81,7 @@ function buildAsciiAddress(address: string): ParsedAddress | undefined {
 
 /** Trims, normalises (NFC) and lower-cases; undefined if there are control characters anywhere. */
 function canonicalText(text: string): string | undefined {
-  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text) || !text.isWellFormed()) return undefined
+  if (!isOneFieldLine(text) || !text.isWellFormed()) return undefined
   return normalize(normalize(text.trim()).toLowerCase())
 }
 

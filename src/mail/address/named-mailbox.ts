@@ -5,6 +5,7 @@
  * address books write `a@example.com <a@example.com>`, which names nobody. It may not be another address.
  */
 import { MAX_LINE_OCTETS } from '../limits.ts'
+import { isOneFieldLine } from '../one-line.ts'
 import { ADDRESS_PATTERN } from '../parse/find-address.ts'
 import { type ParsedAddress, parseAddress } from './address.ts'
 
@@ -12,14 +13,13 @@ export type NamedMailbox = { address: ParsedAddress; name: string | null }
 
 /** One header line for the name and one for the address. */
 const MAX_TEXT_LENGTH = 2 * MAX_LINE_OCTETS
-const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
 const SEPARATOR = /[<>,;:"\\]/
 const ANY_ADDRESS = new RegExp(ADDRESS_PATTERN, 'giu')
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/s
 
 /** Undefined if the text is not exactly one mailbox. A name that is blank or the address itself is null. */
 export function parseNamedMailbox(text: string): NamedMailbox | undefined {
-  if (text.length > MAX_TEXT_LENGTH || CONTROL.test(text)) return undefined
+  if (!mayBeMailbox(text)) return undefined
   const trimmed = text.trim()
   if (!trimmed.endsWith('>')) return withName(trimmed, null)
   const opening = trimmed.lastIndexOf('<')
@@ -29,6 +29,11 @@ export function parseNamedMailbox(text: string): NamedMailbox | undefined {
   return mailbox !== undefined && namesOther(trimmed.slice(0, opening), mailbox)
     ? undefined
     : mailbox
+}
+
+/** Whether the text has the length and the characters of one mailbox. */
+export function mayBeMailbox(text: string): boolean {
+  return text.length <= MAX_TEXT_LENGTH && isOneFieldLine(text)
 }
 
 /** Whether a bare name contains another address, so that the text may be meant as a list. */

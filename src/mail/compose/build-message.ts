@@ -7,7 +7,7 @@
  */
 
 import { appendToBody, wrapDocument } from '../html/document.ts'
-import { type Footer, footerHtml, footerText } from '../html/footer.ts'
+import { type Footer, footerHtml, footerText, kindOfFooter } from '../html/footer.ts'
 import { htmlToText } from '../html/html-to-text.ts'
 import { trackDocument } from '../html/tracking.ts'
 import { fillPrecomposedBody } from '../precomposed/body.ts'
@@ -125,6 +125,7 @@ export function buildMessage(
     date: source.createdAt,
     from: source.from,
     to: source.to,
+    recipientFields: source.content.recipientFields,
     replyTo: source.replyTo,
     subject: subject.text,
     html,
@@ -149,7 +150,10 @@ function fillPrecomposed(source: MessageSource, deps: RenderDeps): Body | undefi
   if (source.content.isText) return undefined
   const { isTracked, footer } = source
   const prepared = preparedBody(source, deps.cache)
-  const body = prepared.precomposed({ isTracked, footer: footer?.language })
+  const body = prepared.precomposed({
+    isTracked,
+    footer: footer ? kindOfFooter(footer) : undefined,
+  })
   const filled = body && fillPrecomposedBody(body, source, deps.cache.tracker)
   if (filled === undefined) return undefined
   const own = ownText(source, deps)
@@ -174,7 +178,7 @@ function renderBody(source: RenderSource, deps: RenderDeps): Omit<RenderedMessag
   const { template } = preparedBody(source, deps.cache)
   const body = renderTemplate(template, variables, optionsOf(source, deps))
   if (deps.limits.isQuick) checkGrowth(content.body, body.text)
-  const faults = faultsOf('body', body.fault)
+  const faults = faultsOf(content.isText ? 'text' : 'body', body.fault)
   if (content.isText) return { html: null, text: withFooter(body.text, footer), faults }
   const document = wrapDocument(body.text, language)
   const html = footer === null ? document : appendToBody(document, footerHtml(footer))

@@ -34,12 +34,13 @@ export function formatMailboxField(field: string, { address, name }: Mailbox): s
 
 /**
  * A field of addresses given by a caller, whose names are quoted, bare or already encoded. Only names
- * are put into encoded words; addresses keep their UTF-8, so that replies reach them.
+ * are put into encoded words; addresses keep their UTF-8, so that replies reach them. A field with an address
+ * that cannot be one is encoded as a whole.
  */
 export function formatAddressField(field: string, value: string): string {
   const isPlain = !/[^\t\x20-\x7e]/.test(value)
   const encoded = isPlain ? value : encodeNames(value, firstWordWidth(field))
-  const isSafe = !/[\p{Cc}--\t]/v.test(encoded) && fitsLines(encoded)
+  const isSafe = !/[[\p{C}\p{Z}]--[\t ]]/v.test(encoded) && fitsLines(encoded)
   return isSafe ? formatField(field, encoded) : formatTextField(field, value)
 }
 

@@ -1,5 +1,13 @@
 import type { SourceAttachment } from './attachment.ts'
 
+/** To and Cc as all recipients of a message get them; null: the message goes without the field. */
+export type RecipientFields = { to: string | null; cc: string | null }
+
+/** Characters of To and Cc, which each message of a content has. */
+export function recipientsLength(fields: RecipientFields | undefined): number {
+  return (fields?.to?.length ?? 0) + (fields?.cc?.length ?? 0)
+}
+
 /** The content that the recipients of a request or of a template version share. */
 export type MessageContent = {
   id: string
@@ -12,4 +20,6 @@ export type MessageContent = {
   attachments: readonly SourceAttachment[]
   /** Subject, body and text are sent as they are: they are no templates, and get no footer. */
   isLiteral?: boolean
+  /** If absent, each recipient gets its own address in To. */
+  recipientFields?: RecipientFields
 }

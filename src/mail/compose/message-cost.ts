@@ -5,7 +5,7 @@
  * and is skipped for small texts.
  */
 import { attachedBytes } from './attachment.ts'
-import type { MessageContent } from './message-content.ts'
+import { type MessageContent, recipientsLength } from './message-content.ts'
 
 /** Work up to this cost (about 50 ms) may run on a thread where other work waits. */
 export const MAX_QUICK_COST_US = 50_000
@@ -23,9 +23,11 @@ const ATTACHED_CHARACTER_US = 0.02
 const MAX_UNCOUNTED_LENGTH = 16_384
 
 /** Cost of one message of this content, in microseconds, without the recipient's values. */
-export function costOfContent({ subject, body, text, attachments }: MessageContent): number {
+export function costOfContent(content: MessageContent): number {
+  const { subject, body, text, attachments, recipientFields } = content
+  const recipients = recipientsLength(recipientFields) * CHARACTER_US
   const texts = costOfText(body) + costOfText(text ?? '') + costOfText(subject)
-  return texts + attachedBytes(attachments) * ATTACHED_CHARACTER_US
+  return texts + recipients + attachedBytes(attachments) * ATTACHED_CHARACTER_US
 }
 
 /** Cost of a text in microseconds; beyond `MAX_QUICK_COST_US` it is not exact. */

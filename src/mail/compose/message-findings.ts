@@ -13,8 +13,16 @@ export type Finding = {
   fix: string
 }
 
-/** `baseUrl`: of the hosted pages. */
-export type MessageRules = { baseUrl: string; isUnsubscribeLinkDue: boolean }
+/**
+ * `baseUrl`: of the hosted pages. `isSandbox`: recipients are on this machine, so that they can open these pages.
+ * `hasFooter`: the message ends with a link to unsubscribe.
+ */
+export type MessageRules = {
+  baseUrl: string
+  isSandbox: boolean
+  isUnsubscribeLinkDue: boolean
+  hasFooter: boolean
+}
 
 /** What a rendering finds, without the message, which may have megabytes. */
 export type InspectedMessage = { faults: readonly PartFault[]; findings: readonly Finding[] }
@@ -30,11 +38,13 @@ const EMPTY_VALUE = /(?<![\p{L}\p{N}_-])(?:null|undefined|\[object Object\])(?![
 
 export function findInMessage(message: RenderedMessage, rules: MessageRules): Finding[] {
   const html = message.html ?? ''
-  const links = [...new Set(findHrefs(html).flatMap(({ value }) => readLink(value) ?? []))]
+  const all = findHrefs(html).flatMap(({ value }) => readLink(value) ?? [])
+  const links = [...new Set(all)]
   const found = [
     unsubscribeFinding(links, rules),
+    secondLinkFinding(all, rules),
     insecureFinding(links),
-    loopbackFinding(links),
+    loopbackFinding(links, rules),
     imageFinding(html),
     sizeFinding(html),
     textFinding(message),
@@ -59,6 +69,22 @@ function unsubscribeFinding(
   }
 }
 
+function secondLinkFinding(
+  links: readonly string[],
+  { baseUrl, hasFooter }: MessageRules,
+): Finding | undefined {
+  const pages = links.filter((link) => link.startsWith(`${baseUrl}/unsubscribe/`))
+  if (!hasFooter || pages.length < 2) return undefined
+  return {
+    code: 'two_unsubscribe_links',
+    severity: 'info',
+    message: 'The text has a link to unsubscribe, and the footer of MARKETING mail adds another.',
+    fix:
+      'Leave the link of the text out, or use the type HEADLESS, which has no footer. Campaigns and workflows ' +
+      'send HEADLESS to subscribed contacts only, as MARKETING, but POST /v1/send sends it to everybody.',
+  }
+}
+
 function insecureFinding(links: readonly string[]): Finding | undefined {
   const insecure = links.filter((link) => {
     const { protocol, hostname } = new URL(link)
@@ -73,8 +99,12 @@ function insecureFinding(links: readonly string[]): Finding | undefined {
   }
 }
 
-function loopbackFinding(links: readonly string[]): Finding | undefined {
-  const local = links.filter((link) => LOOPBACK.test(new URL(link).hostname))
+function loopbackFinding(
+  links: readonly string[],
+  { baseUrl, isSandbox }: MessageRules,
+): Finding | undefined {
+  const others = isSandbox ? links.filter((link) => !link.startsWith(`${baseUrl}/`)) : links
+  const local = others.filter((link) => LOOPBACK.test(new URL(link).hostname))
   if (local.length === 0) return undefined
   return {
     code: 'loopback_link',

@@ -13,6 +13,7 @@
 import { MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
 import { assertFieldName, assertOneLine, formatField, formatTextField } from './header-field.ts'
 import { formatAddressField, formatMailboxField, type Mailbox } from './mailbox-field.ts'
+import type { RecipientFields } from './message-content.ts'
 import {
   type Attachment,
   attachmentPart,
@@ -32,6 +33,8 @@ export type MessageInput = {
   date: number
   from: Mailbox
   to: Mailbox
+  /** In place of `to`. */
+  recipientFields?: RecipientFields | undefined
   replyTo: Mailbox | null
   subject: string
   /** Plain text or an encoded body. At least one of `html` and `text` is not null. */
@@ -77,7 +80,7 @@ function composeHead(input: MessageInput): string {
   let head =
     formatField('Date', formatDate(input.date)) +
     formatMailboxField('From', input.from) +
-    formatMailboxField('To', input.to)
+    recipientFields(input)
   if (input.replyTo !== null && !replaced.has('reply-to')) {
     head += formatMailboxField('Reply-To', input.replyTo)
   }
@@ -86,6 +89,19 @@ function composeHead(input: MessageInput): string {
   head += 'MIME-Version: 1.0\r\n'
   for (const [name, value] of extras) head += extraField(name, value)
   return head
+}
+
+function recipientFields({ to, recipientFields }: MessageInput): string {
+  if (recipientFields === undefined) return formatMailboxField('To', to)
+  const fields = { To: recipientFields.to, Cc: recipientFields.cc }
+  return Object.entries(fields)
+    .map(([name, value]) => (value === null ? '' : formatRecipients(name, value)))
+    .join('')
+}
+
+function formatRecipients(name: string, value: string): string {
+  assertOneLine(name, value)
+  return formatAddressField(name, value)
 }
 
 function effectiveHeaders(headers: MessageInput['headers']): MessageInput['headers'] {

@@ -13,6 +13,12 @@ const PLAIN_ELEMENTS = new Set([
   ...['pre', 'q', 's', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'ul', 'wbr'],
 ])
 
+/** A body of Markdown begins with this comment if it has tables: they are text, and no layout. */
+export const TABLES_OF_TEXT = '<!-- tables of text -->'
+
+const TABLE_ELEMENTS = new Set(['table', 'thead', 'tbody', 'tr', 'th', 'td'])
+const NONE: ReadonlySet<string> = new Set()
+
 const CUSTOM_ATTRIBUTE = /^(?:id|class|role|data-.*|aria-.*|on.*)$/
 
 /** Without runs of blanks, so that the body is in DKIM's canonical form. */
@@ -41,16 +47,24 @@ pre { padding: 12px; background: #f6f8fa; white-space: pre-wrap; }
 figcaption, small { font-size: .85em; color: #57606a; }
 `
 
+const TABLE_STYLE = `table { border-collapse: collapse; margin: 0 0 1em; }
+th, td { padding: 4px 12px 4px 0; border-bottom: 1px solid #d0d7de; vertical-align: top; }
+th:not([align]) { text-align: left; }
+`
+
 /** The body as a complete HTML document, or unchanged if it is custom HTML. `lang` is BCP 47. */
 export function wrapDocument(html: string, lang: string): string {
-  if (isCustomHtml(html)) return html
+  const hasTables = html.startsWith(TABLES_OF_TEXT)
+  const text = hasTables ? html.slice(TABLES_OF_TEXT.length) : html
+  if (isCustomHtml(text, hasTables ? TABLE_ELEMENTS : NONE)) return html
+  const style = hasTables ? STYLE_SHEET + TABLE_STYLE : STYLE_SHEET
   return `<!DOCTYPE html>
 <html lang="${escapeHtml(lang)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title></title>
-<style>${STYLE_SHEET}</style>
+<style>${style}</style>
 </head>
 <body>
 <main>
@@ -77,19 +91,22 @@ function endOfBody(html: string): number {
 
 /** Whether the markup has its own layout or style: tables, divs, forms, style blocks, media queries,
  * conditional comments, or attributes that scripts and style sheets refer to. */
-function isCustomHtml(html: string): boolean {
+function isCustomHtml(html: string, allowed: ReadonlySet<string>): boolean {
   let at = html.indexOf('<')
   while (at !== -1) {
     const markup = readMarkup(html, at)
     if (typeof markup === 'number') return true
-    if (markup !== undefined && isCustomTag(html, markup)) return true
+    if (markup !== undefined && isCustomTag(html, markup, allowed)) return true
     at = html.indexOf('<', markup?.end ?? at + 1)
   }
   return false
 }
 
-function isCustomTag(html: string, tag: Tag): boolean {
-  if (!PLAIN_ELEMENTS.has(tag.name)) return true
+function isCustomTag(html: string, tag: Tag, allowed: ReadonlySet<string>): boolean {
+  if (!PLAIN_ELEMENTS.has(tag.name) && !allowed.has(tag.name)) return true
   if (tag.isClosing || tag.end - tag.attributesAt <= 1) return false
-  return [...readAttributes(html, tag).keys()].some((name) => CUSTOM_ATTRIBUTE.test(name))
+  const names = [...readAttributes(html, tag).keys()]
+  // Tables of Markdown say no more than where their columns stand.
+  if (allowed.has(tag.name)) return names.some((name) => name !== 'align')
+  return names.some((name) => CUSTOM_ATTRIBUTE.test(name))
 }

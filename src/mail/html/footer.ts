@@ -1,6 +1,6 @@
 /**
- * The footer of marketing mail: the reason for the email, the project, and the unsubscribe link. It
- * goes before the closing body tag of HTML, and at the end of plain text.
+ * The footer of marketing mail: the reason for the email, the project, the unsubscribe link, and the
+ * project's postal address if it has one. It goes before the closing body tag of HTML, and at the end of plain text.
  */
 
 import type { Language } from '../languages.ts'
@@ -12,7 +12,12 @@ export type Footer = {
   projectName: string
   /** The page where the contact unsubscribes. */
   url: string
+  /** One line; null without one. */
+  postalAddress: string | null
 }
+
+/** What footers have in common whose values differ. */
+export type FooterKind = Pick<Footer, 'language'> & { hasPostalAddress: boolean }
 
 /** Same width and margins as the body text of `document.ts`. */
 const BOX_STYLE = 'box-sizing: border-box; max-width: 600px; margin: 24px auto 0; padding: 0 16px'
@@ -22,17 +27,23 @@ const TEXT_STYLE =
   'font: 13px/1.5 system-ui, -apple-system, Roboto, Arial, sans-serif; color: #57606a; ' +
   'text-align: center'
 
-export function footerHtml({ language, projectName, url }: Footer): string {
+export function footerHtml({ language, projectName, url, postalAddress }: Footer): string {
   const { sentence, link } = FOOTER_PHRASES[language]
   const reason = sentence.replace('{project}', () => escapeHtml(projectName))
+  const address = postalAddress === null ? '' : `<br>\n${escapeHtml(postalAddress)}`
   return `<div lang="${language}" style="${BOX_STYLE}">
 <p style="margin: 0; ${TEXT_STYLE}">${reason}<br>
-<a href="${escapeHtml(url)}" style="color: #57606a">${link}</a></p>
+<a href="${escapeHtml(url)}" style="color: #57606a">${link}</a>${address}</p>
 </div>
 `
 }
 
-export function footerText({ language, projectName, url }: Footer): string {
+export function footerText({ language, projectName, url, postalAddress }: Footer): string {
   const { sentence, link } = FOOTER_PHRASES[language]
-  return `${sentence.replace('{project}', () => projectName)}\n${link} (${url})`
+  const address = postalAddress === null ? '' : `\n${postalAddress}`
+  return `${sentence.replace('{project}', () => projectName)}\n${link} (${url})${address}`
+}
+
+export function kindOfFooter({ language, postalAddress }: Footer): FooterKind {
+  return { language, hasPostalAddress: postalAddress !== null }
 }

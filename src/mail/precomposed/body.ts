@@ -12,12 +12,11 @@
 import type { EncodedText } from '../compose/text-body.ts'
 import { appendToBody, wrapDocument } from '../html/document.ts'
 import { decodeEntities } from '../html/entities.ts'
-import { type Footer, footerHtml } from '../html/footer.ts'
+import { type Footer, type FooterKind, footerHtml } from '../html/footer.ts'
 import { htmlToText, type Link } from '../html/html-to-text.ts'
 import type { LinkNumbers } from '../html/links.ts'
 import { afterTag, readMarkup } from '../html/tag.ts'
 import type { Tracker } from '../html/tracking.ts'
-import type { Language } from '../languages.ts'
 import { escapeHtml } from '../template/characters.ts'
 import { type Piece, printPlaceholder, type TemplatePlaceholder } from '../template/substitute.ts'
 import type { Variables } from '../template/variables.ts'
@@ -39,9 +38,9 @@ import {
 } from './slotted-text.ts'
 import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
-/** The language of the footer and the tracking of the links; undefined without them. */
+/** The footer and the tracking of the links; undefined without them. */
 type PrecomposedKind = {
-  footer: Language | undefined
+  footer: FooterKind | undefined
   tracking: { baseUrl: string; numbers: LinkNumbers } | undefined
 }
 
@@ -69,8 +68,8 @@ type RecipientValues = {
 /** `html` and `text`: encoded for the wire; `document`: the untracked HTML. */
 type FilledBody = { html: EncodedText; text: EncodedText; document: () => string }
 
-/** The value of a slot: the document's language, two values of the footer, or a placeholder. */
-type SlotSource = 'language' | 'projectName' | 'url' | TemplatePlaceholder
+/** The value of a slot: the document's language, a value of the footer, or a placeholder. */
+type SlotSource = 'language' | 'projectName' | 'url' | 'postalAddress' | TemplatePlaceholder
 
 /** A value, and whether at least one of its places is in a quoted attribute or a link's address. */
 type BodySlot = {
@@ -80,7 +79,7 @@ type BodySlot = {
   isAddressStart: boolean
 }
 
-const OWN_SOURCES = ['language', 'projectName', 'url'] as const
+const FOOTER_SOURCES = ['language', 'projectName', 'url'] as const
 
 const MAX_VALUES = 1_000
 const MAX_PLACEHOLDERS = 2_000
@@ -168,16 +167,26 @@ type SlottedDocument = { html: string; sources: readonly SlotSource[] }
 /** The document with a slot character in place of each value. */
 function insertSlotCharacters(
   pieces: readonly Piece[],
-  footer: Language | undefined,
+  footer: FooterKind | undefined,
 ): SlottedDocument | undefined {
-  const own = footer === undefined ? (['language'] as const) : OWN_SOURCES
+  const own = ownSources(footer)
   const joined = joinPieces(pieces, own.length)
   if (joined === undefined) return undefined
   const html = wrapDocument(joined.source, slotCharacter(0))
   const sources = [...own, ...joined.placeholders]
   if (footer === undefined) return { html, sources }
-  const end = footerHtml({ language: footer, projectName: slotCharacter(1), url: slotCharacter(2) })
+  const end = footerHtml({
+    language: footer.language,
+    projectName: slotCharacter(1),
+    url: slotCharacter(2),
+    postalAddress: footer.hasPostalAddress ? slotCharacter(3) : null,
+  })
   return { html: appendToBody(html, end), sources }
+}
+
+function ownSources(footer: FooterKind | undefined): readonly SlotSource[] {
+  if (footer === undefined) return ['language']
+  return footer.hasPostalAddress ? [...FOOTER_SOURCES, 'postalAddress'] : FOOTER_SOURCES
 }
 
 /** The template with a slot character for each placeholder, numbered from `ownSlots`. */

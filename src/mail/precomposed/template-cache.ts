@@ -3,9 +3,9 @@
  * own often have the same text. Bounded by the number and the memory of the templates.
  */
 import { createLru } from '../../lru.ts'
+import type { FooterKind } from '../html/footer.ts'
 import { type LinkNumbers, numberLinks } from '../html/links.ts'
 import type { Tracker } from '../html/tracking.ts'
-import type { Language } from '../languages.ts'
 import type { TextFormat } from '../template/print.ts'
 import {
   type CompiledTemplate,
@@ -22,8 +22,8 @@ export type PreparedTemplate = {
   precomposed(kind: BodyKind): PrecomposedBody | undefined
 }
 
-/** `footer`: the language of the footer; undefined without one. */
-type BodyKind = { footer: Language | undefined; isTracked: boolean }
+/** `footer`: undefined without one. */
+type BodyKind = { footer: FooterKind | undefined; isTracked: boolean }
 
 /** One per thread; all its messages share `tracker`. */
 export type TemplateCache = {
@@ -100,7 +100,8 @@ function prepare(template: CompiledTemplate, { tracker, reserve }: PrepareDeps):
     template,
     numbers,
     precomposed(kind) {
-      const name = `${kind.footer} ${kind.isTracked}`
+      const { footer } = kind
+      const name = `${footer?.language} ${footer?.hasPostalAddress} ${kind.isTracked}`
       const use = uses.get(name) ?? { count: 0, body: undefined }
       uses.set(name, use)
       use.count += 1

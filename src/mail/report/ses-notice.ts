@@ -19,12 +19,21 @@ type SesRecipient = {
 type Json = Record<string, unknown>
 
 const MAX_LENGTH = 60_000
+/** By the subtype of a bounce. */
+const DIAGNOSTICS: ReadonlyMap<string, string> = new Map([
+  ['MailboxFull', 'mailbox full'],
+  ['MessageTooLarge', 'message too large'],
+  ['ContentRejected', 'content rejected'],
+  ['AttachmentRejected', 'attachment not allowed'],
+  ['NoEmail', 'no such user'],
+  ['Suppressed', 'Amazon SES suppression list'],
+])
 
 export function readSesNotice(text: string): SesNotice | undefined {
   if (!/"(?:notificationType|eventType)\\?"|\\"(?:notificationType|eventType)/.test(text))
     return undefined
   const notice = unwrap(parseObject(text))
-  const kind = String(notice?.notificationType ?? notice?.eventType)
+  const kind = string(notice?.notificationType ?? notice?.eventType)
   if (notice === undefined) return undefined
   if (kind === 'Complaint') return readComplaint(record(notice.complaint))
   if (kind === 'Bounce') return readBounce(record(notice.bounce))
@@ -47,15 +56,7 @@ function readBounce(bounce: Json): SesNotice {
 
 /** If Amazon refuses the mail itself, there is only a type and no diagnostic. */
 function guessDiagnostic(bounce: Json, isTransient: boolean): string {
-  const words: Readonly<Record<string, string>> = {
-    MailboxFull: 'mailbox full',
-    MessageTooLarge: 'message too large',
-    ContentRejected: 'content rejected',
-    AttachmentRejected: 'attachment not allowed',
-    NoEmail: 'no such user',
-    Suppressed: 'Amazon SES suppression list',
-  }
-  return words[string(bounce.bounceSubType)] ?? (isTransient ? 'temporary failure' : '')
+  return DIAGNOSTICS.get(string(bounce.bounceSubType)) ?? (isTransient ? 'temporary failure' : '')
 }
 
 function readDelivery(delivery: Json): SesNotice {

@@ -80,6 +80,7 @@ function formatReplyTo(mailboxes: readonly NamedMailbox[]): string | undefined {
   return value.length > MAX_HEADER_VALUE_LENGTH ? undefined : value
 }
 
-function formatMailbox({ address, name }: NamedMailbox): string {
+/** The name in quotes, and the address in wire form. */
+export function formatMailbox({ address, name }: NamedMailbox): string {
   return name === null ? address.wire : `"${name.replace(/["\\]/g, '\\$&')}" <${address.wire}>`
 }

@@ -13,12 +13,14 @@ import type { ParsedAddress } from '../address/address.ts'
 import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
 import type { FileAttachment } from '../compose/attachment.ts'
+import type { RecipientFields } from '../compose/message-content.ts'
 import { MAX_SUBJECT_LENGTH } from '../limits.ts'
 import { oneFieldLine } from '../one-line.ts'
 import { type ReadMessage, readMessage } from '../reading/read-message.ts'
 import type { Seal } from '../reading/seal.ts'
 import { collectFiles } from './files.ts'
 import { collectHeaders, type HeaderLine } from './headers.ts'
+import { readRecipientFields } from './recipient-fields.ts'
 import { takeSealedBody } from './sealed-body.ts'
 import { readTemplateChoice } from './template-choice.ts'
 
@@ -26,6 +28,8 @@ export type SubmittedMessage = {
   from: NamedMailbox
   /** Display names of To and Cc, by address. */
   names: ReadonlyMap<string, string>
+  /** To and Cc as they were written; null without both. */
+  recipientFields: RecipientFields | null
   reply: ParsedAddress | undefined
   subject: string
   body: string
@@ -82,12 +86,14 @@ export async function readSubmitted(
   if (typeof files === 'string') return refuse('552 5.3.4', files)
   const sealed = seal === null ? undefined : takeSealedBody(octetsOf(raw), files)
   if (typeof sealed === 'string') return refuse('554 5.6.0', sealed)
-  const names = namesOf(mail)
+  const to = readMailboxes(mail.to, damage)
+  const cc = readMailboxes(mail.cc, damage)
   const isText = html.trim() === ''
   return {
     submitted: {
       from,
-      names,
+      names: namesOf([...to, ...cc]),
+      recipientFields: readRecipientFields(lines, { to, cc }, damage),
       reply: replyTo[0]?.address,
       subject,
       body: isText ? mail.text : html,
@@ -137,9 +143,9 @@ function asksForReplies({ key, line }: HeaderLine): boolean {
   return key === 'reply-to' && !/^[^:]*:[\s<>]*$/.test(line)
 }
 
-function namesOf({ to, cc, damage }: ReadMessage): Map<string, string> {
+function namesOf(mailboxes: readonly NamedMailbox[]): Map<string, string> {
   const names = new Map<string, string>()
-  for (const { address, name } of [...readMailboxes(to, damage), ...readMailboxes(cc, damage)]) {
+  for (const { address, name } of mailboxes) {
     if (name !== null && !names.has(address.address)) names.set(address.address, name)
   }
   return names

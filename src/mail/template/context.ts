@@ -7,6 +7,7 @@ import type { RenderLimits } from './limits.ts'
 import { printValue, type TextFormat, textOf } from './print.ts'
 import { isTainted, printTainted, TaintedData, TaintedValue, taint, toPlain } from './tainted.ts'
 import { createThreadClock } from './thread-clock.ts'
+import { CONTACT } from './variables.ts'
 
 export type Rendering = {
   format: TextFormat
@@ -18,6 +19,16 @@ export type Rendering = {
 }
 
 type Key = Parameters<Context['readProperty']>[1]
+type Scope = Record<string, unknown>
+
+/** What `contact` is unless a variable has this name: the variables stand below it, and it has no value itself. */
+export class ContactNames {
+  readonly variables: Scope
+
+  constructor(variables: Scope) {
+    this.variables = variables
+  }
+}
 
 export class TemplateContext extends Context {
   readonly rendering: Rendering
@@ -35,12 +46,18 @@ export class TemplateContext extends Context {
     this.#draws = rendering.seed
   }
 
+  override *_get(path: Key[]): IterableIterator<unknown> {
+    return withoutNames(yield* super._get(path))
+  }
+
   override readProperty(object: unknown, key: Key): unknown {
+    if (object instanceof ContactNames)
+      return withoutNames(super.readProperty(object.variables, key))
     if (object instanceof TaintedValue) return taint(super.readProperty(scopeOf(object.plain), key))
     if (!(object instanceof TaintedData)) return super.readProperty(scopeOf(object), key)
-    const isOwn =
-      Object.hasOwn(object.request, String(key)) || Object.hasOwn(object.stored, String(key))
-    return isOwn ? object.read(String(key)) : super.readProperty(object.plain, key)
+    return object.owns(String(key))
+      ? object.read(String(key))
+      : super.readProperty(object.plain, key)
   }
 
   /** @throws RangeError if a step of that many units exceeds the limit, or the time is over */
@@ -57,8 +74,11 @@ export class TemplateContext extends Context {
 
   /** The same variables untainted, under the same limits, for expressions inside filters. */
   plainContext(): TemplateContext {
-    const environment: Record<string, unknown> = Object.create(null)
-    for (const [key, value] of Object.entries(this.getAll())) environment[key] = toPlain(value)
+    const environment = plainScope(this.getAll())
+    const names = environment[CONTACT]
+    if (names instanceof ContactNames) {
+      environment[CONTACT] = new ContactNames(plainScope(names.variables))
+    }
     const context = new TemplateContext(this.liquid, environment, this.rendering)
     context.memoryLimit = this.memoryLimit
     context.renderLimit = this.renderLimit
@@ -89,6 +109,16 @@ export class BoundedEmitter implements Emitter {
     if (this.#context.printed > output) throw new RangeError('output limit exceeded')
     this.buffer += printed
   }
+}
+
+function withoutNames(value: unknown): unknown {
+  return value instanceof ContactNames ? undefined : value
+}
+
+function plainScope(scope: object): Scope {
+  const plain: Scope = Object.create(null)
+  for (const [key, value] of Object.entries(scope)) plain[key] = toPlain(value)
+  return plain
 }
 
 /** The library accepts any value as a scope; its types allow objects only. */

@@ -12,8 +12,9 @@ import {
   Tokenizer,
   toValueSync,
 } from 'liquidjs'
-import { BoundedEmitter, type Rendering, TemplateContext } from './context.ts'
+import { BoundedEmitter, ContactNames, type Rendering, TemplateContext } from './context.ts'
 import { templateFilters } from './filters.ts'
+import { describeForeign, listForeignOutputs } from './foreign-output.ts'
 import {
   FULL_LIMITS,
   MAX_MARKERS,
@@ -21,12 +22,12 @@ import {
   MAX_OUTPUT_LENGTH,
   MAX_TEMPLATE_LENGTH,
 } from './limits.ts'
-import { type RewrittenSource, rewriteSource, scanMarkers } from './markers.ts'
+import { type Marker, type RewrittenSource, rewriteSource, scanMarkers } from './markers.ts'
 import { checkSearch, measureList } from './step-limits.ts'
 import { ITEMS_FILTER, templateTags } from './tags.ts'
 import { itemsOf, TaintedData, taint, toPlain } from './tainted.ts'
 import { parseTokens } from './token-queue.ts'
-import type { Variables } from './variables.ts'
+import { CONTACT, type Variables } from './variables.ts'
 
 /** `offset`: the position of the fault in the source. */
 export class TemplateSyntaxError extends Error {
@@ -80,9 +81,14 @@ export type Program = {
   originalOffset(offset: number): number
 }
 
-/** @throws TemplateSyntaxError for the first fault; an unknown filter counts as a fault */
+/** @throws TemplateSyntaxError for the first fault; an unknown filter counts as one */
 export function parseTemplate(source: string): Program {
   return parse(strictEngine, source)
+}
+
+/** As `parseTemplate`, for a template that comes in: a foreign placeholder counts as a fault, too. */
+export function parseNewTemplate(source: string): Program {
+  return parse(strictEngine, source, refuseForeign)
 }
 
 /**
@@ -106,7 +112,7 @@ export function runTemplate(program: Program, variables: Variables, rendering: R
   }
 }
 
-function parse(engine: Liquid, source: string): Program {
+function parse(engine: Liquid, source: string, check?: typeof refuseForeign): Program {
   if (source.length > MAX_TEMPLATE_LENGTH) {
     throw new TemplateSyntaxError(`longer than ${MAX_TEMPLATE_LENGTH} characters`, 0)
   }
@@ -115,6 +121,7 @@ function parse(engine: Liquid, source: string): Program {
   if (markers.length > MAX_MARKERS || markup > MAX_MARKUP_LENGTH) {
     throw new TemplateSyntaxError('too many or too long placeholders and tags', 0)
   }
+  check?.(source, markers)
   const rewritten = rewriteSource(source, markers)
   try {
     const tokenizer = new Tokenizer(rewritten.text, engine.options.operators)
@@ -124,6 +131,11 @@ function parse(engine: Liquid, source: string): Program {
   } catch (error) {
     throw toSyntaxError(error, rewritten)
   }
+}
+
+function refuseForeign(source: string, markers: readonly Marker[]): void {
+  const [first] = listForeignOutputs(source, markers)
+  if (first !== undefined) throw new TemplateSyntaxError(describeForeign(first), first.marker.begin)
 }
 
 function toSyntaxError(error: unknown, source: RewrittenSource): TemplateSyntaxError {
@@ -218,8 +230,9 @@ function environmentOf(variables: Variables, rendering: Rendering): Record<strin
   for (const [key, value] of Object.entries(stored)) environment[key] = protect(value)
   for (const [key, value] of Object.entries(request)) environment[key] = protectRequest(value)
   for (const [key, value] of Object.entries(system)) environment[key] = protect(value)
-  const all = { ...stored, ...request }
-  if (format === 'html') environment.data = new TaintedData(stored, request)
-  else environment.data = format === 'url' ? new TaintedData(all, {}) : all
+  if (format === 'text') environment.data = { ...stored, ...request }
+  else if (format === 'html') environment.data = new TaintedData(stored, request)
+  else environment.data = new TaintedData({ ...stored, ...request }, {})
+  if (!Object.hasOwn(environment, CONTACT)) environment[CONTACT] = new ContactNames(environment)
   return environment
 }

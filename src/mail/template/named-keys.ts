@@ -5,7 +5,7 @@
  */
 import { MAX_MARKERS } from './limits.ts'
 import { markerContent, scanMarkers } from './markers.ts'
-import { checkTemplate } from './template.ts'
+import { checkStoredTemplate } from './template.ts'
 
 /** `data` as a whole, or with a property that is not a key. */
 const WHOLE_DATA = /\bdata\b(?!\s*(?:\.\s*(?!size\b|first\b|last\b)[\p{L}_]|\[\s*["']))/u
@@ -24,7 +24,7 @@ export function keysNamedIn(sources: readonly string[]): NamesKey {
   const contents: string[] = []
   for (const source of sources) {
     const markers = scanMarkers(source, MAX_MARKERS + 1)
-    if (markers.length > MAX_MARKERS || checkTemplate(source) !== undefined) return () => true
+    if (markers.length > MAX_MARKERS || checkStoredTemplate(source) !== undefined) return () => true
     contents.push(...markers.map((marker) => markerContent(source, marker)))
   }
   const reaches = (text: string) => REACHING.some((pattern) => pattern.test(text))

@@ -9,7 +9,7 @@ import { type Marker, markerContent, scanMarkers } from './markers.ts'
 import { isLacking, type OutputExpression, parseOutput } from './output-grammar.ts'
 import { printValue, type TextFormat } from './print.ts'
 import { markUrlValue } from './url-values.ts'
-import type { Variables } from './variables.ts'
+import { CONTACT, type Variables } from './variables.ts'
 
 /** Text, or a placeholder. */
 export type Piece = string | TemplatePlaceholder
@@ -68,8 +68,11 @@ export function printPlaceholder(
   variables: Variables,
 ): string {
   const { request } = variables
-  const isData = path[0] === 'data' && path.length > 1
-  const keys = isData ? path.slice(1) : path
+  const isPrefixed = path[0] === CONTACT && path.length > 1
+  const isOurs = isPrefixed && ownerOf(CONTACT, ordered(variables)) === undefined
+  const named = isOurs ? path.slice(1) : path
+  const isData = named[0] === 'data' && named.length > 1
+  const keys = isData ? named.slice(1) : named
   const [root = '', ...rest] = keys
   const owner = ownerOf(root, isData ? [request, variables.stored] : ordered(variables))
   const value = rest.reduce(readKey, owner?.[root] as unknown)
@@ -110,7 +113,8 @@ function isPlain(
   if (path === undefined || headFilters !== '' || filters !== '') return false
   const [first = '', ...rest] = path
   if (/^[-\d]/.test(first) || LITERALS.has(first)) return false
-  if (first === 'data' && rest.length === 0) return false
+  const [last] = first === CONTACT && rest[0] === 'data' ? rest.slice(1) : rest
+  if ((first === 'data' || first === CONTACT) && last === undefined) return false
   return !rest.some((key) => COMPUTED_KEYS.has(key))
 }
 

@@ -64,6 +64,10 @@ export class TaintedData extends Drop {
     return this.plain
   }
 
+  owns(key: string): boolean {
+    return Object.hasOwn(this.request, key) || Object.hasOwn(this.stored, key)
+  }
+
   read(key: string): unknown {
     if (Object.hasOwn(this.request, key)) return this.request[key]
     return Object.hasOwn(this.stored, key) ? taint(this.stored[key]) : undefined

@@ -16,11 +16,13 @@ import { MAX_SUBJECT_LENGTH } from '../limits.ts'
 import {
   type Program,
   parseLeniently,
+  parseNewTemplate,
   parseTemplate,
   runTemplate,
   TemplateRunError,
   TemplateSyntaxError,
 } from './engine.ts'
+import { isOddKey } from './foreign-output.ts'
 import { FULL_LIMITS, MAX_MARKERS, MAX_OUTPUT_LENGTH, type RenderLimits } from './limits.ts'
 import type { TextFormat } from './print.ts'
 import { type Piece, splitPieces, splitPlainPieces, substitute } from './substitute.ts'
@@ -69,7 +71,7 @@ export function compileTemplate(
   }
   const plain = splitPlainPieces(source)
   if (plain !== undefined) {
-    const fault = hasOpenMarker(plain) ? checkTemplate(source) : undefined
+    const fault = hasOpenMarker(plain) ? checkStoredTemplate(source) : undefined
     return { source, format, program: undefined, pieces: plain, fault }
   }
   if (options.isPlain === true) return substituting(source, format, STOPPED)
@@ -134,10 +136,28 @@ export function countMarkers(source: string): number {
   return count
 }
 
-/** The first fault of a template being saved: syntax, unknown filter or forbidden tag. */
+/** Whether the source has only placeholders that are filled in without the language; it has no fault. */
+export function isPlainTemplate(source: string): boolean {
+  const pieces = splitPlainPieces(source)
+  return pieces !== undefined && !hasOpenMarker(pieces) && !pieces.some(isOddPiece)
+}
+
+/** The first fault of a template being saved: syntax, unknown filter, forbidden tag, foreign placeholder. */
 export function checkTemplate(source: string): TemplateFault | undefined {
+  return faultOfParsing(parseNewTemplate, source)
+}
+
+/** As `checkTemplate`, without foreign placeholders: what is stored is sent as before they were faults. */
+export function checkStoredTemplate(source: string): TemplateFault | undefined {
+  return faultOfParsing(parseTemplate, source)
+}
+
+function faultOfParsing(
+  parse: (source: string) => Program,
+  source: string,
+): TemplateFault | undefined {
   try {
-    parseTemplate(source)
+    parse(source)
     return undefined
   } catch (error) {
     return faultOf(error, source)
@@ -150,6 +170,11 @@ function substituting(
   fault: TemplateFault | undefined,
 ): CompiledTemplate {
   return { source, format, program: undefined, pieces: splitPieces(source), fault }
+}
+
+/** A placeholder whose name may be of another language: `{{#if x}}` has no value, and no fault here. */
+function isOddPiece(piece: Piece): boolean {
+  return typeof piece !== 'string' && isOddKey(String(piece.path[0] ?? ''))
 }
 
 /** Whether the text contains an unclosed `{{` or `{%`. */

@@ -20,6 +20,7 @@ import { type SigningKey, signDkim } from '../../mail/compose/dkim.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { findInMessage, type MessageRules } from '../../mail/compose/message-findings.ts'
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
+import { markdownToHtml } from '../../mail/html/markdown-to-html.ts'
 import type { Tracker } from '../../mail/html/tracking.ts'
 import { createTemplateCache, type TemplateCache } from '../../mail/precomposed/template-cache.ts'
 import {
@@ -70,6 +71,8 @@ type Composer = {
   renderTexts(task: number, source: TextsSource): string[] | null
   /** Returns the first fault of a template. */
   check(task: number, source: string): TemplateFault | undefined
+  /** Turns Markdown to HTML; null if it is too complex. */
+  convert(task: number, source: string): string | null
 }
 
 /** With `rules`, the message is inspected. */
@@ -181,6 +184,7 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     },
     renderTexts: (task, source) => watch(task, () => renderWithin(templates, source)),
     check: (task, source) => watch(task, () => checkTemplate(source)),
+    convert: (task, source) => watch(task, () => markdownToHtml(source)),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A composing thread: composes and signs messages that take long, renders previews, and checks long
- * templates, as the main thread asks (`protocol.ts`). It has no sockets, so no mail waits for it or is
+ * A composing thread: composes and signs messages that take long, renders previews, checks long
+ * templates, and turns Markdown to HTML, as the main thread asks (`protocol.ts`). It has no sockets, so no mail waits for it or is
  * lost with it. The main thread gives it one task at a time, and ends it if the task takes too long or
  * too much memory.
  */
@@ -58,6 +58,14 @@ function main({ slot, tracker }: ThreadSettings): void {
     }
   }
 
+  function convert({ task, source }: Extract<ToThread, { type: 'convert' }>): void {
+    try {
+      post({ type: 'converted', task, html: composer.convert(task, source) })
+    } catch (error) {
+      post({ type: 'not converted', task, error: describeError(error) })
+    }
+  }
+
   function render({ task, source }: Extract<ToThread, { type: 'render' }>): void {
     try {
       post({ type: 'rendered', task, texts: composer.renderTexts(task, source) })
@@ -83,6 +91,8 @@ function main({ slot, tracker }: ThreadSettings): void {
         return make(message.task, () => composer.sign(message))
       case 'check':
         return check(message)
+      case 'convert':
+        return convert(message)
       case 'render':
         return render(message)
       case 'stop':

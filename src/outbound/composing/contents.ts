@@ -6,7 +6,7 @@
 import { HOUR_MS } from '../../clock.ts'
 import { createLru } from '../../lru.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
-import type { MessageContent } from '../../mail/compose/message-content.ts'
+import { type MessageContent, recipientsLength } from '../../mail/compose/message-content.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
 /** Counts the memory of large contents in use. A shared content counts once; small ones do not count. */
@@ -51,9 +51,10 @@ const MAX_THREAD_ENDS = 2
 const QUICK_MS = 25
 
 /** Returns roughly the memory of a content; most of a large one is its attachments. */
-export function contentBytes({ subject, body, text, attachments }: MessageContent): number {
-  const attached = attachedBytes(attachments)
-  return subject.length + body.length + (text?.length ?? 0) + attached
+export function contentBytes(content: MessageContent): number {
+  const { subject, body, text, attachments, recipientFields } = content
+  const texts = subject.length + body.length + (text?.length ?? 0)
+  return texts + recipientsLength(recipientFields) + attachedBytes(attachments)
 }
 
 /** Returns how much longer than usual composing a message of this content may take. */

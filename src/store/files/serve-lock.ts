@@ -91,7 +91,9 @@ function lock(file: string, nativeBinding: string | undefined): Connection {
   } catch (error) {
     connection?.close()
     if (!isBusy(error)) throw openError(error, file)
-    throw new AppError('CONFLICT', 'Another server already runs on this database.')
+    throw new AppError('CONFLICT', 'Another server already runs on this database.', {
+      suggestion: `Stop the other server first. To find its process: fuser ${file}`,
+    })
   }
 }
 

@@ -1,7 +1,14 @@
 /** Users with their sessions and tokens, projects, and the memberships of users in projects. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool } from './columns.ts'
-import type { AccountMethod, DisabledReason, Role, TokenPurpose, TrackingMode } from './words.ts'
+import type {
+  AccountMethod,
+  DisabledReason,
+  OnTemplateFault,
+  Role,
+  TokenPurpose,
+  TrackingMode,
+} from './words.ts'
 
 export const users = sqliteTable('users', {
   id: text('id').primaryKey(),
@@ -93,8 +100,12 @@ export const projects = sqliteTable('projects', {
   countedAfter: integer('counted_after').notNull().default(0),
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
+  /** One line, for the footer of marketing mail. */
+  postalAddress: text('postal_address'),
   /** Whether subject and text of submitted mail are templates, where a message does not say. */
   submissionTemplates: bool('submission_templates').notNull().default(true),
+  /** Where a request does not say. */
+  onTemplateFault: text('on_template_fault').$type<OnTemplateFault>().notNull().default('send'),
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate: bool('public_key_may_update').notNull().default(false),
   contactCount: integer('contact_count').notNull().default(0),

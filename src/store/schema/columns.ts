@@ -2,11 +2,18 @@
  * Column types that every area uses. The tables in this folder match `migrations/`: ids are UUIDv7
  * text, instants integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
  */
-import { customType, integer, text } from '../drizzle.ts'
+
+import { parseJsonText } from '../../json-text.ts'
+import { customType, integer } from '../drizzle.ts'
 import { packSteps, type StoredStep, unpackSteps } from './packed-steps.ts'
 
 export const bool = (name: string) => integer(name, { mode: 'boolean' })
-export const jsonColumn = (name: string) => text(name, { mode: 'json' })
+/** Names within may be of strangers. */
+export const jsonColumn = customType<{ data: unknown; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: (value) => JSON.stringify(value),
+  fromDriver: parseJsonText,
+})
 export const stepList = customType<{ data: StoredStep[]; driverData: string }>({
   dataType: () => 'text',
   toDriver: packSteps,

@@ -42,6 +42,8 @@ export const contents = sqliteTable('contents', {
   isLiteral: bool('is_literal').notNull().default(false),
   /** What was lost, guessed or mended when the message was read, in sentences; null = nothing. */
   warnings: jsonColumn('warnings').$type<string[]>(),
+  /** As submitted; null: each recipient gets its own address in To. */
+  recipientFields: jsonColumn('recipient_fields').$type<{ to: string | null; cc: string | null }>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
 })

@@ -24,7 +24,7 @@ export const segments = sqliteTable('segments', {
   /** The rules of filters of the last computation or count (features/conditions/changed-filters.ts). */
   filterRules: integer('filter_rules').notNull().default(1),
   /** What new rules of filters changed; null if nothing. */
-  filterChange: text('filter_change', { mode: 'json' }).$type<FilterChange>(),
+  filterChange: jsonColumn('filter_change').$type<FilterChange>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   /** The last row of `caused_changes`, and the last event, that the last computation has seen. */

@@ -5,6 +5,8 @@ export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
 export type AccountMethod = 'PASSWORD' | 'GITHUB' | 'GOOGLE' | 'OIDC'
 export type TokenPurpose = 'verify-email' | 'reset-password'
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY'
+/** What a fault in a template of a send request does. */
+export type OnTemplateFault = 'send' | 'refuse'
 export type DisabledReason =
   | 'PAYMENT_FAILED'
   | 'EMAIL_REPUTATION'
@@ -15,7 +17,7 @@ export type DomainStatus = 'Pending' | 'Success' | 'Failed' | 'TemporaryFailure'
 export type ContentClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
 export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
 /**
- * How a person left; `unknown`: recorded before the way was. `project`: the project unsubscribed an address
+ * How a person left; `unknown`: recorded before the way was, or told by another service's export. `project`: the project unsubscribed an address
  * that bounces; only the undoing of bounces asks for it.
  */
 export type WishKind = 'page' | 'one-click' | 'mail' | 'api' | 'complaint' | 'unknown' | 'project'

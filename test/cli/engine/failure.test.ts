@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { UsageError } from '../../../src/cli/engine/command.ts'
+import { typedLike } from '../../../src/cli/engine/command-line.ts'
 import { writeFailure } from '../../../src/cli/engine/failure.ts'
 import { ConfigError } from '../../../src/config/problems.ts'
 import { AppError, invalidField } from '../../../src/errors.ts'
@@ -9,8 +10,8 @@ import { makeTerminal } from '../../fakes/terminal.ts'
 
 function report(error: unknown) {
   const [terminal, jsonTerminal] = [makeTerminal({ cwd: '/' }), makeTerminal({ cwd: '/' })]
-  const status = writeFailure(terminal, error, false)
-  assert.equal(writeFailure(jsonTerminal, error, true), status)
+  const status = writeFailure(terminal, error, { isJson: false })
+  assert.equal(writeFailure(jsonTerminal, error, { isJson: true }), status)
   assert.equal(terminal.out() + jsonTerminal.out(), '')
   return { status, text: terminal.err(), json: JSON.parse(jsonTerminal.err()) }
 }
@@ -64,7 +65,10 @@ describe('a failure', () => {
   it('of the system comes with advice and without a trace', () => {
     const { status, text } = report(busy)
     assert.equal(status, 1)
-    assert.match(text, /EADDRINUSE.*\nAnother program listens on this address; .*\n$/)
+    assert.match(
+      text,
+      /EADDRINUSE.*\nAnother program listens on this address \("ss -ltnp" shows which\); .*\n$/,
+    )
   })
 
   it('of the program itself shows a stack trace', () => {
@@ -73,6 +77,28 @@ describe('a failure', () => {
     assert.match(text, /^pillarbox: of undefined\n +at /)
     assert.deepEqual(json, { error: { code: 'INTERNAL_SERVER_ERROR', message: 'of undefined' } })
     assert.equal(report('thrown').json.error.message, 'thrown')
+  })
+
+  it('has the --config of the command line in its advice, and quotes people as they are', () => {
+    const typed = typedLike(['--config', 'a.toml'], ['domain add'])
+    const quoting = 'pillarbox domain news'
+    const suggestion = 'Run pillarbox domain add'
+    for (const isJson of [true, false]) {
+      for (const error of [
+        new AppError('CONFLICT', quoting, { suggestion }),
+        new Error(quoting),
+        invalidField('subject', 'custom', quoting),
+      ]) {
+        const terminal = makeTerminal({ cwd: '/' })
+        writeFailure(terminal, error, { isJson, typed })
+        assert.ok(terminal.err().includes(quoting), terminal.err())
+        const isAdvised = terminal.err().includes('Run pillarbox --config a.toml domain add')
+        assert.equal(isAdvised, error.message === quoting && 'suggestion' in error, terminal.err())
+      }
+      const terminal = makeTerminal({ cwd: '/' })
+      writeFailure(terminal, new UsageError(suggestion), { isJson, typed })
+      assert.ok(terminal.err().includes('Run pillarbox --config a.toml domain add'))
+    }
   })
 
   it('has its control characters escaped', () => {

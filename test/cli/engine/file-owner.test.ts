@@ -4,16 +4,21 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { asFileOwner, type Users } from '../../../src/cli/engine/file-owner.ts'
+import { userArgument } from '../../../src/config/file-access.ts'
 import { makeFolder } from '../../config/config-folder.ts'
 import { runAt } from '../../fakes/terminal.ts'
+import { skipOther } from './other-owner.ts'
 
 const isRoot = process.geteuid?.() === 0
 const skip = isRoot ? false : 'only root can give files to others'
@@ -70,7 +75,7 @@ test('a process that runs one command gives up root for good', { skip }, async (
 })
 
 test("root's supplementary groups grant no access while it acts as the owner", {
-  skip,
+  skip: skipOther,
 }, async (t) => {
   const own = (process.getgroups?.() ?? []).filter((gid) => gid !== 0)
   t.after(() => process.setgroups?.(own))
@@ -89,7 +94,9 @@ test("root's supplementary groups grant no access while it acts as the owner", {
   assert.deepEqual(process.getgroups?.(), before)
 })
 
-test('the parent folders of a new data_dir can be entered by its owner', { skip }, async () => {
+test('the parent folders of a new data_dir can be entered by its owner', {
+  skip: skipOther,
+}, async () => {
   const cwd = makeFolder()
   chmodSync(cwd, 0o755)
   const dataDir = path.join(cwd, 'srv/pillarbox/data')
@@ -102,7 +109,9 @@ test('the parent folders of a new data_dir can be entered by its owner', { skip 
   assert.deepEqual([uid, mode & 0o777], [STRANGER, 0o700])
 })
 
-test("root creates and gives away nothing below another user's folder", { skip }, async () => {
+test("root creates and gives away nothing below another user's folder", {
+  skip: skipOther,
+}, async () => {
   const cwd = makeFolder()
   chmodSync(cwd, 0o755)
   const home = path.join(cwd, 'home')
@@ -114,6 +123,35 @@ test("root creates and gives away nothing below another user's folder", { skip }
   const dataDir = path.join(home, 'of-root/data')
   const act = async () => existsSync(dataDir)
   assert.equal(await asFileOwner({ file, dataDir }, act, { makesDataDir: true }), false)
+})
+
+test('root makes no folder of the system the data_dir of another user', { skip }, async (t) => {
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const file = path.join(cwd, 'pillarbox.toml')
+  writeFileSync(file, '')
+  chownSync(file, STRANGER, STRANGER)
+  const ofSystem = mkdtempSync('/run/pillarbox-')
+  t.after(() => rmSync(ofSystem, { recursive: true }))
+  chmodSync(ofSystem, 0o755)
+  const empty = path.join(ofSystem, 'empty')
+  mkdirSync(empty)
+  symlinkSync(ofSystem, path.join(cwd, 'link'))
+  const { users, calls } = fakeUsers(0)
+  const act = async () => void calls.push('act')
+  for (const dataDir of [empty, `${ofSystem}/new/data`, `${cwd}/link/empty`, `${cwd}/link/new`]) {
+    await assert.rejects(asFileOwner({ file, dataDir }, act, { makesDataDir: true, users }), {
+      code: 'FORBIDDEN',
+      suggestion: `If you want it there, create it yourself: install -d -o ${userArgument(STRANGER)} -m 700 ${dataDir}`,
+      message: `${dataDir} is in /run, which has files of the system: root creates no folder there for another user, and gives none away.`,
+    })
+  }
+  assert.deepEqual(calls, [])
+  assert.deepEqual([readdirSync(ofSystem), statSync(empty).uid], [['empty'], 0])
+
+  chownSync(empty, STRANGER, STRANGER)
+  await asFileOwner({ file, dataDir: empty }, act, { makesDataDir: true, users, isFinal: true })
+  assert.equal(calls.at(-1), 'act')
 })
 
 test('without a file and a data_dir, root acts as the owner of the folder around', {
@@ -137,7 +175,7 @@ test('files that belong to root keep their owner', { skip }, async () => {
 })
 
 test('a command of root before the first start leaves files that the configured user owns', {
-  skip,
+  skip: skipOther,
 }, async () => {
   const cwd = makeFolder()
   chmodSync(cwd, 0o755)

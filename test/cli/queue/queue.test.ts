@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'
+import { runCli } from '../../../src/cli/cli.ts'
+import { formatQueueRows } from '../../../src/cli/queue/format-list.ts'
 import { silentLog } from '../../../src/log.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
+import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { attempts, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
@@ -15,6 +18,7 @@ import {
   workflows,
 } from '../../../src/store/schema/workflows.ts'
 import { makeFolder } from '../../config/config-folder.ts'
+import { makeTerminal } from '../../fakes/terminal.ts'
 import { commandsAt, placeDatabase } from '../commands-at.ts'
 
 const cwd = makeFolder()
@@ -22,6 +26,8 @@ const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
 const { run, text, json, withStore } = commandsAt({ cwd, env })
 const owner = 'owner@example.test'
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
+const LEAVES =
+  'campaigns leave the address out, unless their type is TRANSACTIONAL, and other marketing mail is not sent to it'
 
 async function change(id: string, values: Partial<Email>): Promise<void> {
   await withStore((store) =>
@@ -57,6 +63,55 @@ before(async () => {
 })
 
 describe('pillarbox queue list', () => {
+  it('puts the reason on a line of its own at a terminal that is too narrow for the table', async () => {
+    const place = makeFolder()
+    await placeDatabase(place)
+    const at = commandsAt({ cwd: place, env })
+    await at.json('user', 'create', '--email', owner)
+    const made = await at.json('project', 'create', '--name', 'One', '--owner', owner)
+    await at.json('domain', 'add', '--project', made.id, 'one.example')
+    await at.json('domain', 'verify', 'one.example', '--trust')
+    const mail = ['--from', 'a@one.example', '--to', `${'long'.repeat(15)}@dest.test`]
+    const body = ['--subject', 'Hi', '--html', 'x']
+    const { id } = await at.json('send', '--project', made.id, ...mail, ...body)
+    const listAt = async (columns?: number) => {
+      const terminal = makeTerminal({ cwd: place, env })
+      Object.assign(terminal.stdout, { isTTY: columns !== undefined, columns })
+      assert.equal(await runCli(['queue', 'list'], terminal), 0)
+      return terminal.out().trimEnd().split('\n')
+    }
+    const lines = await listAt(80)
+    assert.ok(
+      lines.every((line) => line.length <= 80),
+      lines.join('\n'),
+    )
+    assert.match(lines[0] ?? '', /^ID +STATE +TRIES +NEXT$/)
+    assert.match(lines[2] ?? '', new RegExp(`^${id}  queued  0 +due now$`))
+    const [, , , ...rest] = lines
+    assert.match(rest.join('').replaceAll(' ', ''), /^to(long){15}@dest.test,froma@one.example:Hi/)
+    assert.match(rest.at(-1) ?? '', /^ {2}\S.*\.$/)
+    const wide = await listAt(1_000)
+    assert.equal(wide.length, 2)
+    assert.match(wide[0] ?? '', /REASON$/)
+    // A terminal may not know its size.
+    assert.deepEqual(await listAt(0), lines)
+    // A program reads one line for each email.
+    assert.deepEqual(await listAt(), wide)
+  })
+
+  it('shortens a long reason at a terminal only', async () => {
+    const reason = `${'because '.repeat(40)}end.`
+    const row = { id: 'i', state: 's', tries: '0', next: '-', from: 'f', to: 't', subject: 'x' }
+    const listAt = (isTTY: boolean) => {
+      const { stdout } = makeTerminal({ cwd })
+      Object.assign(stdout, { isTTY, columns: 1_000 })
+      return formatQueueRows([{ ...row, reason }], { stdout, isWhole: false })
+    }
+    assert.ok(listAt(false).endsWith(reason))
+    assert.match(listAt(true), /because.*…$/)
+    assert.ok(listAt(true).length < listAt(false).length)
+  })
+
   it('counts finished mail below a full and an empty list, and names the command that lists it', async () => {
     assert.equal(await text('queue', 'list'), 'No matching mail.\n')
     const delivered = await send(first, 'one@ended.test', 'a@first.example')
@@ -97,6 +152,15 @@ describe('pillarbox queue list', () => {
     assert.ok(said.endsWith(`To see the history of one: pillarbox queue show ${newest}\n`), said)
   })
 
+  it('has the subject as it was written until the email is tried', async () => {
+    const subject = 'Welcome {{ name ?? friend }}'
+    const mail = ['--from', 'a@first.example', '--to', 'new@subject.test', '--subject', subject]
+    const { id } = await json('send', '--project', first, ...mail, '--html', 'x')
+    const [listed] = await json('queue', 'list', '--to', 'new@subject.test')
+    assert.deepEqual([listed.id, listed.subject], [id, subject])
+    assert.equal((await json('queue', 'show', id)).subject, subject)
+  })
+
   it('--to finds mail to a contact whose address has changed since', async () => {
     const ended = await send(first, 'before@moved.test', 'a@first.example')
     await change(ended, { state: 'delivered', status: 'DELIVERED', dueAt: null })
@@ -130,12 +194,103 @@ describe('pillarbox queue list', () => {
     )
   })
 
+  it('--to says what is known of an address that no mail was accepted for', async () => {
+    const addContact = (projectId: string, address: string, subscribed: boolean) =>
+      withStore((store) =>
+        store.write(async (tx) => {
+          const times = { createdAt: AT, updatedAt: AT }
+          const contact = { id: newId(), projectId, address, subscribed, ...times }
+          await tx.insert(contacts).values(contact)
+        }),
+      )
+    const said = async (...argv: string[]) => {
+      assert.deepEqual(await json('queue', 'list', '--to', ...argv), [])
+      const [head, ...rest] = (await text('queue', 'list', '--to', ...argv)).split('\n\n')
+      assert.equal(head, 'No matching mail.')
+      return rest.join('\n\n')
+    }
+    const why = 'none was accepted, or an earlier contact of this address was deleted.'
+    await addContact(first, 'left@known.test', false)
+    assert.equal(
+      await said('Left@Known.test'),
+      `There is no email to left@known.test: ${why}\n\nIn the project First (${first}) the contact is unsubscribed: ${LEAVES}.\n`,
+    )
+    await addContact(second, 'left@known.test', true)
+    assert.equal(
+      await said('left@known.test'),
+      `There is no email to left@known.test: ${why}\n\nIn the project First (${first}) the contact is unsubscribed: ${LEAVES}.\nIn the project Second (${second}) the contact is subscribed.\n`,
+    )
+    assert.equal(
+      await said('left@known.test', '--project', first),
+      `There is no email to left@known.test: ${why}\n\nIn the project First (${first}) the contact is unsubscribed: ${LEAVES}.\n`,
+    )
+    await addContact(second, 'there@known.test', true)
+    assert.equal(
+      await said('there@known.test', '--project', first),
+      `There is no email to there@known.test: ${why} The project ${first} has no contact of this address.\n`,
+    )
+    assert.equal(
+      await said('nobody@known.test'),
+      `There is no email to nobody@known.test: ${why} No project has a contact of this address.\n`,
+    )
+    await withStore((store) =>
+      store.write(async (tx) => {
+        const row = { projectId: first, address: 'left@known.test', emailId: null, createdAt: AT }
+        await tx
+          .insert(suppressions)
+          .values({ ...row, id: 's2', reason: 'COMPLAINT', source: 'mail' })
+      }),
+    )
+    const both = await said('left@known.test')
+    assert.match(both, /^left@known\.test has been on the suppression list .*\(COMPLAINT: mail\)/)
+    assert.match(both, /In the project First .* is unsubscribed/)
+  })
+
+  it('--to with --project names the unsubscribed contact there, when mail is elsewhere', async () => {
+    const elsewhere = await send(first, 'both@known.test', 'a@first.example')
+    await withStore((store) =>
+      store.write(async (tx) => {
+        const times = { createdAt: AT, updatedAt: AT }
+        const contact = { id: newId(), projectId: second, address: 'both@known.test' }
+        await tx.insert(contacts).values({ ...contact, subscribed: false, ...times })
+      }),
+    )
+    const said = await text('queue', 'list', '--to', 'both@known.test', '--project', second)
+    assert.match(said, /but others are there \(1\): pillarbox queue list --to both@known\.test\n/)
+    assert.ok(said.includes(`In the project Second (${second}) the contact is unsubscribed`), said)
+    assert.doesNotMatch(said, /project First/)
+    assert.ok(!said.includes(elsewhere))
+  })
+
+  it('--to without --project names the contact of every project, when mail is in other states', async () => {
+    const to = 'outside@known.test'
+    await send(first, to, 'a@first.example')
+    await withStore((store) =>
+      store.write(async (tx) => {
+        const times = { createdAt: AT, updatedAt: AT }
+        const contact = { id: newId(), projectId: second, address: to, subscribed: false }
+        await tx.insert(contacts).values({ ...contact, ...times })
+      }),
+    )
+    for (const option of [
+      ['--state', 'bounced'],
+      ['--sender-domain', 'elsewhere.test'],
+    ]) {
+      const said = await text('queue', 'list', '--to', to, ...option)
+      assert.match(said, /but others are there \(1\)/)
+      assert.ok(said.includes(`In the project First (${first}) the contact is`), said)
+      assert.ok(said.includes(`In the project Second (${second}) the contact is unsubscribed`))
+    }
+  })
+
   it('--project lists mail of that project only', async () => {
     const mine = await send(second, 'only@mine.test', 'b@second.example')
     const listed = ids(await json('queue', 'list', '--project', second.toUpperCase()))
     assert.ok(listed.includes(mine))
     assert.ok(listed.length < ids(await json('queue', 'list')).length)
-    assert.deepEqual(await json('queue', 'list', '--project', 'nobody'), [])
+    const unknown = await run('queue', 'list', '--project', 'nobody')
+    assert.deepEqual([unknown.status, unknown.out], [1, ''])
+    assert.match(unknown.err, /^A project is named by its id: pillarbox project list$/m)
   })
 
   it('--limit lists the newest emails and counts the others', async () => {
@@ -170,9 +325,55 @@ describe('pillarbox queue list', () => {
       assert.equal((await run('queue', 'list', ...argv)).status, 2, argv.join(' '))
     }
   })
+
+  it('says that mail to the recipient is in other states, and how to see it', async () => {
+    const [to, said] = [
+      'other-state@now.test',
+      'No email to other-state@now.test is in this selection',
+    ]
+    await send(first, to, 'a@first.example')
+    const found = `No matching mail.\n\n${said}, but others are there (1): pillarbox queue list --to ${to}\n`
+    const list = (...option: string[]) => text('queue', 'list', '--to', to, ...option)
+    const contact = `\nIn the project First (${first}) the contact is unsubscribed: ${LEAVES}.\n`
+    assert.equal(await list('--state', 'bounced'), found + contact)
+    assert.equal(await list('--state', 'held'), found + contact)
+    assert.equal(await list('--project', second), found)
+  })
 })
 
 describe('pillarbox queue show', () => {
+  it('finds an email by its Message-ID', async () => {
+    const id = await send(first, 'by-id@now.test', 'a@first.example')
+    const { messageId } = await json('queue', 'show', id)
+    for (const given of [messageId, `<${messageId}>`]) {
+      assert.equal((await json('queue', 'show', given)).id, id)
+    }
+    const { status, err } = await run('queue', 'show', '<other@first.example>')
+    assert.equal(status, 1)
+    assert.match(err, /^pillarbox: There is no email <other@first\.example>\./)
+  })
+
+  it('says what else has the id', async () => {
+    const id = await send(first, 'other@kind.test', 'a@first.example')
+    const { contactId } = await json('queue', 'show', id)
+    const cases: [id: string, kind: string, command: string][] = [
+      [contactId, 'a contact', 'pillarbox queue list --to other@kind.test'],
+      [first, 'a project', 'pillarbox queue list'],
+    ]
+    for (const [other, kind, command] of cases) {
+      const { status, err } = await run('queue', 'show', other)
+      assert.equal(status, 1)
+      assert.equal(
+        err,
+        `pillarbox: There is no email ${other}: it is the id of ${kind}.\n` +
+          `To find the id of an email: ${command}\n`,
+      )
+    }
+    const { err } = await run('queue', 'show', 'x')
+    const hint = 'An email is named by its id: pillarbox queue list'
+    assert.equal(err, `pillarbox: There is no email x.\n${hint}\n`)
+  })
+
   it('never shows a next attempt that has passed', async () => {
     const id = await send(first, 'due@now.test', 'a@first.example')
     await change(id, { dueAt: AT })
@@ -239,8 +440,79 @@ describe('pillarbox queue show', () => {
     const id = await send(first, 'ada@still.test', 'a@first.example')
     await text('queue', 'hold', '--domain', 'still.test')
     assert.doesNotMatch(await text('queue', 'show', id), /gives up/)
+    const misspelt = await run('queue', 'release', '--domain', 'stil.test')
+    assert.equal(misspelt.status, 1)
+    assert.match(misspelt.out, /Mail to stil\.test is not held; held: .*still\.test/)
     await text('queue', 'release', '--domain', 'still.test')
     assert.match(await text('queue', 'show', id), /^ {2}gives up +\d{4}-/m)
+  })
+
+  it('retry of failed mail to a held domain says that it is held', async () => {
+    const made: string[] = []
+    for (const domain of ['stays.test', 'stays.test', 'goes.test']) {
+      const id = await send(first, `c@${domain}`, 'a@first.example')
+      await change(id, { state: 'failed', status: 'FAILED', dueAt: null, error: 'cancelled' })
+      made.push(id)
+    }
+    await json('queue', 'hold', '--domain', 'stays.test')
+    assert.equal(
+      await text('queue', 'retry', ...made),
+      'Due now: 1.\nHeld, because mail to stays.test is held: 2. To release it: pillarbox queue release --domain stays.test\n',
+    )
+    const [id = ''] = made
+    assert.deepEqual(await json('queue', 'retry', id), { ids: [id], held: 1 })
+    await json('queue', 'release', '--domain', 'stays.test')
+    assert.equal(await text('queue', 'retry', id), 'Due now: 1.\n')
+  })
+
+  it('retry of a bounced email says how to send it again', async () => {
+    const id = await send(first, 'gone@stays.test', 'a@first.example')
+    await change(id, { state: 'bounced', status: 'BOUNCED', dueAt: null })
+    const { status, err } = await run('queue', 'retry', id)
+    assert.equal(status, 1)
+    assert.match(err, /is bounced: there is nothing to retry\.[\s\S]*send a new email/)
+  })
+
+  it('says what to do about a refusal that judges this server', async () => {
+    const refuse = async (to: string, said: Partial<typeof attempts.$inferInsert>) => {
+      const id = await send(first, to, 'a@first.example')
+      const attempt = {
+        ...{ emailId: id, at: AT, durationMs: 0, steps: [], class: 'policy' },
+        ...{ result: 'bounced', host: 'mx.now.test', replyCode: 550, enhancedCode: '5.7.1' },
+        ...said,
+      }
+      await withStore((store) =>
+        store.write(async (tx) => void (await tx.insert(attempts).values(attempt))),
+      )
+      await change(id, { state: 'bounced', status: 'BOUNCED', dueAt: null, bouncedAt: AT })
+      return id
+    }
+    for (const replyText of ['cannot find your reverse hostname', 'SPF check failed']) {
+      const id = await refuse('judge@now.test', { replyText })
+      const advice = 'receivers judge this server: run pillarbox doctor; afterwards '
+      const again = 'send it again, because a bounced email is final'
+      const said = await text('queue', 'show', id)
+      assert.match(said, new RegExp(`^ {2}advice +${advice}${again}$`, 'm'))
+      assert.equal((await run('queue', 'retry', id)).status, 1)
+      await change(id, { state: 'failed', status: 'FAILED', bouncedAt: null })
+      const retry = `pillarbox queue retry ${id}`
+      const failed = await text('queue', 'show', id)
+      assert.match(failed, new RegExp(`^ {2}advice +${advice}${retry}$`, 'm'))
+    }
+    const others = [
+      { replyText: 'no such user', class: 'hard', enhancedCode: '5.1.1' },
+      {
+        replyText: 'this group takes no mail from strangers',
+        enhancedCode: '5.7.124',
+        class: 'syntax',
+      },
+    ]
+    for (const other of others) {
+      const id = await refuse('other@now.test', other)
+      assert.doesNotMatch(await text('queue', 'show', id), /judge|queue retry/)
+      const refused = await run('queue', 'retry', id)
+      assert.deepEqual([refused.status, (await json('queue', 'show', id)).state], [1, 'bounced'])
+    }
   })
 
   it('shows a late bounce with its code, its final address and its escaped text', async () => {
@@ -293,6 +565,27 @@ describe('pillarbox queue holds', () => {
       /^It has been held since .*: an operator holds all mail to büro\.test/,
     )
     await text('queue', 'release', '--domain', 'büro.test')
+  })
+})
+
+describe('a project that was disabled for its reputation', () => {
+  it('is listed with its waiting mail, the time at which that fails, and the command that releases it', async (t) => {
+    const project = await makeProject('Third', 'third.example')
+    const id = await send(project, 'a@paused.test', 'a@third.example')
+    await text('project', 'update', project, '--disable', 'EMAIL_REPUTATION')
+    await change(id, { state: 'paused', dueAt: null, heldAt: AT })
+    t.after(() => text('project', 'update', project, '--enable'))
+    const [held, ...others] = await json('queue', 'holds')
+    assert.deepEqual([held.project, held.emails, others.length], [project, 1, 0])
+    assert.equal(Date.parse(held.failsAt) - Date.parse(held.heldAt), 72 * 3_600_000)
+    const said = await text('queue', 'holds')
+    assert.match(
+      said,
+      /^PROJECT DISABLED FOR ITS REPUTATION +SINCE +WAITING +FAILS AT +TO RELEASE\n/,
+    )
+    const row = `^${project} Third.* +\\d{4}-.*Z +1 +\\d{4}-.*Z +pillarbox project update ${project} --enable$`
+    assert.match(said, new RegExp(row, 'm'))
+    assert.doesNotMatch(said, /\u001b|No mail is held/)
   })
 })
 

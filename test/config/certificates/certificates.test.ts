@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -199,6 +199,29 @@ describe('watched certificates', () => {
     await look()
     assert.equal(given.length, 2)
     assert.deepEqual(health.reasons(), [])
+  })
+
+  it('are used once they can be read, though the times of their files stay as they were', async (t) => {
+    const { certFile, keyFile, given, look, errors, health } = await openWatch(
+      t,
+      makeCertificate(names, long),
+    )
+    const second = makeCertificate(names, long)
+    const times = new Date(NOW)
+    await writeFile(certFile, second.cert)
+    await writeFile(keyFile, second.key.replace(/[A-Za-z]/g, '*'))
+    await utimes(keyFile, times, times)
+    await look()
+    await look()
+    assert.equal(errors().length, 1)
+    assert.equal(health.reasons().length, 1)
+    await writeFile(keyFile, second.key)
+    await utimes(keyFile, times, times)
+    await look()
+    assert.equal(given.length, 2)
+    assert.deepEqual(health.reasons(), [])
+    await look()
+    assert.equal(given.length, 2)
   })
 
   it('are not reported as broken between two writes', async (t) => {

@@ -19,7 +19,7 @@ it('every page with a place of its own exists', () => {
 })
 
 it('every block names its language', () => {
-  const known = ['sh', 'json', 'toml', 'ini', 'js', 'text', 'yaml']
+  const known = ['sh', 'json', 'toml', 'ini', 'js', 'text', 'yaml', 'html']
   for (const { file, blocks } of pages) {
     for (const { language, text } of blocks) assert.ok(known.includes(language), `${file}: ${text}`)
   }

@@ -8,8 +8,10 @@ export const pages = readPages()
 /** Blocks that are not run, by a part of their text, and the reason. */
 export const NOT_RUN: readonly [part: string, reason: string][] = [
   ['npm ci && npm start', 'installs packages and serves until it is stopped'],
+  ['1587 npm start', 'serves until it is stopped'],
   ['npm ci && npm run build', 'installs packages, builds, and adds a user to the system'],
   ['systemctl', 'starts a service of the system'],
+  ['sysctl -w', 'changes the settings of the machine'],
   ['swaks', 'needs a server with a certificate at mail.example.com'],
   ['sqlite3', 'needs the sqlite3 program and the folders of an installation'],
 ]

@@ -41,6 +41,7 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
   const shared: Variables = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
   let folder = ''
   let url = ''
+  let submission = ''
   let dns: FakeDns | undefined
   let commands: CommandServer | undefined
   const paths = { processes: '', here: '' }
@@ -55,7 +56,8 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
   before(async () => {
     dns = await startDnsServer()
     dns.set('example.org', { MX: [[10, 'mx.example.org']], A: ['192.0.2.1'] })
-    const settings = `[http]\nlisten = '127.0.0.1:0'\n[dns]\nservers = ['${dns.address}']\n`
+    const listeners = `[http]\nlisten = '127.0.0.1:0'\n[submission]\nlisten = ['127.0.0.1:0']\n`
+    const settings = `${listeners}[dns]\nservers = ['${dns.address}']\n`
     const installation = await install({ after: (clean) => cleanups.push(clean) }, settings)
     folder = installation.folder
     await placeDatabase(installation)
@@ -65,8 +67,10 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
     paths.here = makePrograms(path.join(folder, 'here'), commands.script)
     const serving = await installation.serve()
     url = serving.url
+    submission = serving.submission[0] ?? ''
     const welcome = serving.lines.join('\n')
     shared.PILLARBOX_KEY = /sk_[0-9a-f]+/.exec(welcome)?.[0] ?? ''
+    await addGrace(url, shared.PILLARBOX_KEY)
     const [project] = (await commandHere(installation, 'project', 'list')) as { id: string }[]
     shared.PROJECT_ID = project?.id ?? ''
   })
@@ -101,7 +105,7 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
   async function runBlock(text: string, env: Variables): Promise<string> {
     const script = SHORTER.reduce(
       (rest, [part, shorter]) => rest.replaceAll(part, shorter),
-      text.replaceAll('http://127.0.0.1:8080', url),
+      text.replaceAll('http://127.0.0.1:8080', url).replaceAll('127.0.0.1:1587', submission),
     )
     // Answers with an error status count as failures; curl takes no other option for it beside -f.
     const fail =
@@ -134,9 +138,7 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
 
 function learnIds(output: string, env: Variables): void {
   const emailId = /"email":"([0-9a-f-]{36})"/.exec(output)?.[1]
-  const jobId = /"jobId":"([^"]+)"/.exec(output)?.[1]
   if (emailId !== undefined) env.EMAIL_ID = emailId
-  if (jobId !== undefined) env.JOB_ID = jobId
   // Variables that a block sets for those after it.
   for (const [, name = '', id] of output.matchAll(/([A-Z]+_ID)=(\S+)/g)) env[name] = id ?? ''
 }
@@ -166,4 +168,14 @@ function isInstalled(tool: string): boolean {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw error
   }
+}
+
+/** The person who asks for her data on the page on privacy. */
+async function addGrace(url: string, key: string): Promise<void> {
+  const { status } = await fetch(`${url}/contacts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'grace@example.org', data: { name: 'Grace' } }),
+  })
+  assert.equal(status, 201)
 }

@@ -71,8 +71,9 @@ export async function startCampaigns(
   }
   await eventually(contactsAre)
   const make = async (): Promise<Campaign> => {
-    const campaign = { name: 'C', subject: 'Hello', body: '<p>Hello {{number}}</p>' }
-    const made = await call('POST', '/campaigns', { ...campaign, from: 'news@example.test' })
+    const texts = { name: 'C', subject: 'Hello', body: '<p>Hello {{number}}</p>' }
+    const campaign = { ...texts, from: 'news@example.test', audienceType: 'ALL' }
+    const made = await call('POST', '/campaigns', campaign)
     const id = String(made.body.data.id)
     const killed: Kill[] = []
     arrivals.length = 0

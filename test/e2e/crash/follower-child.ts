@@ -28,7 +28,7 @@ export function followSeen(store: Store) {
     { store, log: silentLog(), now: Date.now },
     {
       rows: EVENTS,
-      name: 'seen',
+      name: 'webhooks',
       batch: 25,
       handle: async (tx, events) => {
         for (const { seq, name } of events) await writeDown(tx, seq, name)

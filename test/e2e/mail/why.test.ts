@@ -157,6 +157,21 @@ describe('queue list --to explains why mail has not arrived', () => {
     assert.deepEqual([wrong.status, wrong.out], [2, ''])
   })
 
+  it('a person who left after earlier mail: the contact is unsubscribed', async () => {
+    await program.receive('left.test')
+    const [id = ''] = await program.send({ to: 'ada@left.test' })
+    await program.untilState(id, 'delivered')
+    const list = async () => (await program.run('queue', 'list', '--to', 'ada@left.test')).out
+    // Unsubscribed by `/v1/send`, without a wish: the mail that was sent is all there is.
+    assert.doesNotMatch(await list(), /unsubscribed/)
+    const body = { email: 'ada@left.test', unsubscribed: true }
+    assert.equal((await program.call('POST', '/contacts', body)).status, 200)
+    assert.match(
+      await list(),
+      /delivered.*\n\nIn the project .* the contact is unsubscribed: campaigns/s,
+    )
+  })
+
   it('a stopped server: the fact that no server runs', async (t) => {
     await program.receive('later.test', {
       respond: ({ verb }) => (verb === 'RCPT' ? '451 4.3.0 Not now' : undefined),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '../../../src/clock.ts'
+import { listDue, listUndated } from '../../../src/features/activity/active-executions.ts'
 import { countRecent } from '../../../src/features/activity/recent.ts'
 import { listSleeping } from '../../../src/features/activity/scheduled-workflow-emails.ts'
 import { listUpcoming } from '../../../src/features/activity/upcoming.ts'
@@ -50,8 +51,10 @@ async function openWorkflow(t: TestContext, name = 'Onboarding') {
     const stepExecutionId = await insertStepExecution(core, { ...row, status: 'WAITING' })
     return { contact, number, stepExecutionId }
   }
-  const upcoming = (limit = 50) => listUpcoming(core, projectId, { limit, daysAhead: 30 })
-  return { sender, core, projectId, workflowId, addStep, connect, sleep, upcoming }
+  const listAll = (limit = 50) => listUpcoming(core, projectId, { limit, daysAhead: 30 })
+  const upcoming = async (limit = 50) =>
+    (await listAll(limit)).filter(({ type }) => type === 'workflow.email.scheduled')
+  return { sender, core, projectId, workflowId, addStep, connect, sleep, upcoming, listAll }
 }
 
 test('starts and ends of executions have types and ids of their own', async (t) => {
@@ -218,6 +221,72 @@ test('an email is upcoming, however many executions wake before it at other step
     (await upcoming()).map(({ contactId }) => contactId),
     [contact.id],
   )
+})
+
+test('active executions without a coming email are upcoming too, and take no room of emails', async (t) => {
+  const open = await openWorkflow(t)
+  const { core, projectId, workflowId, addStep, connect, sleep, listAll } = open
+  const templateId = await addTemplate(open.sender, { subject: 'Day two' })
+  const [delay, mail] = [await addStep('DELAY'), await addStep('SEND_EMAIL', { templateId })]
+  const [silent, exit] = [await addStep('DELAY', { name: 'Rest' }), await addStep('EXIT')]
+  const wait = await addStep('WAIT_FOR_EVENT')
+  await connect(delay, mail)
+  await connect(silent, exit)
+  const emailed = await sleep(delay, START + 3 * DAY_MS)
+  const resting = await sleep(silent, START + 2 * DAY_MS)
+  await sleep(silent, START + 31 * DAY_MS)
+  const endless = await sleep(wait, START, { dueAt: null })
+  const running = await sleep(mail, START - 1, { status: 'RUNNING' })
+  const waking = await sleep(delay, START - 2)
+  await sleep(silent, START, { status: 'CANCELLED', dueAt: null })
+  const idsOf = (found: Awaited<ReturnType<typeof listAll>>) => found.map((each) => each.contactId)
+  const shown = await listAll()
+  assert.deepEqual(
+    idsOf(shown),
+    [waking, running, resting, emailed, endless].map(({ contact }) => contact.id),
+  )
+  const { id: _, ...entry } = shown[2]!
+  assert.deepEqual(entry, {
+    type: 'workflow.execution.active',
+    timestamp: new Date(START + 2 * DAY_MS).toISOString(),
+    contactEmail: resting.contact.address,
+    contactId: resting.contact.id,
+    metadata: {
+      ...{ workflowId, workflowName: 'Onboarding', executionId: entry.metadata.executionId },
+      ...{ status: 'WAITING', stepId: silent, stepName: 'Rest', stepType: 'DELAY' },
+      dueAt: new Date(START + 2 * DAY_MS).toISOString(),
+    },
+  })
+  assert.equal(shown.at(-1)?.metadata.dueAt, null)
+  assert.deepEqual(idsOf(await listAll(1)), [emailed.contact.id])
+  assert.deepEqual(
+    idsOf(await listAll(2)),
+    [waking, emailed].map(({ contact }) => contact.id),
+  )
+  assert.equal(new Set(shown.map(({ id }) => id)).size, shown.length)
+  const other = await addSenderProject(core, 'Other', 'other.test')
+  assert.deepEqual(await listUpcoming(core, other.id, { limit: 50, daysAhead: 30 }), [])
+  await core.store.write((tx) =>
+    tx
+      .update(workflows)
+      .set({ cancelledThrough: Number.MAX_SAFE_INTEGER })
+      .where(eq(workflows.projectId, projectId)),
+  )
+  assert.deepEqual(await listAll(), [])
+})
+
+test('active executions are read by their step and due time', async (t) => {
+  const { core } = await openWorkflow(t)
+  for (const each of [listDue, listUndated]) {
+    const { text } = each.compiled()
+    const rows = await core.store.read.all<{ detail: string }>(
+      sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+    )
+    const plan = rows.map(({ detail }) => detail).join('\n')
+    assert.match(plan, /_place \(workflow_id=\? AND current_step_id=\? AND due_at[<=]\?/)
+    assert.match(plan, /execution USING INTEGER PRIMARY KEY/)
+    assert.doesNotMatch(plan, /SCAN (?:execution|workflow_executions|contacts|steps)/, plan)
+  }
 })
 
 test('sleeping executions are read by their step and due time', async (t) => {

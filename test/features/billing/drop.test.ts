@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { CounterName } from '../../../src/counters.ts'
 import { drop, dropBatch } from '../../../src/features/billing/metering/drop.ts'
+import { countedLines } from '../../counted-lines.ts'
 import { openBilled } from './billed.ts'
 
 it('a batch whose first drop is rolled back is logged again and counted once', async (t) => {
@@ -20,8 +22,7 @@ it('a batch whose first drop is rolled back is logged again and counted once', a
   assert.equal((await billed.batches())[0]?.state, 'dropped')
   assert.equal(billed.lines.length, 2)
   for (const line of billed.lines) assert.deepEqual(line.emails, ids)
-  const count = (name: Parameters<typeof core.counters.lines>[0]) =>
-    core.counters.lines(name).map(({ count }) => count)
+  const count = (name: CounterName) => countedLines(core, name).map(({ count }) => count)
   assert.deepEqual(count('pillarbox_metering_batches_total'), [1])
   assert.deepEqual(count('pillarbox_emails_not_charged_total'), [3])
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { timeOf } from '../../../src/features/billing/metering/batch.ts'
+import { countedLines } from '../../counted-lines.ts'
 import type { StripeRequest } from '../../stripe/double.ts'
 import { DAY_MS, HOUR_MS, isEvent, MINUTE_MS, openBilled, statesOf } from './billed.ts'
 
@@ -29,7 +30,7 @@ describe('the emails of a subscriber', () => {
       ended.flatMap(({ emailIds }) => emailIds),
       [],
     )
-    const counters = billed.core.counters.lines('pillarbox_metering_batches_total')
+    const counters = countedLines(billed.core, 'pillarbox_metering_batches_total')
     assert.deepEqual(counters, [{ labels: { outcome: 'charged' }, count: 3 }])
   })
 
@@ -88,7 +89,7 @@ describe('a batch that Stripe does not take', () => {
     assert.equal(line?.text, 'emails were not charged')
     assert.deepEqual(line?.emails, ids)
     assert.equal(billed.stripe.state.events.length, 0)
-    const [counter] = billed.core.counters.lines('pillarbox_emails_not_charged_total')
+    const [counter] = countedLines(billed.core, 'pillarbox_emails_not_charged_total')
     assert.equal(counter?.count, 3)
   })
 

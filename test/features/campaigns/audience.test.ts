@@ -64,18 +64,19 @@ test('the audience is counted: whom it matches, who is suppressed, unsubscribed 
   for (const type of ['MARKETING', 'TRANSACTIONAL'] as const) {
     for (const audience of audiences) {
       const campaign = { projectId, type, ...audience }
-      const { matching, suppressed, unsubscribed, willReceive } = await viewAudience(core, campaign)
+      const view = await viewAudience(core, campaign)
+      const { matching, suppressed, unsubscribed, willReceive, unsubscribedRecipients } = view
       assert.equal(await countRecipients(core, campaign), willReceive)
-      counts.push([matching, suppressed, unsubscribed, willReceive])
+      counts.push([matching, suppressed, unsubscribed, willReceive, unsubscribedRecipients])
     }
   }
   assert.deepEqual(counts, [
-    [10, 2, 1, 7],
-    [5, 1, 1, 3],
-    [3, 1, 1, 1],
-    [10, 2, 0, 8],
-    [5, 1, 0, 4],
-    [3, 1, 0, 2],
+    [10, 2, 1, 7, 0],
+    [5, 1, 1, 3, 0],
+    [3, 1, 1, 1, 0],
+    [10, 2, 0, 8, 1],
+    [5, 1, 0, 4, 1],
+    [3, 1, 0, 2, 1],
   ])
   const { sample } = await viewAudience(core, { projectId, type: 'MARKETING', ...audiences[1] })
   assert.deepEqual(
@@ -99,10 +100,11 @@ test('more suppressions than one stretch are all counted', async (t) => {
 
 test('the record has the number of recipients from the start, and after a change', async (t) => {
   const { core, projectId } = await openAudience(t)
-  const made = await createCampaign(core, { projectId, ...fields() })
+  const made = await createCampaign(core, { projectId, ...fields(), audienceType: 'ALL' })
   assert.equal(made.totalRecipients, 7)
   const key = { projectId, id: made.id }
-  const filtered = await updateCampaign(core, { ...key, changes: { audienceCondition: isPro } })
+  const changes = { audienceType: 'FILTERED', audienceCondition: isPro } as const
+  const filtered = await updateCampaign(core, { ...key, changes })
   assert.equal(filtered.totalRecipients, 3)
   const forAll = await updateCampaign(core, { ...key, changes: { type: 'TRANSACTIONAL' } })
   assert.equal(forAll.totalRecipients, 4)

@@ -113,7 +113,7 @@ test('each address gets the message of its own contact; unknown ones become cont
   const messages = await deliver(t, sender, 2)
   assert.deepEqual([...messages].map(([to, { subject }]) => [to, subject]).sort(), [
     ['ada@dest.test', '[TEST] Hi Ada'],
-    ['new@dest.test', '[TEST] Hi'],
+    ['new@dest.test', '[TEST] Hi Ada'],
   ])
   const rows = await sender.core.store.read.select().from(contacts).all()
   const added = rows.find((row) => row.address === 'new@dest.test')
@@ -167,4 +167,38 @@ test('a subject of full length keeps its mark', async (t) => {
   await send(['ada@dest.test'])
   const message = (await deliver(t, sender, 1)).get('ada@dest.test')
   assert.equal(message?.subject, `[TEST] ${'x'.repeat(991)}`)
+})
+
+test('an address without data of its own reads what the first contact of the audience reads', async (t) => {
+  const { sender, send } = await open(t, {
+    body: '<table><tr><td>Hallo {{ vorname }}</td></tr></table>',
+  })
+  await addContacts(sender.core, sender.project.id, [
+    { address: 'gone@dest.test', subscribed: false, data: { vorname: 'Gone' } },
+    { address: 'ada@dest.test', data: { vorname: 'Ada' } },
+    { address: 'bob@dest.test', data: { vorname: 'Bob' } },
+    { address: 'bare@dest.test' },
+  ])
+  const to = ['stranger@dest.test', 'bob@dest.test', 'bare@dest.test']
+  const { emails } = await send(to)
+  assert.deepEqual(
+    emails.map(({ recipient }) => recipient),
+    to,
+  )
+  const messages = await deliver(t, sender, 3)
+  const greeted = to.map((each) => /Hallo (\w+)/.exec(messages.get(each)?.octets ?? '')?.[1])
+  assert.deepEqual(greeted, ['Ada', 'Bob', 'Ada'])
+  assert.equal(await sender.core.store.read.$count(contacts), 5)
+})
+
+test('without an audience that can be found, a stranger reads the text as it is', async (t) => {
+  const fields = {
+    audienceType: 'SEGMENT',
+    segmentId: newId(),
+    body: '<p>Hallo {{ name }}!</p>',
+  } as const
+  const { sender, send } = await open(t, fields)
+  await send(['stranger@dest.test'])
+  const messages = await deliver(t, sender, 1)
+  assert.match(messages.get('stranger@dest.test')?.octets ?? '', /Hallo !/)
 })

@@ -203,7 +203,7 @@ function filter(segmentIds: readonly string[]): fc.Arbitrary<unknown> {
     },
     { weight: 4, arbitrary: filterOf('event', eventField, fc.constant(undefined)) },
     { weight: 1, arbitrary: filterOf('email', fc.constant('email'), emailPart) },
-    { weight: 1, arbitrary: filterOf('subscribed', fc.constant('subscribed'), data) },
+    { weight: 1, arbitrary: filterOf('subscribed', fc.constant('subscribed'), fc.boolean()) },
     {
       weight: 2,
       arbitrary: filterOf(

@@ -54,13 +54,15 @@ test('parts without a meaning are dropped', () => {
   const written = of(
     { ...plan, unit: 'days' },
     { field: 'data.plan', operator: 'exists', value: null, unit: null },
-    { field: 'subscribed', operator: 'equals', value: 'yes' },
+    { field: 'subscribed', operator: 'equals', value: 'false' },
+    { field: 'subscribed', operator: 'notEquals', value: 'true' },
     { field: 'event.x', operator: 'triggered', value: '' },
   )
   assert.deepEqual(parseCondition(written, 'condition').groups[0]?.filters, [
     plan,
     { field: 'data.plan', operator: 'exists' },
     { field: 'subscribed', operator: 'equals', value: false },
+    { field: 'subscribed', operator: 'notEquals', value: true },
     { field: 'event.x', operator: 'triggered' },
   ])
   const withNull = { logic: 'AND', groups: [{ filters: [plan], conditions: null }] }
@@ -98,7 +100,7 @@ const faults: { of: string; value: unknown; at: string; code: string; says?: Reg
     of: 'a nested condition of a misspelt key',
     value: { logic: 'AND', groups: [{ filters: [plan], condition: of(plan) }] },
     at: '.groups.0.condition',
-    code: 'unrecognized_keys',
+    code: 'unrecognized',
     says: /filters, conditions/,
   },
   {
@@ -169,6 +171,13 @@ const filterFaults: { of: string; filter: unknown; at: string; code: string; say
     at: '.field',
     code: 'custom',
     says: /email\.clicked.*Did you mean "email\.opened"\?/,
+  },
+  {
+    of: 'an unknown event of emails',
+    filter: { field: 'event.email.clickd', operator: 'notTriggered' },
+    at: '.field',
+    code: 'custom',
+    says: /There is no event email\.clickd.*Did you mean "email\.clicked?"\?/,
   },
   {
     of: 'no operator',
@@ -340,13 +349,13 @@ const filterFaults: { of: string; filter: unknown; at: string; code: string; say
     of: 'an unknown key',
     filter: { ...plan, negate: true },
     at: '.negate',
-    code: 'unrecognized_keys',
+    code: 'unrecognized',
   },
   {
     of: 'a key called __proto__',
     filter: JSON.parse('{"field":"data.x","operator":"exists","__proto__":{"value":1}}'),
     at: '.__proto__',
-    code: 'unrecognized_keys',
+    code: 'unrecognized',
   },
 ]
 
@@ -464,6 +473,7 @@ test('references are data keys, columns, stored event names and segment ids, eac
     columns: ['createdAt'],
     events: ['email.open', 'email.complaint', 'signup'],
     segments: ['01'],
+    campaigns: [],
   })
 })
 
@@ -519,7 +529,10 @@ test('at most twenty errors are reported, with shortened texts', () => {
 })
 
 test('invalid JSON text is refused at the same path', () => {
-  for (const text of ['', '{', 'AND', '{"logic":"AND"}']) {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const filter = `{"field":"data.x","operator":"equals","value":${deep}}`
+  const nested = `{"logic":"AND","groups":[{"filters":[${filter}]}]}`
+  for (const text of ['', '{', 'AND', '{"logic":"AND"}', deep, nested]) {
     assert.throws(() => parseConditionText(text, 'filter'), {
       code: 'VALIDATION_ERROR',
       status: 422,

@@ -382,7 +382,8 @@ const inOnEmail: Example[] = [
 
 const onSubscribed: Example[] = [
   { operator: 'equals', operand: { value: true }, yes: [true], no: [false] },
-  ...[false, 'true', 1, 'yes', {}, []].map((value) => ({
+  { operator: 'equals', operand: { value: 'true' }, yes: [true], no: [false] },
+  ...[false, 'false', 'yes', 1, {}, []].map((value) => ({
     operator: 'equals',
     operand: { value },
     yes: [false],

@@ -176,12 +176,12 @@ const CASES: readonly Case[] = [
   {
     name: 'no answer about the PTR record',
     change: ({ dns }) => dns.set(REVERSE, 'SERVFAIL'),
-    ...{ check: 'reverse_dns', status: 'warning', says: /SERVFAIL/ },
+    ...{ check: 'reverse_dns', status: 'warning', says: /SERVFAIL[\s\S]*does not answer/ },
   },
   {
     name: 'no answer about the name of the server',
     change: ({ dns }) => dns.set(HOST, 'SERVFAIL'),
-    ...{ check: 'reverse_dns', status: 'warning', says: /SERVFAIL/ },
+    ...{ check: 'reverse_dns', status: 'warning', says: /SERVFAIL[\s\S]*does not answer/ },
   },
   {
     name: 'no address of the name of the server',
@@ -480,6 +480,38 @@ test('a check that hangs is a warning at the end of the run, and so is one that 
     ],
   )
   assert.match(found[1]?.evidence ?? '', /boom/)
+})
+
+test('while DNS does not answer, the checks name its server and offer no record to create', async (t) => {
+  const world = await openWorld(t)
+  world.configure((config) => ({
+    ...config,
+    dns: { ...config.dns, servers: ['192.0.2.53'] },
+    delivery: { ...config.delivery, publicAddresses: ['127.0.0.1'] },
+  }))
+  const silent = async () => ({ kind: 'failed' as const, error: 'no answer', expiresAt: 0 })
+  const { probes } = world.deps
+  const dns = { a: silent, aaaa: silent, mx: silent, txt: silent, ptr: silent, listing: silent }
+  world.deps.probes = {
+    ...probes,
+    dns,
+    addressesOf: async () => ({ addresses: [], fault: 'no answer', isUnknown: true }),
+  }
+  for (const id of ['reverse_dns', 'spf', 'dkim', 'dmarc', 'return_path'] as const) {
+    const { status, fix } = await world.check(id)
+    assert.equal(status, 'warning', id)
+    assert.match(
+      fix ?? '',
+      /^If .* the DNS server 192\.0\.2\.53 does not answer: .*dns\.servers/,
+      id,
+    )
+    assert.doesNotMatch(fix ?? '', / IN /, id)
+  }
+  const { fix } = await world.check('smtp_egress')
+  assert.match(fix ?? '', /the DNS server 192\.0\.2\.53 does not answer/)
+  assert.doesNotMatch(fix ?? '', /provider/)
+  world.configure((config) => ({ ...config, dns: { ...config.dns, servers: [] } }))
+  assert.match((await world.check('dkim')).fix ?? '', /of \/etc\/resolv\.conf does not answer/)
 })
 
 test('domains of projects get DNS questions only', async (t) => {

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { chooseEmailPath } from '../../../src/features/emails/email-path.ts'
-import {
-  type EmailQuery,
-  isNamed,
-  selectStretch,
-} from '../../../src/features/emails/list-emails.ts'
+import { type EmailQuery, isNamed } from '../../../src/features/emails/list-emails.ts'
+import { selectStretch } from '../../../src/features/emails/path-rows.ts'
 import { sealCursor } from '../../../src/features/sealed-cursor.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
@@ -13,7 +10,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { addProject, address, type TestCore } from '../../core.ts'
-import { listEmails } from '../../lists.ts'
+import { listEmails, showEmail } from '../../lists.ts'
 import { addSenderProject, openSender } from '../messages/sender.ts'
 
 type Added = { to: string; change?: Partial<Email> }
@@ -21,6 +18,8 @@ type Added = { to: string; change?: Partial<Email> }
 async function open(t: TestContext) {
   const sender = await openSender(t)
   const { core, clock, project } = sender
+  core.outbound.sites = () => []
+  core.outbound.preview = async (sources) => sources.map(() => null)
   const list = (query: Partial<EmailQuery> = {}) =>
     listEmails(core, { projectId: project.id, limit: 20, ...query })
   return {
@@ -52,7 +51,10 @@ test('emails are listed newest first, those of the project only', async (t) => {
   const [first, second] = await add({ to: 'ada@dest.test' }, { to: 'bob@other.test' })
   assert.deepEqual(await ids(), [second, first])
   const other = await addSenderProject(core, 'Other', 'other.test')
-  assert.deepEqual(await list({ projectId: other.id }), { data: [], cursor: null, hasMore: false })
+  assert.deepEqual(await list({ projectId: other.id }), {
+    ...{ data: [], cursor: null, hasMore: false },
+    total: 0,
+  })
   const { data } = await list({ limit: 1 })
   assert.equal(data[0]?.recipientAddress, 'bob@other.test')
   assert.equal('body' in Object(data[0]), false)
@@ -279,6 +281,46 @@ test('pages have every email once, and a bare id is a cursor', async (t) => {
   }
   const ofOtherList = sealCursor(core, 'recipients', '1_2')
   await assert.rejects(list({ cursor: ofOtherList }), { code: 'VALIDATION_ERROR' })
+})
+
+test('each email of a list says why it has not arrived, in the words of the email itself', async (t) => {
+  const { core, project, list, add } = await open(t)
+  const error = '550 5.1.1 No such user'
+  await add({ to: 'a@dest.test', change: { ...bounced, error } }, { to: 'b@dest.test' })
+  await add({ to: 'c@dest.test', change: { ...failed, error: 'cancelled' } })
+  const { data } = await list()
+  for (const { id, reason } of data) {
+    assert.equal(reason, (await showEmail(core, { projectId: project.id, id })).reason)
+  }
+  assert.match(String(data[0]?.reason), /^It was cancelled at /)
+  assert.match(String(data[2]?.reason), /550 5.1.1 No such user/)
+})
+
+test('a page takes as many statements as a short one', async (t) => {
+  const { core, project, add } = await open(t)
+  for (let at = 0; at < 30; at += 1) {
+    await add({ to: `p${at}@dest${at % 3}.test`, change: at % 2 === 0 ? { ...failed } : {} })
+  }
+  const countFor = async (limit: number) => {
+    let statements = 0
+    const counting = <Reader extends object>(reader: Reader): Reader =>
+      new Proxy(reader, {
+        get(target, name) {
+          const value = Reflect.get(target, name)
+          if (typeof value !== 'function') return value
+          return (...given: unknown[]) => {
+            statements += 1
+            return value.apply(target, given)
+          }
+        },
+      })
+    const { read, scan } = core.store
+    const store = { ...core.store, read: counting(read), scan: counting(scan) }
+    const { data } = await listEmails({ ...core, store }, { projectId: project.id, limit })
+    assert.equal(data.length, limit)
+    return statements
+  }
+  assert.equal(await countFor(29), await countFor(4))
 })
 
 test('no filter reads the table, or sorts more than the emails of few contacts', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRawEmail } from '../../../src/features/emails/raw-email.ts'
+import { findRawBytes, readRawEmail } from '../../../src/features/emails/raw-email.ts'
 import { acceptOnce } from '../../../src/features/messages/accept/accept-message.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -49,6 +49,15 @@ test('sent mail is composed from its snapshot, with its attachments, and signed'
   assert.match(raw, /filename="?a\.txt/)
   assert.match(raw, /\r\naGVsbG8=\r\n/)
   assert.match(raw, new RegExp(`Message-ID: <${key.id}@shop\\.test>`))
+})
+
+test('the size of sent mail counts To and Cc', async (t) => {
+  const { core, key } = await open(t)
+  const before = await findRawBytes(core, key)
+  const recipientFields = { to: 'a'.repeat(1_000), cc: 'b'.repeat(1_000) }
+  await core.store.write((tx) => tx.update(contents).set({ recipientFields }))
+  const added = (await findRawBytes(core, key)) - before
+  assert.ok(added >= 2_000 && added < 2_100, String(added))
 })
 
 test('without its domain the message is not signed', async (t) => {

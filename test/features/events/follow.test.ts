@@ -26,14 +26,14 @@ const names = (events: readonly EventRow[]) => events.map(({ name }) => name)
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`)
 
 const cursorsOf = (core: TestCore) =>
-  core.store.read.select().from(eventFollowers).where(eq(eventFollowers.name, 'test'))
+  core.store.read.select().from(eventFollowers).where(eq(eventFollowers.name, 'webhooks'))
 
 /** The batches whose transactions were committed. */
 function follow(core: TestCore, options: Partial<FollowerOptions<EventRow>> = {}) {
   const batches: string[][] = []
   const follower = startFollower(core, {
     rows: EVENTS,
-    name: 'test',
+    name: 'webhooks',
     clock: () => 0,
     handle: async (tx, events) => tx.afterCommit(() => batches.push(names(events))),
     ...options,
@@ -52,7 +52,7 @@ test('events arrive once, in order and in batches, and the cursor is saved with 
   )
   assert.deepEqual(batches.flat(), numbered(25))
   const [cursor] = await cursorsOf(core)
-  assert.deepEqual(cursor, { name: 'test', seq: 25, updatedAt: START })
+  assert.deepEqual(cursor, { name: 'webhooks', seq: 25, updatedAt: START })
   await follower.stop()
 })
 
@@ -100,7 +100,7 @@ test('a commit wakes the follower, and a commit without events calls no handler'
   const came = Promise.withResolvers<string[]>()
   const follower = startFollower(core, {
     rows: EVENTS,
-    name: 'test',
+    name: 'webhooks',
     handle: async (tx, events) => tx.afterCommit(() => came.resolve(names(events))),
   })
   await follower.caughtUp()
@@ -140,7 +140,7 @@ test('a follower continues from the cursor of its name; a new name starts from t
   await first.follower.stop()
   await addEvents(core, 'c')
   const second = follow(core)
-  const other = follow(core, { name: 'other' })
+  const other = follow(core, { name: 'workflows' })
   await Promise.all([second.follower.caughtUp(), other.follower.caughtUp()])
   assert.deepEqual(first.batches, [['a', 'b']])
   assert.deepEqual(second.batches, [['c']])
@@ -206,7 +206,7 @@ test('stopping ends a pause and rejects the waiting callers', async (t) => {
   await addEvents(core, 'bad')
   const follower = startFollower(core, {
     rows: EVENTS,
-    name: 'test',
+    name: 'webhooks',
     handle: async () => {
       throw new Error('never')
     },
@@ -289,7 +289,7 @@ test('a follower that is far behind writes heavy and rests, unless somebody wait
   await next.follower.stop()
   // Not the first of each: nothing is known yet.
   assert.deepEqual([...new Set(heavy.slice(0, 2))], [undefined])
-  assert.deepEqual([...new Set(heavy.slice(2))], ['test'])
+  assert.deepEqual([...new Set(heavy.slice(2))], ['webhooks'])
 })
 
 /** A minute passes between two looks. */
@@ -388,7 +388,7 @@ test('pauses leave no memory behind', async (t) => {
   const follower = startFollower(
     { store, log: silentLog(), now: () => START },
     {
-      ...{ rows: EVENTS, name: 'test', lingerMs: 10 },
+      ...{ rows: EVENTS, name: 'webhooks', lingerMs: 10 },
       handle: () => Promise.resolve(),
     },
   )

@@ -1,34 +1,23 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { importContacts } from '../../../src/features/import-export/import-contacts.ts'
+import type { ImportPayload } from '../../../src/features/import-export/import-file.ts'
+import { readRows } from '../../../src/features/import-export/read-rows.ts'
+import { scanFile } from '../../../src/features/import-export/scan.ts'
 import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { FinalFailure } from '../../../src/jobs/run.ts'
-import { addProject, openTestCore } from '../../core.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
 import {
   claim,
   countChunks,
-  type Given,
-  importFile,
-  listContacts,
+  countTurns,
   subscriptionChanges,
   uploadFile,
+  useImports,
 } from './run-import.ts'
 
-async function setUp(t: TestContext) {
-  const core = await openTestCore(t)
-  const { id: projectId } = await addProject(core)
-  return {
-    core,
-    projectId,
-    run: (file: string | Uint8Array, given: Partial<Given> = {}) =>
-      importFile(core, file, { projectId, ...given }),
-    people: () => listContacts(core, projectId),
-  }
-}
-
 test('rows become contacts, and the form of the values of a column decides their type', async (t) => {
-  const { run, people, core } = await setUp(t)
+  const { run, people, core } = await useImports(t)
   const result = await run(
     'Email,Age,VIP,Since,Note\n ADA@dest.test ,36,yes,2024-01-31,"two\nlines"\nbob@dest.test,,no,,\n',
   )
@@ -48,6 +37,10 @@ test('rows become contacts, and the form of the values of a column decides their
       { field: 'data.note', type: 'text', reason: null },
     ],
     damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
+    unknownFields: [],
+    subscribedCount: 2,
+    unsubscribedCount: 0,
+    subscriptionWords: [],
   })
   assert.deepEqual(await people(), [
     {
@@ -61,7 +54,7 @@ test('rows become contacts, and the form of the values of a column decides their
 })
 
 test('every value is a text on request, and a locale always', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   await run('email,age,locale\nb@dest.test,36,no\n')
   await run('email,age,locale\na@dest.test,36,no\n', { areStrings: true })
   assert.deepEqual(
@@ -74,7 +67,7 @@ test('every value is a text on request, and a locale always', async (t) => {
 })
 
 test('a filled cell sets subscribed, and each change emits one event', async (t) => {
-  const { run, people, core } = await setUp(t)
+  const { run, people, core } = await useImports(t)
   const first = 'email,subscribed\na@dest.test,1\nb@dest.test,YES\nc@dest.test,nope\nd@dest.test,\n'
   await run(first, { subscribed: false })
   const states = async () => (await people()).map(({ subscribed }) => subscribed)
@@ -89,7 +82,7 @@ test('a filled cell sets subscribed, and each change emits one event', async (t)
 })
 
 test('empty cells change nothing, other cells are merged, reserved keys are dropped', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   await run('email,plan,city,id\na@dest.test,pro,Oslo,7\n')
   const again = await run('email,plan,city,seats\na@dest.test,,Bergen,3\n')
   assert.deepEqual([again.createdCount, again.updatedCount], [0, 1])
@@ -98,14 +91,14 @@ test('empty cells change nothing, other cells are merged, reserved keys are drop
 })
 
 test('an address that occurs twice is one contact, and the later row wins', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   const result = await run('email,plan,city\na@dest.test,free,Oslo\nA@DEST.test,pro,\n')
   assert.deepEqual([result.createdCount, result.updatedCount], [1, 1])
   assert.deepEqual((await people())[0]?.data, { plan: 'pro', city: 'Oslo' })
 })
 
 test('a new contact with a suppressed address is not subscribed by default', async (t) => {
-  const { run, people, core, projectId } = await setUp(t)
+  const { run, people, core, projectId } = await useImports(t)
   const entry = { projectId, address: 'a@dest.test', source: 'test', emailId: null, at: 1 }
   await core.store.write((tx) => suppress(tx, { ...entry, reason: 'COMPLAINT' }))
   await run('email\na@dest.test\nb@dest.test\n')
@@ -116,7 +109,7 @@ test('a new contact with a suppressed address is not subscribed by default', asy
 })
 
 test('an invalid row is listed with row, line and reason, and affects no other row', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   const rows = [
     'email,note,data.locale',
     'a@dest.test,"one',
@@ -148,7 +141,7 @@ test('an invalid row is listed with row, line and reason, and affects no other r
 })
 
 test('a row that would make its contact too large changes nothing and affects no other row', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   const half = 'x'.repeat(40_000)
   await run(`email,first\na@dest.test,${half}\n`)
   const rows = ['b@dest.test,1,', `a@dest.test,2,${half}`, 'a@dest.test,3,', 'c@dest.test,4,']
@@ -173,7 +166,7 @@ test('a row that would make its contact too large changes nothing and affects no
 })
 
 test('a column with an invalid key is an error of the rows that use it', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   const long = 'k'.repeat(256)
   const rows = [`email,"a\0b",${long}`, 'a@dest.test,1,', 'b@dest.test,,2', 'c@dest.test,,']
   const result = await run(rows.join('\n'))
@@ -191,7 +184,7 @@ test('a column with an invalid key is an error of the rows that use it', async (
 })
 
 test('data that becomes too large in the merge is an error of its row only', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   const half = 'x'.repeat(40_000)
   await run(`email,one\na@dest.test,${half}\n`)
   const result = await run(`email,two,city\na@dest.test,${half},Oslo\nb@dest.test,${half},Bergen\n`)
@@ -201,8 +194,26 @@ test('data that becomes too large in the merge is an error of its row only', asy
   assert.equal((await people()).length, 2)
 })
 
+for (const [kind, name] of [
+  ['plain', 'a'],
+  ['with escapes', '\\u0061\\\\'],
+] as const) {
+  test(`a cell of JSON deeper than the stack, ${kind}, is an error of its row only`, async (t) => {
+    const { run, people } = await useImports(t)
+    await run('email\nleft@dest.test\n')
+    const deep = `{""${name}"":${'['.repeat(12_000)}${']'.repeat(12_000)}}`
+    const file = `email,unsubscribed,attributes\na@dest.test,,"${deep}"\nleft@dest.test,yes,\n`
+    const dry = await run(file, { dryRun: true })
+    assert.deepEqual(await run(file), dry)
+    assert.match(dry.errors[0]?.error ?? '', /^data\..+: Nested more than 20 levels deep$/)
+    assert.deepEqual([dry.failureCount, dry.unsubscribedCount], [1, 1])
+    const left = { address: 'left@dest.test', subscribed: false, data: { unsubscribed: true } }
+    assert.deepEqual(await people(), [left])
+  })
+}
+
 test('the first thousand invalid rows are listed, and all are counted', async (t) => {
-  const { run } = await setUp(t)
+  const { run } = await useImports(t)
   const { errors, failureCount } = await run(`email\n${'nobody\n'.repeat(1500)}`)
   assert.equal(failureCount, 1500)
   assert.equal(errors.length, 1000)
@@ -210,7 +221,7 @@ test('the first thousand invalid rows are listed, and all are counted', async (t
 })
 
 test('byte order marks, UTF-16, semicolons and old encodings are recognized', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   const text = 'email;name\nzoe@dest.test;Zoë €\n'
   const files = [
     Buffer.from(`\ufeff${text}`),
@@ -227,7 +238,7 @@ test('byte order marks, UTF-16, semicolons and old encodings are recognized', as
 })
 
 test('the first cell that is not empty counts among columns of the same name', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   const result = await run('email,plan,Plan,email\na@dest.test,,pro,\n,free,team,b@dest.test\n')
   assert.deepEqual(
     (await people()).map(({ address, data }) => [address, data]),
@@ -240,7 +251,7 @@ test('the first cell that is not empty counts among columns of the same name', a
 })
 
 test('names of prototypes are ordinary keys', async (t) => {
-  const { run, people } = await setUp(t)
+  const { run, people } = await useImports(t)
   await run('email,__proto__,constructor\na@dest.test,x,y\n')
   const [row] = await people()
   assert.deepEqual(Object.entries(row?.data ?? {}).sort(), [
@@ -258,12 +269,12 @@ const hopeless: [name: string, file: string | Uint8Array, reason: RegExp][] = [
   ['is one line of 5 MB', 'x'.repeat(5 * 1024 * 1024), /longer than 262144 characters/],
   ['is a megabyte of commas', `email${','.repeat(1_000_000)}`, /more than 1000 columns/],
   ['is a megabyte of zeros', new Uint8Array(1_000_000), /longer than/],
-  ['is an archive', Buffer.from('PK\x03\x04../../etc/passwd\x00\xff\xfe'), /no column "email"/],
+  ['is an archive', Buffer.from('PK\x03\x04../../etc/passwd\x00\xff\xfe'), /unpack the archive/],
 ]
 
 for (const [name, file, reason] of hopeless) {
   test(`a file that ${name} fails at once, with the reason, and is deleted`, async (t) => {
-    const { core, projectId, people } = await setUp(t)
+    const { core, projectId, people } = await useImports(t)
     await uploadFile(core, file, { projectId })
     const job = await claim(core)
     const run = () => importContacts(core, job)
@@ -277,7 +288,7 @@ for (const [name, file, reason] of hopeless) {
 }
 
 test('S23: other work runs between the chunks of a hostile file', async (t) => {
-  const { run } = await setUp(t)
+  const { run } = await useImports(t)
   const hostile = [
     `email,x\na@dest.test,"${'y'.repeat(1_000_000)}`,
     `email,x\na@dest.test,${'"",'.repeat(200_000)}`,
@@ -296,4 +307,22 @@ test('S23: other work runs between the chunks of a hostile file', async (t) => {
     assert.ok(turns > (2 * file.length) / (64 * 1024), `it turned ${turns} times`)
     assert.ok(result.errors.length <= 1000)
   }
+})
+
+test('F10, S23: other work runs within a chunk of very short rows, also while the file is looked at', async (t) => {
+  const { core, projectId } = await useImports(t)
+  const ROWS = 100_000
+  await uploadFile(core, `email\n${'x\n'.repeat(ROWS)}`, { projectId })
+  const { payload } = await claim(core)
+  const options = payload as ImportPayload
+  let rows = 0
+  const readTurns = await countTurns(async () => {
+    for await (const batch of readRows(core, options)) rows += batch.rows.length
+  })
+  assert.equal(rows, ROWS)
+  assert.ok(readTurns >= (2 * ROWS) / (8 * 1024), `${readTurns} turns to read`)
+  const rules = { areContacts: true, isCut: () => false, projectId, payload: options }
+  const signal = new AbortController().signal
+  const scanTurns = await countTurns(() => scanFile(core, { ...rules, signal }))
+  assert.ok(scanTurns - readTurns >= ROWS / 2_000, `${scanTurns} turns to look at the file`)
 })

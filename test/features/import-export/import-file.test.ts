@@ -41,6 +41,7 @@ test('a file is stored chunk by chunk, and its job is enqueued with the last chu
     types: 'values',
     subscribed: true,
     resubscribe: false,
+    dryRun: false,
   })
   assert.equal(status.state, 'waiting')
 })

@@ -45,6 +45,7 @@ test('addresses are suppressed with their reason, and their contacts unsubscribe
     warnings: [],
     columns: [],
     damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
+    unknownFields: [],
     addedCount: 3,
     existingCount: 0,
   })

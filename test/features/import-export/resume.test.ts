@@ -35,6 +35,13 @@ async function assertDoneOnce(core: TestCore, projectId: string, result: object)
     warnings: [],
     columns: [{ field: 'data.number', type: 'number', reason: null }],
     damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
+    unknownFields: [],
+    subscribedCount: 0,
+    unsubscribedCount: ROWS / 2,
+    subscriptionWords: [
+      { column: 'subscribed', word: '0', rows: ROWS / 2, readAs: 'unsubscribed' },
+      { column: 'subscribed', word: '1', rows: ROWS / 2, readAs: 'subscribed' },
+    ],
   })
   assert.deepEqual(
     errors.map(({ row }) => row),

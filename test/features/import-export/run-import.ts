@@ -1,4 +1,6 @@
 /** Uploads and imports files without HTTP and without a job loop. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import {
   type ContactImportResult,
   importContacts,
@@ -12,13 +14,49 @@ import { completeJob } from '../../../src/jobs/job-row.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { importChunks } from '../../../src/store/schema/jobs.ts'
-import type { TestCore } from '../../core.ts'
+import { addProject, openTestCore, type TestCore } from '../../core.ts'
 import { type ClaimedJob, claimJob } from '../../jobs/running.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
 
 export type Given = Partial<ImportOptions> & { kind?: ImportKind; projectId: string }
 
 const PIECE_BYTES = 64 * 1024
+
+/** A project, and imports into it. */
+export async function useImports(t: TestContext) {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const run = (file: string | Uint8Array, given: Partial<Given> = {}) =>
+    importFile(core, file, { projectId, ...given })
+  const people = () => listContacts(core, projectId)
+  return {
+    core,
+    projectId,
+    run,
+    /** The dry run must have the same result. */
+    runTwice: async (file: string, given: Partial<Given> = {}) => {
+      const dry = await run(file, { ...given, dryRun: true })
+      const result = await run(file, given)
+      assert.deepEqual(result, dry)
+      return result
+    },
+    people,
+    subscribed: async () =>
+      (await people()).filter(({ subscribed }) => subscribed).map(({ address }) => address),
+  }
+}
+
+/** The turns of the event loop that other work gets. */
+export async function countTurns(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let immediate = setImmediate(function count() {
+    turns += 1
+    immediate = setImmediate(count)
+  })
+  await work()
+  clearImmediate(immediate)
+  return turns
+}
 
 /** Uploads a file and returns the id of its job. */
 export async function uploadFile(core: TestCore, file: string | Uint8Array, given: Given) {

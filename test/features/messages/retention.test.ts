@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
+import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
 import { retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { deleteExpiredContent } from '../../../src/features/messages/retention.ts'
 import { eq } from '../../../src/store/drizzle.ts'
@@ -139,4 +140,25 @@ test('mail whose body alone is cleared cannot be retried', async (t) => {
   const id = await backdated(sender, 1, { state: 'failed', status: 'FAILED' })
   await sender.core.store.write((tx) => tx.update(contents).set({ body: null }))
   await assert.rejects(retryEmails(sender.core, [id]), { code: 'CONFLICT', message: /retention/ })
+})
+
+test('the text of an email stays without its contact and the data, until retention ends it', async (t) => {
+  const sender = await openSender(t)
+  const { core, project, clock } = sender
+  const sent = await sender.send({
+    body: '<p>{{ name }} <a href="https://a.test">b</a></p>',
+    data: { name: 'Ada' },
+  })
+  const { id, contactId } = await sender.email(sent.emails[0]?.email as string)
+  await core.store.write((tx) =>
+    tx.update(emails).set({ state: 'delivered', dueAt: null }).where(eq(emails.id, id)),
+  )
+  await deleteContact(core, { projectId: project.id, id: contactId })
+  const left = async () => (await core.store.read.select().from(contents).all())[0]
+  assert.equal(await core.store.read.$count(emails), 0)
+  assert.match((await left())?.body ?? '', /^<p>\{\{ name \}\}/)
+  clock.now += 91 * DAY_MS
+  assert.equal(await deleteExpiredContent(core), 1)
+  const { body, subject, links } = (await left()) ?? {}
+  assert.deepEqual([body, subject, links], [null, 'Hello', ['https://a.test']])
 })

@@ -52,13 +52,30 @@ test('a line of the log is shown with all that is known of its request', async (
         ...{ id: 'r-1', method: 'POST', path: '/v1/send', statusCode: 422, duration: 7 },
         ...{ projectId: project.id, userId: null, authType: 'apiKey', caller: 'secret' },
         ...{ ip: '192.0.2.7', userAgent: 'shop/1', errorCode: 'VALIDATION_ERROR' },
-        ...{ errorMessage: 'Not valid.', requestSize: 10, responseSize: 20 },
+        ...{ errorMessage: 'Not valid.', warning: null, requestSize: 10, responseSize: 20 },
         createdAt: '1970-01-01T00:00:01.000Z',
       },
     ],
     cursor: null,
     hasMore: false,
+    total: 1,
   })
+})
+
+test('a message without a code is a warning, and is cut', async (t) => {
+  const { core, project, list } = await open(t)
+  const log = startRequestLog(core)
+  log.record({
+    ...{ id: 'r-1', method: 'POST', path: '/contacts', statusCode: 201, durationMs: 7 },
+    ...{ projectId: project.id, userId: null, caller: 'secret', ip: null, userAgent: null },
+    ...{ errorCode: null, errorMessage: `name: ${'x'.repeat(1_000)}` },
+    ...{ requestSizeBytes: 10, responseSizeBytes: 20, createdAt: 1_000 },
+  })
+  await log.stop()
+  const { data } = await list()
+  const [line] = data as { errorMessage: string | null; warning: string | null }[]
+  assert.equal(line?.errorMessage, null)
+  assert.equal(line?.warning, `name: ${'x'.repeat(494)}`)
 })
 
 test('requests are listed newest first, those of the project only', async (t) => {
@@ -164,7 +181,12 @@ test('a page reads the index of the project, with any filter', async (t) => {
     return plan.map(({ detail }) => detail).join('; ')
   }
   const after = { at: 1, number: 1 }
-  const filters = { status: { from: 400, to: 499 }, path: '/v1/', caller: 'secret' as const }
+  const filters = {
+    status: { from: 400, to: 499 },
+    path: '/v1/',
+    caller: 'secret' as const,
+    requestId: 'r',
+  }
   const query = { projectId: 'p', limit: 20, ...filters, startAt: 1 }
   const index =
     /SEARCH api_requests USING (COVERING )?INDEX api_requests_project \(project_id=\? AND created_at>\? AND created_at<\?\)/

@@ -118,6 +118,25 @@ for (const [what, change, field, code] of wrong) {
   })
 }
 
+test('a stored text that is a fault by now comes back as it is, and in no other field', async (t) => {
+  const { core, projectId } = await openShop(t)
+  const { id } = await createTemplate(core, welcome(projectId))
+  const key = { projectId, id }
+  const old = { subject: 'Hi {{ .Name }}', body: '{{> header}}{{#if x}}' }
+  await core.store.write((tx) => tx.update(templates).set(old).where(eq(templates.id, id)))
+  const renamed = await updateTemplate(core, { ...key, changes: { ...old, name: 'New' } })
+  assert.deepEqual([renamed.name, renamed.subject, renamed.body], ['New', old.subject, old.body])
+  for (const changes of [
+    { body: `${old.body}!` },
+    { body: old.subject },
+    { subject: old.body, body: old.body },
+  ]) {
+    const update = updateTemplate(core, { ...key, changes })
+    await assert.rejects(update, (error: AppError) => error.fields?.[0]?.code === 'template_syntax')
+  }
+  assert.deepEqual(await getTemplate(core, key), renamed)
+})
+
 test('a syntax error is refused with line and column, and nothing is saved', async (t) => {
   const { core, projectId } = await openShop(t)
   const body = '<p>\n  {% if name %}Hello\n</p>'

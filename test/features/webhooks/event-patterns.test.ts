@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   createEventMatcher,
-  isEventPattern,
+  faultInPattern,
 } from '../../../src/features/webhooks/event-patterns.ts'
 
 const cases: [string[], string, boolean][] = [
@@ -27,8 +27,15 @@ for (const [patterns, name, isWanted] of cases) {
 }
 
 test('a star is the whole pattern or its last part', () => {
-  for (const text of ['*', 'a.*', 'a b', 'a.b.*']) assert.equal(isEventPattern(text), true, text)
-  for (const text of ['**', 'a*', '*.a', 'a.*.b', '.*', '*.*']) {
-    assert.equal(isEventPattern(text), false, text)
+  for (const text of ['*', 'a.*', 'a b', 'a.b.*', 'email.*', 'contact.created']) {
+    assert.equal(faultInPattern(text), undefined, text)
   }
+  for (const text of ['**', 'a*', '*.a', 'a.*.b', '.*', '*.*']) {
+    assert.match(faultInPattern(text) ?? '', /Expected the name/, text)
+  }
+})
+
+test('a name of the service that nobody makes is refused, with the one that is meant', () => {
+  assert.match(faultInPattern('email.opend') ?? '', /Did you mean "email\.opened"\?/)
+  assert.match(faultInPattern('email.open.*') ?? '', /No event begins with email\.open\./)
 })

@@ -14,6 +14,7 @@ import { addMembers } from '../../../src/features/segments/edit-members.ts'
 import { createSnsReceiver } from '../../../src/features/sns/receive.ts'
 import { addSuppressions } from '../../../src/features/suppressions/add.ts'
 import { removeAddresses } from '../../../src/features/suppressions/remove.ts'
+import { createStepValues } from '../../../src/features/workflows/engine/step-values.ts'
 import { updateContact as runUpdateStep } from '../../../src/features/workflows/engine/steps/update-contact.ts'
 import type { StepCall } from '../../../src/features/workflows/engine/walk.ts'
 import type { StepOf } from '../../../src/features/workflows/graph/step-config.ts'
@@ -99,6 +100,19 @@ export const LEAVING: Record<string, Way> = {
     await addSuppressions(core, { ...key, reason: 'COMPLAINT' })
     await removeAddresses(core, key)
   },
+  'POST /contacts with unsubscribed': ({ core, project }, { email }) =>
+    upsertContact(core, {
+      ...{ projectId: project.id, address: address(email) },
+      ...{ subscribed: false, hasLeft: true },
+    }),
+  'PATCH /contacts/:id with unsubscribed': ({ core, project }, { contactId }) =>
+    updateContact(
+      core,
+      { projectId: project.id, id: contactId },
+      { subscribed: false, hasLeft: true },
+    ),
+  "an import of another service's export": ({ core, project }, { email }) =>
+    importFile(core, `email,UNSUB_TIME\n${email},2024-05-01\n`, { projectId: project.id }),
 }
 
 async function bulk({ core, project }: Sender, email: string, resubscribe?: boolean) {
@@ -119,7 +133,9 @@ async function runStep({ core, project }: Sender, email: string): Promise<void> 
   const call = { step: { config }, execution: { contact } } as unknown as StepCall<
     StepOf<'UPDATE_CONTACT'>
   >
-  await core.store.write((tx) => runUpdateStep(tx, call, core.now()))
+  const values = createStepValues(core)
+  const input = { call, workflow: { id: '' }, at: core.now(), ask: () => undefined }
+  await core.store.write((tx) => runUpdateStep({ values }, tx, input))
 }
 
 const file = (sender: Sender, csv: string, options: { resubscribe?: boolean } = {}) =>

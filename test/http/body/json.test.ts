@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { UnknownName } from '../../../src/errors.ts'
 import { parseJson } from '../../../src/http/body/json.ts'
 import {
   MAX_JSON_LEVELS,
@@ -119,6 +120,29 @@ test('a byte order mark is ignored', () => assertBoth('\ufeff{"a":1}', { a: 1 })
 
 test('keys named __proto__ are dropped, also those of large bodies', () =>
   assertBoth('{"__proto__":{"x":1},"a":[{"\\u005f_proto__":{"y":1},"b":2}]}', { a: [{ b: 2 }] }))
+
+test('a path is copied only where a key is dropped', async (t) => {
+  const levels = 90
+  const inner = `{"__proto__":1,"many":[${repeated(10_000, '1')}]}`
+  const body = Buffer.from(`${'['.repeat(levels)}${inner}${']'.repeat(levels)}`)
+  const dropped: UnknownName[] = []
+  const iterate = Array.prototype[Symbol.iterator]
+  t.after(() => {
+    Array.prototype[Symbol.iterator] = iterate
+  })
+  let count = 0
+  Array.prototype[Symbol.iterator] = function counted() {
+    count += 1
+    return iterate.call(this)
+  }
+  await parseJson(body, dropped)
+  Array.prototype[Symbol.iterator] = iterate
+  assert.deepEqual(
+    dropped.map(({ path }) => path),
+    [new Array<string>(levels).fill('0')],
+  )
+  assert.ok(count > 0 && count < 100, `${count} copies`)
+})
 
 test('values, names and levels are counted, and the outermost field is named', async () => {
   const refused = (field: string, message: string) => ({

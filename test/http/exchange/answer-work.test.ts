@@ -11,6 +11,7 @@ import {
   type AnswerAllowance,
   createAnswerAllowance,
 } from '../../../src/http/exchange/answer-allowance.ts'
+import { createCompressor } from '../../../src/http/exchange/compression/compress.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { mount } from '../../../src/http/mount.ts'
 import { json } from '../../../src/http/response.ts'
@@ -80,6 +81,7 @@ before(async () => {
     traffic: createTraffic(),
     bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
     answers,
+    compressor: createCompressor(),
     requestLog: { record: () => undefined },
     stopping: new AbortController().signal,
   }

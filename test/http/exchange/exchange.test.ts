@@ -11,6 +11,7 @@ import type { RequestLogEntry } from '../../../src/features/requests/log.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
 import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
 import { createAnswerAllowance } from '../../../src/http/exchange/answer-allowance.ts'
+import { createCompressor } from '../../../src/http/exchange/compression/compress.ts'
 import type { ExchangeDeps } from '../../../src/http/exchange/exchange.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { mount } from '../../../src/http/mount.ts'
@@ -185,6 +186,7 @@ before(async () => {
       { totalBytes: 1e8, addressBytes: 1e8, ownerBytes: 1e8 },
       core.counters,
     ),
+    compressor: createCompressor(),
     requestLog: { record: (entry) => seen.entries.push(entry) },
     get stopping() {
       return stopping.signal
@@ -212,7 +214,12 @@ const post = (path = '/v1/things') => supertest(server).post(path).set('Authoriz
 test('a valid request reaches its route with its project', async () => {
   const response = await post().send({ name: 'a', nonsense: 1 })
   assert.equal(response.status, 200)
-  assert.deepEqual(response.body, { body: { name: 'a' }, id: project.id })
+  const { warnings, ...answer } = response.body
+  assert.deepEqual(answer, { body: { name: 'a' }, id: project.id })
+  const message = 'There is no such field, so it was ignored'
+  assert.deepEqual(warnings, [{ field: 'nonsense', message, suggestion: null }])
+  const { errorCode, errorMessage } = seen.entries.at(-1) ?? {}
+  assert.deepEqual([errorCode, errorMessage], [null, `nonsense: ${message}`])
   assert.match(response.headers['content-type'] ?? '', /^application\/json/)
 })
 
@@ -260,7 +267,7 @@ test('the envelope of an error is complete, and /v1/ has the older fields beside
     success: false,
     error: {
       code: 'VALIDATION_ERROR',
-      message: 'The request is not valid.',
+      message: 'name: expected string, received number',
       statusCode: 422,
       requestId: 'my-id.1_A',
       errors: [
@@ -275,9 +282,18 @@ test('the envelope of an error is complete, and /v1/ has the older fields beside
     },
     timestamp: '2026-11-21T12:00:00.000Z',
     code: 422,
-    message: 'The request is not valid.',
+    message: 'name: expected string, received number',
     time: START,
   })
+  assert.equal(seen.entries.at(-1)?.errorMessage, 'name: expected string, received number')
+})
+
+test('the message of a refusal is one line, whatever the field is called', async () => {
+  const name = 'a\nb\u2028c\u0085d'
+  const response = await post()
+    .set('Prefer', 'handling=strict')
+    .send({ name: 'a', [name]: 1 })
+  assert.equal(response.body.message, 'a b c d: there is no such field')
 })
 
 test('outside /v1/ an error is the envelope alone', async () => {
@@ -296,7 +312,8 @@ test('an unknown path is a 404 envelope, and so is OPTIONS outside /v1/', async 
     const response = await supertest(server)[method](path)
     assert.equal(response.status, 404, path)
     assert.equal(response.body.error.code, 'RESOURCE_NOT_FOUND')
-    assert.equal(response.body.code, path.startsWith('/v1/') ? 404 : undefined)
+    // A client with a wrong base address shows the message at the top level.
+    assert.equal(response.body.code, 404)
   }
 })
 
@@ -424,10 +441,45 @@ test('a body nested without end is refused, and reasonable nesting is not', asyn
   assert.equal((await post().send(nested(99))).status, 200)
 })
 
-test('keys named __proto__ are dropped wherever they stand', async () => {
+test('keys named __proto__ are dropped wherever they stand, and named', async () => {
   const text = '{"name":"a","__proto__":{"x":1},"data":{"__proto__":{"y":1},"b":[{"__proto__":1}]}}'
   const response = await post().send(text)
-  assert.equal(response.text, `{"body":{"name":"a","data":{"b":[{}]}},"id":"${project.id}"}`)
+  const { warnings, ...answer } = response.body
+  assert.deepEqual(answer, { body: { name: 'a', data: { b: [{}] } }, id: project.id })
+  const named = ['__proto__', 'data.__proto__', 'data.b.0.__proto__']
+  assert.deepEqual(
+    warnings.map(({ field }: { field: string }) => field),
+    named,
+  )
+  const refused = await post().set('Prefer', 'handling=strict').send(text)
+  assert.equal(refused.status, 422)
+  const { errors } = refused.body.error
+  assert.deepEqual(
+    errors.map(({ field, code }: Record<string, string>) => [field, code]),
+    named.map((field) => [field, 'unrecognized']),
+  )
+})
+
+test('names that every object has are unknown names as any other', async () => {
+  const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype']
+  const body = { name: 'a', ...Object.fromEntries(names.map((name) => [name, { x: 1 }])) }
+  const response = await post().send(JSON.stringify(body))
+  assert.equal(response.status, 200)
+  assert.deepEqual(
+    response.body.warnings.map(({ field }: { field: string }) => field),
+    names,
+  )
+  const refused = await post().set('Prefer', 'handling=strict').send(JSON.stringify(body))
+  assert.equal(refused.body.error.errors.length, names.length)
+  assert.equal(({} as Record<string, unknown>).x, undefined)
+})
+
+test('a refusal of names says that the preference was applied', async () => {
+  const strict = await post().set('Prefer', 'handling=strict').send({ name: 'a', nmae: 'b' })
+  assert.equal(strict.status, 422)
+  assert.equal(strict.headers['preference-applied'], 'handling=strict')
+  const lenient = await post().send({ name: 1 })
+  assert.equal(lenient.headers['preference-applied'], undefined)
 })
 
 test('a body whose Content-Length is too large is refused before it is read', async () => {
@@ -626,7 +678,11 @@ test('pages of any origin may call /v1/, and no other path', async () => {
   assert.equal(preflight.status, 200)
   assert.equal(preflight.headers['access-control-allow-origin'], '*')
   assert.equal(preflight.headers['access-control-allow-methods'], 'GET, POST, PUT, DELETE, OPTIONS')
-  assert.equal(preflight.headers['access-control-allow-headers'], 'Content-Type, Authorization')
+  assert.equal(
+    preflight.headers['access-control-allow-headers'],
+    'Content-Type, Authorization, Prefer',
+  )
+  assert.match(String(preflight.headers['access-control-expose-headers']), /\bPreference-Applied\b/)
   assert.equal(preflight.headers['access-control-allow-credentials'], undefined)
   const refused = await supertest(server).post('/v1/things').set('Origin', 'https://a.example')
   assert.equal(refused.headers['access-control-allow-origin'], '*')

@@ -103,6 +103,16 @@ test('/metrics shows waiting emails, sites in back-off, certificates and disk sp
   assert.ok(lines.some((line) => /^pillarbox_build_info\{version="\d/.test(line)))
 })
 
+test('the first scrape after a start has every metric of the second, however slow its scans are', async (t) => {
+  const { deps, counters, traffic } = await openMetrics(t)
+  const gauges = listGauges(deps, { waitMs: 0 })
+  const metrics = createMetrics({ traffic, gauges, counters })
+  const namesOf = (text: string) => text.match(/^# HELP pillarbox_\S+/gm)
+  const first = namesOf(await metrics.text())
+  assert.ok(first?.includes('# HELP pillarbox_inbound_oldest_waiting_seconds'))
+  assert.deepEqual(first, namesOf(await metrics.text()))
+})
+
 test('emails to sites in back-off do not count as due', async (t) => {
   const { send, clock, restrictions, read } = await openMetrics(t)
   const sendTo = (to: string) => send({ to: [{ address: address(to), name: null }] })

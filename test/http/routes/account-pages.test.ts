@@ -105,7 +105,9 @@ describe('the page for a new password', () => {
       ['pillarbox_device'],
     )
     assert.equal(await makesKnown(service.core, saved, id), true)
-    assert.equal(titleOf(await follow('/reset-password', saved)), 'Your password is changed')
+    const changed = await follow('/reset-password', saved)
+    assert.equal(titleOf(changed), 'Your password is changed')
+    assert.match(changed.text, /<a class="button" href="\.\.\/app\/login">Log in<\/a>/)
     const user = await findUser(id)
     assert.equal(await isPassword('new horse', user?.passwordHash ?? ''), true)
     const later = await press('/reset-password', { token, password: 'newer horse' })

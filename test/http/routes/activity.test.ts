@@ -195,13 +195,14 @@ test('GET /activity/types has every listed type', async () => {
     'event.triggered',
     'workflow.completed',
     'workflow.email.scheduled',
+    'workflow.execution.active',
     'workflow.started',
   ])
 })
 
 test('types without events show nothing instead of everything', async () => {
   const { body } = await list('startDate=2026-01-01&types=campaign.sent,workflow.started')
-  assert.deepEqual(body, { data: [], cursor: null, hasMore: false })
+  assert.deepEqual(body, { data: [], cursor: null, hasMore: false, total: 0 })
 })
 
 test('GET /activity/upcoming is a list, empty while nothing is scheduled', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { LOGIN_FAILURES } from '../../../src/features/accounts/oauth/login-failure.ts'
+import { createProject } from '../../../src/features/accounts/projects/projects.ts'
 import { APP_TRANSLATIONS } from '../../../src/http/pages/translations/app.ts'
 import { addUser, logIn } from '../../session.ts'
 import { FOREIGN_SITE } from '../foreign-site.ts'
@@ -43,8 +44,30 @@ describe('the page /app', () => {
       assert.equal(status, 200)
       assert.ok(text.includes('<bdi>o&#39;neil+x@people.test</bdi>'))
       assert.ok(text.includes('<html lang="nl"'))
-      assert.ok(text.includes('action="/app/logout"') && text.includes('href="/docs"'))
+      assert.ok(
+        text.includes('action="/app/logout"') && text.includes('href="/docs/guide/accounts"'),
+      )
     }
+  })
+
+  it('says what a program needs: the id of a project, and a cookie or a password', async () => {
+    const { id, address } = await addUser(server.core, { address: "o'hara@people.test" })
+    const [name = '', value = ''] = (await logIn(server.core, id)).split('=')
+    const browser = server.browser()
+    browser.jar.set(name, value)
+    const read = async () =>
+      (await browser.get('/app')).text.replaceAll('&#39;', "'").replaceAll('&quot;', '"')
+    const empty = await read()
+    assert.ok(empty.includes(APP_TRANSLATIONS.en.home.next))
+    assert.ok(empty.includes(`curl -sS -b cookies.txt ${BASE_URL}/users/@me/projects -H`), empty)
+    assert.ok(empty.includes(`-d '{"email":"o'\\''hara@people.test","password":"…"}'`), empty)
+    const made = await createProject(server.core, { name: '<b>Shop</b>', ownerAddress: address })
+    const text = await read()
+    assert.ok(
+      text.includes(`<bdi>&lt;b&gt;Shop&lt;/b&gt;</bdi></strong><br><code>${made.id}</code>`),
+    )
+    assert.ok(text.includes(`-H 'X-Project-Id: ${made.id}' ${BASE_URL}/contacts`))
+    assert.ok(!text.includes(made.secret))
   })
 
   it('has no scripts, and cannot be framed', async () => {
@@ -73,6 +96,22 @@ describe('the page /app/login', () => {
     assert.ok(text.includes('<bdi>Bücher &amp; &lt;b&gt;Söhne&lt;/b&gt;</bdi>'))
     assert.ok(text.includes('POST /auth/login'))
     assert.ok(!text.includes('role="alert"'))
+  })
+
+  it('says how to log in and how to get an account, as the server is set up', async (own) => {
+    const { text } = await server.browser().get('/app/login')
+    const logIn = `curl -sS -c cookies.txt ${BASE_URL}/auth/login -H`
+    const signUp = `curl -sS -c cookies.txt ${BASE_URL}/auth/signup -H`
+    const open = !server.core.config.accounts.disableSignups
+    assert.ok(text.includes(logIn))
+    assert.equal(text.includes(signUp), open)
+    assert.equal(text.includes(APP_TRANSLATIONS.en.login.closed), !open)
+    const accounts = { github: client, disableSignups: open }
+    const other = await startLoginServer(own, { accounts })
+    const changed = (await other.browser().get('/app/login', { 'accept-language': 'de' })).text
+    assert.equal(changed.includes(signUp), !open)
+    const { closed, signUp: offered } = APP_TRANSLATIONS.de.login
+    assert.ok(changed.includes(open ? closed : offered))
   })
 
   it('explains each failure in the language of the browser', async () => {
@@ -145,7 +184,7 @@ it('a path of base_url is part of all links', async (own) => {
   assert.equal(visit.location?.href, `${baseUrl}/app/login`)
   const { text } = await below.browser().get('https://pillarbox.test/app/login')
   assert.ok(text.includes(`href="${baseUrl}/oauth/github/outbound"`))
-  assert.ok(text.includes('href="/mail/docs"'))
+  assert.ok(text.includes('href="/mail/docs/guide/accounts"'))
   const { location } = await below.browser().get('https://pillarbox.test/oauth/github/outbound')
   const callback = location?.searchParams.get('redirect_uri')
   assert.equal(callback, `${baseUrl}/oauth/github/callback`)

@@ -117,8 +117,24 @@ test('figures of campaigns of other projects are not found, and bad outcomes are
     assert.equal((await call('get', `/campaigns/${id}/recipients?${query}`)).status, 422, query)
   }
   const both = await call('get', `/campaigns/${id}/recipients?outcome=failed&type=failed`)
-  assert.deepEqual([both.status, both.body], [200, { data: [], cursor: null, hasMore: false }])
+  assert.deepEqual(
+    [both.status, both.body],
+    [200, { data: [], cursor: null, hasMore: false, total: 0 }],
+  )
   const misspelt = await call('get', `/campaigns/${id}/recipients/export?outcom=x`)
   const [{ field, code }] = misspelt.body.error.errors
-  assert.deepEqual([misspelt.status, field, code], [422, 'outcom', 'unrecognized_keys'])
+  assert.deepEqual([misspelt.status, field, code], [422, 'outcom', 'unrecognized'])
+})
+
+test('a parameter that the list does not have is named, with the one that was meant', async () => {
+  const { status, body } = await call('get', '/emails?to=jon@example.org&per_page=5&limit=1')
+  assert.equal(status, 200)
+  const message = 'There is no such parameter, so it was ignored; did you mean'
+  assert.deepEqual(body.warnings, [
+    { field: 'to', message: `${message} search?`, suggestion: 'search' },
+    { field: 'per_page', message: `${message} limit?`, suggestion: 'limit' },
+  ])
+  const strict = await call('get', '/emails?to=jon@example.org').set('Prefer', 'handling=strict')
+  assert.equal(strict.status, 422)
+  assert.equal(strict.body.error.message, 'to: there is no such parameter; did you mean search?')
 })

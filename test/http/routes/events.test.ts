@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
+import { z } from 'zod'
 import { DAY_MS } from '../../../src/clock.ts'
 import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -11,7 +12,8 @@ import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { segments } from '../../../src/store/schema/segments.ts'
 import { anyCharacter } from '../../any-character.ts'
 import { addRecipient } from '../../features/contacts/add-recipient.ts'
-import { useService } from '../service.ts'
+import { listRoutes } from '../listed-routes.ts'
+import { type Method, useService } from '../service.ts'
 
 const { service, mine, other, call } = useService()
 
@@ -174,6 +176,45 @@ test('events of failed and suppressed emails are listed only when they are asked
   assert.deepEqual(await namesOf('/events'), ['signup'])
   for (const name of ['email.failed', 'email.suppressed']) {
     assert.deepEqual(await namesOf(`/events?eventName=${name}`), [name])
+  }
+})
+
+test('a name works as its alias too, wherever a call takes the name of an event', async () => {
+  const { contactId } = await addContact()
+  await addEvents({ name: 'email.delivery', contactId }, { name: 'email.click', contactId })
+  await segmentOf('clicked', 'email.clicked')
+  const taking = listRoutes(service.core).filter(({ path, query }) => {
+    const shape = query === undefined ? {} : z.toJSONSchema(query, { io: 'input' })
+    return path.includes(':eventName') || 'eventName' in (Object(shape).properties ?? {})
+  })
+  const answer = async (method: Method, path: string, name: string) => {
+    const url = path.replace(':eventName', name)
+    const asked = call(method, path === url ? `${url}?eventName=${name}` : url)
+    const { status, body } = await asked
+    return [status, body.error?.code ?? body]
+  }
+  for (const { method, path } of taking) {
+    for (const [alias, name] of [
+      ['email.delivered', 'email.delivery'],
+      ['email.clicked', 'email.click'],
+    ] as const) {
+      const verb = method.toLowerCase() as Method
+      const [one, other] = [await answer(verb, path, alias), await answer(verb, path, name)]
+      assert.deepEqual(one, other, `${method} ${path} ${alias}`)
+    }
+  }
+  assert.deepEqual(taking.map(({ method, path }) => `${method} ${path}`).sort(), [
+    'DELETE /events/:eventName',
+    'GET /events',
+    'GET /events/:eventName/usage',
+    'GET /workflows/fields',
+  ])
+  assert.equal((await get('/events?eventName=email.delivered')).events.length, 1)
+  const usage = await get('/events/email.clicked/usage')
+  assert.deepEqual([usage.totalCount, usage.uniqueContacts, usage.usedInSegments.length], [1, 1, 1])
+  for (const types of ['email.clicked', 'email.click']) {
+    const { data } = await get(`/activity?startDate=2026-01-01&types=${types}`)
+    assert.deepEqual([data.length, data[0].type], [1, 'email.clicked'])
   }
 })
 

@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test'
 import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
 import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
 import { changeSubscription } from '../../../src/features/contacts/write/subscription-request.ts'
+import { updateContact } from '../../../src/features/contacts/write/update.ts'
 import { ROUTES } from '../../../src/http/route-table.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
@@ -171,9 +172,46 @@ test('S33: a body with subscribed or data gets one warning, the same for all', a
       if (field === undefined) continue
       assert.deepEqual(Object.keys(warning), ['field', 'message', 'suggestion'])
       assert.match(warning.suggestion, /publicKeyMayUpdate/)
+      assert.deepEqual(answer.body.data.warnings, [`${field}: ${warning.message}`])
     }
     assert.equal((await track({ email: known, ...body }, mine.secret)).body.warnings, undefined)
   }
+})
+
+test('S33: the warning says what a body does, to a new and to a known contact', async () => {
+  const known =
+    'a known contact gets only keys of the data that it does not have yet, and the event has all of it'
+  const given: [object, string][] = [
+    [
+      { subscribed: true },
+      'a contact is subscribed as asked, new or known, unless the person left',
+    ],
+    [
+      { subscribed: true, preserveExistingSubscription: true },
+      'a new contact is subscribed as asked unless the person left, and a known one keeps its state',
+    ],
+    [
+      { subscribed: false },
+      'a new contact is unsubscribed as asked, and a known one keeps its state',
+    ],
+    [{ data: { plan: 'free', note: 'new' } }, known],
+    [
+      { subscribed: false, preserveExistingSubscription: true, data: { plan: 'free' } },
+      `a new contact is unsubscribed as asked, and a known one keeps its state; ${known}`,
+    ],
+  ]
+  for (const [body, text] of given) {
+    const { body: answer } = await track({ email: unknown, ...body })
+    assert.equal(answer.warnings[0].message, `With the public key, ${text}.`)
+  }
+})
+
+test('S33: a known contact that the project unsubscribed is subscribed, unless it is preserved', async () => {
+  await updateContact(service.core, { projectId: mine.id, id: contactId }, { subscribed: false })
+  await track({ email: known, subscribed: true, preserveExistingSubscription: true })
+  assert.equal((await contactOf(known))?.subscribed, false)
+  await track({ email: known, subscribed: true })
+  assert.equal((await contactOf(known))?.subscribed, true)
 })
 
 test('S33: a used Idempotency-Key of the secret key tells no id', async () => {

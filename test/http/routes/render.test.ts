@@ -48,7 +48,8 @@ test('a text is rendered with its data, wrapper and footer, and nothing is store
   const before = await countRows()
   const { status, body } = await render({ ...text, data: { name: 'Ann' } })
   assert.equal(status, 200)
-  assert.deepEqual(Object.keys(body).sort(), ['html', 'sizeBytes', 'subject', 'text', 'warnings'])
+  const names = ['html', 'sizeBytes', 'subject', 'text', 'unknownFields', 'warnings']
+  assert.deepEqual(Object.keys(body).sort(), names)
   assert.equal(body.subject, 'Hi Ann')
   assert.match(body.html, /^<!doctype html>[\s\S]*<p>Dear Ann<\/p>[\s\S]*\/unsubscribe\//i)
   assert.match(body.text, /^Dear Ann\n/)
@@ -70,7 +71,8 @@ test('a preview is what a send of the same template and data renders', async () 
   assert.ok(email)
   const content = (await loadTexts(service.core, [email.contentId])).get(email.contentId)
   assert.ok(content)
-  const project = { name: email.projectName, language: email.language }
+  const { projectName: name, language, postalAddress } = email
+  const project = { name, language, postalAddress }
   const source = toRenderSource(service.core, { email, project, content })
   const [expected] = await service.core.outbound.preview([source])
   const unsigned = (html: string) => html.replaceAll(PAGE_URL, '/$1/token')
@@ -160,6 +162,27 @@ test('unknown fields are warned of', async () => {
   const { status, body } = await render({ ...text, variables: { name: 'Ann' } })
   assert.equal(status, 200)
   assert.deepEqual(body.warnings, ['"variables": unknown field, ignored; did you mean "data"?'])
+  const message = 'There is no such field, so it was ignored; did you mean data?'
+  assert.deepEqual(body.unknownFields, [{ field: 'variables', message, suggestion: 'data' }])
+})
+
+test('every name that nothing reads is in the one list of warnings', async () => {
+  const sent = JSON.stringify({ ...text, variables: {} }).replace('{', '{"__proto__":1,')
+  const answer = await call('post', '/render?contact=1')
+    .set('Content-Type', 'application/json')
+    .send(sent)
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.text.split('"warnings":').length, 2)
+  assert.deepEqual(
+    answer.body.unknownFields.map(({ field }: { field: string }) => field),
+    ['__proto__', 'contact', 'variables'],
+  )
+  assert.deepEqual(answer.body.warnings, [
+    '"__proto__": unknown field, ignored',
+    'contact: There is no such parameter, so it was ignored',
+    '"variables": unknown field, ignored; did you mean "data"?',
+  ])
+  assert.match(service.requests.at(-1)?.errorMessage ?? '', /__proto__/)
 })
 
 test('a message that cannot be rendered at all is refused', async (t) => {
@@ -248,4 +271,63 @@ test('malformed JSON is refused with 400, a public key with 401 or 403', async (
   assert.deepEqual([malformed.status, malformed.body.error.code], [400, 'VALIDATION_ERROR'])
   const byPublicKey = await call('post', '/render', { secret: mine.public }).send(text)
   assert.ok([401, 403].includes(byPublicKey.status), `${byPublicKey.status}`)
+})
+
+test('a slip in a variable with a fallback is warned of, if no contact has it', async () => {
+  const contactId = await makeContact({ vorname: 'Ada' })
+  await makeContact({ vornamen: 'Eve' })
+  const body =
+    '<p>{{ vornmae ?? you }}{{ vornamen ?? you }}{% if Vorname %}{% endif %}{{ code ?? x }}{{ zzz ?? x }}</p>'
+  const { body: preview } = await render({ subject: 'Hi', body, contactId })
+  assert.deepEqual(preview.warnings, [
+    'No contact has a value for {{vornmae}}. Did you mean {{vorname}}?',
+    'No contact has a value for {{Vorname}}. Did you mean {{vorname}}?',
+  ])
+})
+
+test('a slip is found behind many variables that other contacts have', async () => {
+  const contactId = await makeContact({ vorname: 'Ada' })
+  const names = Array.from({ length: 30 }, (_, at) => `filled${at}`)
+  await makeContact(Object.fromEntries(names.map((name) => [name, 'x'])))
+  const guarded = [...names, 'vornmae'].map((name) => `{{ ${name} ?? x }}`).join('')
+  const { body: preview } = await render({ subject: 'Hi', body: `<p>${guarded}</p>`, contactId })
+  assert.deepEqual(preview.warnings, [
+    'No contact has a value for {{vornmae}}. Did you mean {{vorname}}?',
+  ])
+})
+
+test('placeholders of other services are warned of, unless the data has them', async () => {
+  const contactId = await makeContact({ vorname: 'Ada' })
+  const body = '<p>*|FNAME|* {{ UnsubscribeURL }} {{ end }}</p>'
+  const warnings = async (request: object) =>
+    (await render({ subject: 'Hi', body, ...request })).body.warnings
+  const [name, link, ...others] = await warnings({ contactId })
+  assert.match(name, /^\{\{ UnsubscribeURL \}\} is a placeholder of listmonk, .* unsubscribeUrl/)
+  assert.match(link, /^\*\|FNAME\|\* is a placeholder of Mailchimp/)
+  assert.deepEqual(others, ['The contact has no value for {{end}}.'])
+  const data = { UnsubscribeURL: 'https://shop.test/', end: '5 pm' }
+  assert.equal((await warnings({ contactId, data })).length, 1)
+  const filtered = '<p>{{ UnsubscribeURL | upcase }} {{ UnsubscribeURL ?? x }}</p>'
+  assert.deepEqual(await warnings({ contactId, data, body: filtered }), [])
+  const refused = await render({ subject: 'Hi', body: '<p>{{ if vorname }}A{{ end }}</p>' })
+  assert.equal(refused.status, 400)
+  assert.match(refused.body.error.errors[0].message, /^Line 1, column 4: .*\{% if vorname %\}/)
+})
+
+test('a contact that lacks a variable is warned of, with the one that may be meant', async () => {
+  const contactId = await makeContact({ vorname: 'Ada', empty: '' })
+  const body =
+    '<p>{{ Vorname }} {{ vorname }} {{ empty }} {{ code }} {{ zzz ?? there }} {{ email }}' +
+    '{{ contact.email }} {{ contact.vorname }} {{ contact.data.missing }}</p>'
+  const { body: preview } = await render({ subject: 'Hi', body, contactId, data: { code: 'A' } })
+  assert.deepEqual(preview.warnings, [
+    'The contact has no value for {{Vorname}}. Did you mean {{vorname}}?',
+    'The contact has no value for {{empty}}.',
+    'The contact has no value for {{missing}}.',
+  ])
+  const data = { code: 'A', contact: { missing: 'x' } }
+  const { body: own } = await render({ subject: 'Hi', body, contactId, data })
+  assert.equal(own.warnings.length, 2)
+  const { body: general } = await render({ subject: 'Hi', body })
+  assert.deepEqual(general.warnings, [])
 })

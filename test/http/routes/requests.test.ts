@@ -51,6 +51,7 @@ test('filters of the query select requests', async () => {
     { status: '503' },
     { path: '/ol' },
     { caller: 'public' },
+    { requestId: id },
   ]) {
     const { body } = await call('get', '/requests').query(query)
     assert.deepEqual(
@@ -82,3 +83,24 @@ for (const [field, value] of wrong) {
     assert.equal(body.error.errors[0].field, field)
   })
 }
+
+test('statusCode, as the record has it, is named with the parameter', async () => {
+  const { body } = await call('get', '/requests?statusCode=500')
+  const [{ field, suggestion }] = body.warnings
+  assert.deepEqual([field, suggestion], ['statusCode', 'status'])
+})
+
+test('the requestId of an error finds its line', async () => {
+  const { core } = service
+  const refused = await call('post', '/v1/send').send({})
+  const { requestId, message } = refused.body.error
+  const log = service.requests.find(({ id }) => id === requestId)
+  assert.equal(log?.errorMessage, message)
+  await addRequest(core, { projectId: mine.id, statusCode: 422 })
+  const kept = await addRequest(core, { projectId: mine.id, statusCode: 422 })
+  await addRequest(core, { projectId: mine.id, statusCode: 422 })
+  const { status, body } = await call('get', '/requests').query({ requestId: kept })
+  assert.deepEqual([status, body.data.length, body.data[0].id, body.total], [200, 1, kept, 1])
+  const foreign = await call('get', '/requests', other).query({ requestId: kept })
+  assert.deepEqual([foreign.body.data, foreign.body.total], [[], 0])
+})

@@ -212,3 +212,35 @@ test('no route of segments accepts a public key', async () => {
     .set('Authorization', `Bearer ${mine.public}`)
   assert.equal(answer.status, 401)
 })
+
+test('a field that no contact has and that is near another is named in a warning and in the check', async () => {
+  const project = await service.makeProject('near')
+  const by = (method: 'post' | 'patch', path: string) => call(method, path, project)
+  await by('post', '/contacts').send({ email: 'a@people.test', data: { city: 'Ghent' } })
+  const condition = (...fields: string[]) => ({
+    logic: 'AND',
+    groups: [{ filters: fields.map((field) => ({ field, operator: 'equals', value: 'Ghent' })) }],
+  })
+  const made = await by('post', '/segments').send({
+    name: 's',
+    condition: condition('data.City', 'data.somethingElse'),
+  })
+  const message = 'No contact has data.City, so its filter selects nobody; did you mean data.city?'
+  const warnings = [{ field: 'condition', message, suggestion: 'data.city' }]
+  assert.deepEqual([made.status, made.body.warnings], [201, warnings])
+  const path = `/segments/${made.body.id}`
+  const checked = await by('post', `${path}/check`)
+  assert.deepEqual(
+    checked.body.findings.map(({ fix }: { fix: string }) => fix),
+    [
+      'Did you mean data.city? Nothing, if it comes later; else correct the name.',
+      'Nothing, if it comes later; else correct the name.',
+    ],
+  )
+  const right = await by('patch', path).send({ condition: condition('data.city') })
+  assert.deepEqual([right.body.memberCount, right.body.warnings], [1, undefined])
+  const wrong = await by('patch', path).send({ condition: condition('data.citty') })
+  assert.equal(wrong.body.warnings[0].suggestion, 'data.city')
+  const renamed = await by('patch', path).send({ name: 't' })
+  assert.equal(renamed.body.warnings, undefined)
+})

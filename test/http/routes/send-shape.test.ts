@@ -73,6 +73,7 @@ const accepted: [string, object][] = [
   ['as many bytes of base64 as allowed', { attachments: [{ ...attachment, content: long(40) }] }],
   ['a template alone', { template: '0199A0DE-0000-7000-8000-000000000001' }],
   ['a text part', { text: 'Hi {{ name }}' }],
+  ['a text and no HTML', { body: undefined, text: 'Hi' }],
   ['a text part beside a template', { ...onlyTemplate, text: 'Hi' }],
   ['everything else', { name: 'B', subscribed: true, reply: 'c@d.example', tracking: false }],
 ]
@@ -94,10 +95,11 @@ const refused: [string, object, string[]][] = [
   ['an empty subject', { subject: '' }, ['subject too_small']],
   ['a subject of 999 characters', { subject: long(999) }, ['subject too_big']],
   ['a subject of the wrong type', { subject: null }, ['subject invalid_type']],
-  ['no content', { subject: undefined, body: undefined }, ['template custom']],
-  ['a subject alone', { body: undefined }, ['template custom']],
-  ['a body alone', { subject: undefined }, ['template custom']],
-  ['a text without a body', { body: undefined, text: 'Hi' }, ['template custom']],
+  ['no content', { subject: undefined, body: undefined }, ['subject custom', 'body custom']],
+  ['a subject alone', { body: undefined }, ['body custom']],
+  ['a body alone', { subject: undefined }, ['subject custom']],
+  ['a text alone', { subject: undefined, body: undefined, text: 'Hi' }, ['subject custom']],
+  ['a text beyond the size of a message', { body: undefined, text: long(1001) }, ['text too_big']],
   ['an empty text', { text: '' }, ['text too_small']],
   ['a text of the wrong type', { text: ['Hi'] }, ['text invalid_type']],
   ['body and text beyond the size of a message', { text: long(993) }, ['body too_big']],
@@ -136,7 +138,7 @@ const refused: [string, object, string[]][] = [
   [
     'an attachment without anything',
     { attachments: [{}] },
-    ['filename', 'content', 'contentType'].map((name) => `attachments.0.${name} invalid_type`),
+    ['filename', 'content'].map((name) => `attachments.0.${name} invalid_type`),
   ],
   [
     'an attachment without content',
@@ -149,8 +151,18 @@ const refused: [string, object, string[]][] = [
     ['attachments.1.content invalid_string'],
   ],
   [
-    'an attachment as a data URI',
-    { attachments: [{ ...attachment, content: 'data:a/b;base64,aGk=' }] },
+    'a data URI that is no base64',
+    { attachments: [{ ...attachment, content: 'data:a/b;base64,%%%' }] },
+    ['attachments.0.content invalid_string'],
+  ],
+  [
+    'a data URI without data',
+    { attachments: [{ ...attachment, content: 'data:a/b;base64' }] },
+    ['attachments.0.content invalid_string'],
+  ],
+  [
+    'an empty data URI',
+    { attachments: [{ ...attachment, content: 'data:,' }] },
     ['attachments.0.content invalid_string'],
   ],
   ['two recipients in one text', { to: 'a@b.example, c@d.example' }, ['to invalid_string']],
@@ -263,6 +275,94 @@ test('S9: fields that would make a library read a file or a URL are ignored', ()
   ])
 })
 
+const PNG = 'data:image/png;base64,aGk='
+
+const types: [given: object, contentType: string, content: string][] = [
+  [{ filename: 'Invoice 7.PDF' }, 'application/pdf', 'aGk='],
+  [{ filename: 'a.tar.gz' }, 'application/gzip', 'aGk='],
+  [{ filename: 'ticket.pkpass' }, 'application/vnd.apple.pkpass', 'aGk='],
+  [{ filename: 'pdf' }, 'application/octet-stream', 'aGk='],
+  [{ filename: 'a.nobody-knows' }, 'application/octet-stream', 'aGk='],
+  [{ filename: 'a.' }, 'application/octet-stream', 'aGk='],
+  [{ filename: 'mail.eml' }, 'message/rfc822', 'aGk='],
+  [{ filename: 'a.pdf', content: PNG }, 'image/png', 'aGk='],
+  [{ filename: 'a.pdf', content: PNG, contentType: 'text/x' }, 'text/x', 'aGk='],
+  [{ filename: 'a.pdf', content: 'DATA:;BASE64,aGk' }, 'application/pdf', 'aGk'],
+  [{ filename: 'a.pdf', content: 'data:;charset=utf-8,hi' }, 'text/plain;charset=utf-8', 'aGk='],
+  [{ filename: 'a.pdf', content: 'data:,h%69' }, 'application/pdf', 'aGk='],
+  [{ filename: 'a.bin', content: 'data:a/b;base64,aGk%3D' }, 'a/b', 'aGk='],
+  [{ filename: 'a.svg', content: 'data:nonsense,%C3%A9\u00e9' }, 'image/svg+xml', 'w6nDqQ=='],
+]
+
+for (const [given, contentType, content] of types) {
+  test(`the file ${JSON.stringify(given)} is sent as ${contentType}`, () => {
+    const file = { content: 'aGk=', ...given }
+    const { attachments } = validate(schema, { ...valid, attachments: [file] })
+    const [taken] = attachments ?? []
+    assert.deepEqual([taken?.contentType, taken?.content], [contentType, content])
+  })
+}
+
+const roomyLimits = { attachmentsMaxBytes: 1e7, messageMaxBytes: 1e8, attachmentsMaxCount: 30 }
+const roomy = sendBody({ ...limits, ...roomyLimits })
+const withContents = (...contents: string[]) => ({
+  ...valid,
+  attachments: contents.map((content) => ({ ...attachment, content })),
+})
+
+function contentErrors(...contents: string[]): string[] {
+  try {
+    validate(roomy, withContents(...contents))
+    return []
+  } catch (error) {
+    const { fields } = error as AppError
+    return (fields ?? []).map(({ field, code }) => `${field} ${code}`)
+  }
+}
+
+test('percent-encoded data URIs have a limit together, and base64 in one has not', () => {
+  assert.deepEqual(contentErrors(`data:,${long(65_536)}`), [])
+  assert.deepEqual(contentErrors(`data:,${long(65_537)}`), ['attachments.0.content too_big'])
+  const half = `data:a/b,${long(32_768)}`
+  assert.deepEqual(contentErrors(half, half), [])
+  assert.deepEqual(contentErrors(half, half, 'aGk=', 'data:,a'), ['attachments.3.content too_big'])
+  const escaped = `data:a/b;base64,${long(65_534)}%3D`
+  assert.deepEqual(contentErrors(escaped), ['attachments.0.content too_big'])
+  const base64 = validate(roomy, withContents(`data:a/b;base64,${long(4e6)}`))
+  assert.equal(base64.attachments?.[0]?.content.length, 4e6)
+})
+
+test('percent-encoded octets are decoded, and what is none is refused', () => {
+  const all = Array.from({ length: 256 }, (_, octet) => octet)
+  const hex = all.map((octet) => `%${octet.toString(16).padStart(2, '0')}`).join('')
+  const { attachments } = validate(
+    roomy,
+    withContents(`data:,${hex}`, `data:,${hex.toUpperCase()}`),
+  )
+  const expected = Buffer.from(all).toString('base64')
+  assert.deepEqual(
+    attachments?.map(({ content }) => content),
+    [expected, expected],
+  )
+  for (const wrong of ['%', '%4', 'a%g1', '%1g', '%/1', '%1:', '%@1', '%1`', '% 1', '%\u00e91']) {
+    assert.deepEqual(contentErrors(`data:,ab${wrong}`), ['attachments.0.content invalid_string'])
+  }
+})
+
+test('each data URI is decoded once', (t) => {
+  const uris = Array.from({ length: 25 }, (_, n) => `data:,%41${n}`)
+  const from = t.mock.method(Buffer, 'from')
+  validate(roomy, withContents(...uris))
+  assert.equal(from.mock.callCount(), uris.length)
+})
+
+test('an invitation by its data URI is an alternative of the text', () => {
+  const content = 'data:text/calendar;method=REQUEST;base64,aGk='
+  const file = { filename: 'a.ics', content }
+  const { attachments } = validate(schema, { ...valid, attachments: [file] })
+  assert.equal(attachments?.[0]?.disposition, 'alternative')
+})
+
 test('addresses are returned in the form that is compared', () => {
   const request = validate(schema, { ...valid, to: ' Ann@EXAMPLE.net ' })
   assert.equal(request.to[0]?.address.address, 'ann@example.net')
@@ -307,4 +407,41 @@ test('no JSON makes validation fail with another error', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+test('several addresses in one text are refused with how to write them', () => {
+  const list = 'Several addresses are a list: ["ann@example.com", "bob@example.com"]'
+  const one = 'One address is expected, not several'
+  const cases: [change: object, field: string, message: string][] = [
+    [{ to: 'a@b.example, c@d.example' }, 'to', list],
+    [{ to: 'Ann <a@b.example>; c@d.example' }, 'to', list],
+    [{ to: ['a@b.example,c@d.example'] }, 'to.0', one],
+    [{ reply: 'a@b.example, c@d.example' }, 'reply', one],
+    [{ from: 'a@b.example, c@d.example' }, 'from', one],
+    [{ to: 'a@b.example, Ann' }, 'to', 'Not an email address'],
+  ]
+  for (const [change, field, message] of cases) {
+    assert.throws(
+      () => validate(schema, { ...valid, ...change }),
+      ({ fields }: AppError) => {
+        assert.deepEqual(
+          fields?.map((fault) => [fault.field, fault.message]),
+          [[field, message]],
+        )
+        return true
+      },
+    )
+  }
+})
+
+test('a long text of many addresses is not cut into them', (t) => {
+  const split = t.mock.method(String.prototype, 'split')
+  const to = '@,'.repeat(10_000)
+  assert.throws(
+    () => validate(schema, { ...valid, to }),
+    ({ fields }: AppError) => fields?.[0]?.message.startsWith('Several addresses') === true,
+  )
+  const parts = split.mock.calls.map(({ result }) => result?.length ?? 0)
+  split.mock.restore()
+  assert.ok(Math.max(0, ...parts) < 100, `${parts}`)
 })

@@ -126,6 +126,25 @@ for (const [name, change, status, code, fields] of refused) {
   })
 }
 
+test('parameters of a list that contradict each other are refused', async () => {
+  for (const name of ['one', 'two']) await create({ name })
+  const first = await call('get', '/templates?limit=1')
+  const cursor = encodeURIComponent(first.body.cursor)
+  for (const [query, field] of [
+    [`cursor=${cursor}&page=1`, 'cursor'],
+    [`cursor=${cursor}&page=1&pageSize=1`, 'cursor'],
+    ['limit=1&pageSize=2', 'limit'],
+  ]) {
+    const { status, body } = await call('get', `/templates?${query}`)
+    assert.deepEqual([status, body.error?.errors[0].field], [422, field], query)
+  }
+  // The size is no place.
+  const second = await call('get', `/templates?cursor=${cursor}&pageSize=1`)
+  assert.equal(second.status, 200)
+  assert.equal(second.body.data.length, 1)
+  assert.notEqual(second.body.data[0].id, first.body.data[0].id)
+})
+
 test('a list is paged by cursor, and its response has both shapes', async () => {
   for (let number = 1; number <= 5; number += 1) await create({ name: `T${number}` })
   const first = await call('get', '/templates?limit=2')
@@ -235,3 +254,54 @@ test("S20: another project's template is 404 on every path, and does not change"
 function namesOf(page: { data: { name: string }[] }): string[] {
   return page.data.map(({ name }) => name)
 }
+
+test('a sender may be written with its name, which a given fromName replaces', async () => {
+  const from = 'Shop <A@Example.test>'
+  const { body } = await create({ from })
+  assert.deepEqual([body.from, body.fromName], ['a@example.test', 'Shop'])
+  const patch = async (change: object) =>
+    (await call('patch', `/templates/${body.id}`).send(change)).body
+  const bare = await patch({ from: 'b@example.test' })
+  assert.deepEqual([bare.from, bare.fromName], ['b@example.test', 'Shop'])
+  const named = await patch({ from: { name: 'Us', email: 'a@example.test' } })
+  assert.deepEqual([named.from, named.fromName], ['a@example.test', 'Us'])
+  const given = await patch({ from, fromName: 'Them' })
+  assert.deepEqual([given.from, given.fromName], ['a@example.test', 'Them'])
+  assert.equal((await patch({ from, fromName: null })).fromName, 'Shop')
+  for (const wrong of [`${'x'.repeat(101)} <a@example.test>`, 'Shop <nobody>', 7]) {
+    const { status, body: refused } = await create({ from: wrong })
+    assert.deepEqual([status, refused.error.errors[0].field], [422, 'from'])
+  }
+})
+
+test('blocks and functions of Go are refused when they are saved, and a variable named end is not', async () => {
+  const go = '<p>\n{{ if .Subscriber.Name }}Hello {{ name }}{{ else }}Hello you{{ end }}</p>'
+  const refused = await create({ body: go })
+  assert.equal(refused.status, 400)
+  assert.match(refused.body.error.errors[0].message, /^Line 2, column 1: .*\{% if name %\}/)
+  const { status, body } = await create({ body: '<p>{{ start }} to {{ end }}</p>' })
+  assert.deepEqual([status, body.warnings], [201, undefined])
+  const changed = await call('patch', `/templates/${body.id}`).send({
+    subject: '{{ Date "2006" }}',
+  })
+  assert.equal(changed.status, 400)
+})
+
+test('placeholders of other services are named when a template is saved', async () => {
+  const created = await create({ subject: 'Hi *|FNAME|*', body: '<p>{$name}</p>' })
+  assert.equal(created.status, 201)
+  const fieldsOf = (warnings: { field: string; message: string }[]) =>
+    warnings.map(({ field, message }) => `${field} ${message.split(' ')[0]}`)
+  assert.deepEqual(fieldsOf(created.body.warnings), ['subject *|FNAME|*', 'body {$name}'])
+  const copied = await call('post', `/templates/${created.body.id}/duplicate`)
+  assert.deepEqual(fieldsOf(copied.body.warnings), ['subject *|FNAME|*', 'body {$name}'])
+  const patch = (change: object) =>
+    call('patch', `/templates/${created.body.id}`).send(change).expect(200)
+  const changed = await patch({ body: '<p>%recipient.name%</p>' })
+  assert.deepEqual(fieldsOf(changed.body.warnings), ['body %recipient.name%'])
+  const sound = await patch({ body: '<p>{{ name }}</p>' })
+  assert.equal(sound.body.warnings, undefined)
+  const refused = await create({ body: '<p>{{> header}}</p>' })
+  assert.equal(refused.status, 400)
+  assert.match(refused.body.error.errors[0].message, /^Line 1, column 4: .*no partials/)
+})

@@ -77,7 +77,22 @@ test('the event stores its data unchanged; the contact follows the rules for dat
 
 test('data that is no object is stored with the event as given and changes no contact', async () => {
   const given = [[], [1, { plan: 'pro' }], 'text', '', 7, true, null]
-  for (const data of given) assert.equal((await track({ ...valid, data })).status, 200)
+  for (const data of given) {
+    const { status, body } = await track({ ...valid, data })
+    assert.equal(status, 200)
+    const received = Array.isArray(data) ? 'array' : typeof data
+    const text = `Expected an object, received ${received}: the event has it, and the contact gets no data`
+    const isNone = ['null', '[]', '""'].includes(JSON.stringify(data))
+    const warnings = isNone ? undefined : [text]
+    assert.deepEqual(
+      body.warnings?.map(({ message }: { message: string }) => message),
+      warnings,
+    )
+    assert.deepEqual(
+      body.data.warnings,
+      warnings?.map((message) => `data: ${message}`),
+    )
+  }
   assert.deepEqual((await allContacts())[0]?.data, null)
   assert.deepEqual(
     (await allEvents()).map(({ data }) => data as unknown),
@@ -170,6 +185,7 @@ for (const event of [...reserved, ...own, 'segment.vip.entry', 'segment.a.b.exit
     assert.deepEqual(others, [])
     assert.deepEqual(error, { field: 'event', code: 'reserved_event', received: event })
     assert.deepEqual([body.error.code, body.code], ['VALIDATION_ERROR', 422])
+    assert.match(body.error.message, /^event: /)
     await nothingWritten()
   })
 }

@@ -100,7 +100,12 @@ describe('POST /uploads/image', () => {
     const first = await upload(sample('png'))
     const again = await upload(withMetadata('png'), { name: 'copy.png' })
     assert.equal(again.status, 200)
-    assert.deepEqual(again.body, first.body)
+    assert.deepEqual(again.body, { ...first.body, filename: 'copy.png' })
+    const listed = await call('get', '/uploads')
+    assert.deepEqual(
+      listed.body.data.map(({ filename }: { filename: string }) => filename),
+      ['logo.png'],
+    )
     const foreign = await upload(sample('png'), { by: other })
     assert.notEqual(foreign.body.key, first.body.key)
     assert.equal((await rows()).length, 2)
@@ -111,8 +116,12 @@ describe('POST /uploads/image', () => {
     const first = await upload(sample('png'))
     await rm(folder(), { recursive: true })
     assert.equal((await get(first.body.key)).status, 404)
-    const answers = await Promise.all([upload(sample('png')), upload(sample('png'))])
-    for (const { status, body } of answers) assert.deepEqual([status, body], [200, first.body])
+    const names = ['a.png', 'b.png']
+    const answers = await Promise.all(names.map((name) => upload(sample('png'), { name })))
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body]),
+      names.map((filename) => [200, { ...first.body, filename }]),
+    )
     assert.ok(sample('png').equals((await get(first.body.key)).body))
     assert.deepEqual([(await rows()).length, filesOnDisk().length], [1, 1])
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { createSegment } from '../../../src/features/segments/create.ts'
 import { getSigningSecret } from '../../../src/features/webhooks/signing-secret.ts'
 import type { HttpClient, HttpRequest, HttpResult } from '../../../src/outbound/http/client.ts'
 import { createWebhookClient } from '../../../src/outbound/http/webhook-client.ts'
@@ -314,4 +315,69 @@ test('the signing secret of workflows is made once, shown again, and rotated', a
 
 test('ids that are no UUIDs are 422', async () => {
   assert.equal((await call('get', path('1'))).status, 422)
+})
+
+test('a subscription to events of a segment that do not occur is warned of', async () => {
+  const filters = [{ field: 'data.a', operator: 'exists' }]
+  await createSegment(service.core, {
+    ...{ projectId: mine.id, name: 'VIP', hasMembershipEvents: true },
+    condition: { logic: 'AND', groups: [{ filters }] },
+  })
+  const own = ['segment.checkout.*', 'segment.checkout.started']
+  const right = ['segment.*', 'segment.vip.entry', 'segment.vip.*', '*', 'segment.shape', ...own]
+  const sound = await create({ ...hook, events: right })
+  assert.deepEqual([sound.status, sound.body.warnings], [201, undefined])
+  const { body } = await create({ ...hook, events: ['email.*', 'segment.vips.exit'] })
+  assert.deepEqual(body.warnings, [
+    {
+      field: 'events.1',
+      message:
+        'There is no segment whose events are named by "vips". Did you mean segment.vip.exit? ' +
+        'Correct the name, or create the segment: the name of the events follows from its name.',
+      suggestion: 'segment.vip.exit',
+    },
+  ])
+  const changed = await call('patch', path(body.id)).send({ events: ['segment.vips.*'] })
+  assert.deepEqual([changed.status, changed.body.warnings?.[0].field], [200, 'events.0'])
+  assert.equal((await call('get', path(body.id))).body.warnings, undefined)
+})
+
+test('an alias has a warning with the type that deliveries have', async () => {
+  const { status, body } = await create({ ...hook, events: ['email.delivered', 'email.open'] })
+  assert.equal(status, 201)
+  const message = 'The deliveries have the type email.delivery.'
+  const warnings = [{ field: 'events.0', message, suggestion: 'email.delivery' }]
+  assert.deepEqual(body.warnings, warnings)
+  const events = ['email.delivered', 'email.clicked']
+  const changed = await call('patch', path(body.id)).send({ events })
+  assert.deepEqual(
+    changed.body.warnings.map(({ suggestion }: { suggestion: string }) => suggestion),
+    ['email.delivery', 'email.click'],
+  )
+})
+
+test('a name that nobody has made an event of has a warning if it looks misspelt', async () => {
+  await call('post', '/v1/track').send({ email: 'a@example.net', event: 'purchase' })
+  await call('post', '/v1/track').send({ email: 'a@example.net', event: 'contact.moved' })
+  const meant: [name: string, suggestion: string | null][] = [
+    ['EMAIL.*', 'email.*'],
+    ['email', 'email.*'],
+    ['Contact.Subscribed', 'contact.subscribed'],
+    ['contact.created', null],
+    ['contacts.*', 'contact.*'],
+    ['campaign.sended', 'campaign.sent'],
+    ['purchse', 'purchase'],
+  ]
+  const { status, body } = await create({ ...hook, events: meant.map(([name]) => name) })
+  assert.equal(status, 201)
+  assert.deepEqual(
+    body.warnings.map(({ field, suggestion }: Record<string, string>) => [field, suggestion]),
+    meant.map(([, suggestion], index) => [`events.${index}`, suggestion]),
+  )
+  const none = 'The service makes no such event, and none has been tracked here.'
+  assert.equal(body.warnings[0].message, `${none} Did you mean email.*?`)
+  assert.equal(body.warnings[3].message, none)
+  const events = ['purchase', 'contact.moved', 'contact.*', 'order placed', 'order.*', 'webhook.*']
+  const sound = await create({ ...hook, events })
+  assert.deepEqual([sound.status, sound.body.warnings], [201, undefined])
 })

@@ -18,6 +18,7 @@ import { startInbound } from '../../../src/inbound/listener.ts'
 import { startSubmission } from '../../../src/inbound/submission.ts'
 import { createHttpClient, type HttpRequest } from '../../../src/outbound/http/client.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
+import { countedLines } from '../../counted-lines.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import { connect as dial } from '../../inbound/dialogue.ts'
 import { DOMAINS, EAB, isPebbleInstalled, openPebble, type Pebble } from './pebble.ts'
@@ -151,14 +152,11 @@ test('a certificate is issued for both names and serves HTTPS, STARTTLS and subm
   assert.equal(await offersStarttls(ports.submission[0]), true)
   assert.equal((await get(ports.http, '/health', { ca })).status, 200)
   assert.deepEqual(core.health.reasons(), [])
-  const lines = core.counters.lines('pillarbox_acme_orders_total')
-  assert.deepEqual(
-    lines.map(({ labels, count }) => [labels.outcome, count]),
-    [
-      ['failed', 1],
-      ['issued', 1],
-    ],
-  )
+  const lines = countedLines(core, 'pillarbox_acme_orders_total')
+  assert.deepEqual(Object.fromEntries(lines.map(({ labels, count }) => [labels.outcome, count])), {
+    failed: 1,
+    issued: 1,
+  })
   assert.deepEqual(
     core.certificates
       .list()
@@ -235,9 +233,9 @@ test('a failed renewal keeps the old certificate; a later one replaces it under 
   const kept = await get(ports.http, '/health', { ca: firstRoot, agent })
   assert.deepEqual(kept, first, 'the connection stayed')
   assert.deepEqual(await session.say('NOOP'), { code: 250, text: '2.0.0 OK' })
-  const orders = core.counters.lines('pillarbox_acme_orders_total')
+  const orders = countedLines(core, 'pillarbox_acme_orders_total')
   await ordering.turn()
-  assert.deepEqual(core.counters.lines('pillarbox_acme_orders_total'), orders, 'no order follows')
+  assert.deepEqual(countedLines(core, 'pillarbox_acme_orders_total'), orders, 'no order follows')
 })
 
 test('behind a proxy, http.listen answers the challenges; other tokens are unknown there', {
@@ -350,10 +348,10 @@ test('an order that a kill has interrupted is not repeated at once', { skip }, a
   const again = order()
   t.after(again.stop)
   await again.turn()
-  assert.deepEqual(core.counters.lines('pillarbox_acme_orders_total'), [])
+  assert.deepEqual(countedLines(core, 'pillarbox_acme_orders_total'), [])
   core.clock.now += 120_000
   await again.turn()
-  assert.equal(core.counters.lines('pillarbox_acme_orders_total')[0]?.labels.outcome, 'issued')
+  assert.equal(countedLines(core, 'pillarbox_acme_orders_total')[0]?.labels.outcome, 'issued')
 })
 
 async function keyOf({ config }: TestCore) {

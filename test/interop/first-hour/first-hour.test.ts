@@ -88,10 +88,11 @@ describe('the first hour', { skip }, () => {
     const seen = await lab.machine.converse(
       ['--config', CONFIG, 'init'],
       [
-        [/Host name of this server/, HOST],
+        [/Mode: /, ''],
+        [/Host name of this server/, 'mail'],
+        [/Expected a name with a dot/, HOST],
         [/Public address/, 'not a url'],
         [/Expected an address/, ''],
-        [/Mode: /, ''],
         [/at port 25/, 'y'],
         [/Folder of the data/, ''],
         [/Folder of the daily backups/, ''],
@@ -103,7 +104,10 @@ describe('the first hour', { skip }, () => {
       ],
     )
     assert.ok(!seen.includes(OPERATOR.password))
-    assert.match(seen, /Ports to open: in 443, 80, 25; out 25 \(mail\), 53 \(DNS\)\./)
+    assert.match(
+      seen,
+      /Ports to open: in 443, 80, 25; out 25 \(mail\), 53 \(DNS\), \d+ \(certificates\)\./,
+    )
     const printed = readServerRecords(seen)
     const types = printed.map(({ type }) => type)
     assert.deepEqual(types, ['A', 'PTR', 'TXT', 'MX', 'TXT'])

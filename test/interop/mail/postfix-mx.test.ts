@@ -304,10 +304,11 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     const headers = { authorization: `Bearer ${secret}` }
     await fetch(new URL('/contacts/import', server.url), { method: 'POST', headers, body })
     const isReader = { field: 'data.list', operator: 'equals', value: 'spring' }
-    const audienceFilter = { logic: 'AND', groups: [{ filters: [isReader] }] }
+    const condition = { logic: 'AND', groups: [{ filters: [isReader] }] }
+    const audience = { audienceType: 'FILTERED', audienceFilter: condition }
     const campaign = { name: 'Spring', subject: 'Hello {{ name }}', from: 'news@example.test' }
     const text = { ...campaign, body: '<p>Hello {{ name }}, {{ email }}</p>' }
-    const { id } = await call('POST', '/campaigns', { ...text, audienceFilter })
+    const { id } = await call('POST', '/campaigns', { ...text, ...audience })
     await eventually(async () => {
       const response = await fetch(new URL(`/campaigns/${id}/audience`, server.url), { headers })
       const { willReceive } = (await response.json()) as { willReceive: number }

@@ -81,7 +81,9 @@ test('a text part of the content replaces the one made from the HTML, for every 
 })
 
 test('a text part of the content ends with the marketing footer', () => {
-  const footer: Footer = { language: 'en', projectName: 'Shop', url: unsubscribe }
+  const footer: Footer = {
+    ...{ language: 'en', projectName: 'Shop', url: unsubscribe, postalAddress: null },
+  }
   const source = makeSource({ footer })
   const message = { ...source, content: { ...source.content, text: 'By hand\n' } }
   const { text } = renderMessage(message, createTemplateCache(tracker))
@@ -193,7 +195,10 @@ test('a preview contains no tracking token', () => {
   assert.match(String(rendered.html), /shop\.example/)
 })
 
-const footer: Footer = { language: 'fr', projectName: 'Pots & <Pans>', url: unsubscribe }
+const footer: Footer = {
+  ...{ language: 'fr', projectName: 'Pots & <Pans>', url: unsubscribe },
+  postalAddress: '1 Rue du <Four> & Co',
+}
 
 test('marketing ends with its footer, which is never tracked', async () => {
   const source = makeSource({ isTracked: true, isMarketing: true, footer }, shop)
@@ -211,7 +216,10 @@ test('plain-text marketing ends with the footer as text', () => {
     createTemplateCache(tracker),
   )
   assert.equal(html, null)
-  assert.match(text, /^Dear Ada <3\n\nVous .* Pots & <Pans>\.\nSe [^\n]+ \(https:[^\n]+\)\n$/)
+  assert.match(
+    text,
+    /^Dear Ada <3\n\nVous .* Pots & <Pans>\.\nSe [^\n]+ \(https:[^\n]+\)\n1 Rue du <Four> & Co\n$/,
+  )
 })
 
 test('bulk mail asks autoresponders not to reply', () => {

@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { findInMessage } from '../../../src/mail/compose/message-findings.ts'
 
 const message = { subject: 'News', html: '<p>Hi</p>', text: 'Hi', faults: [] }
-const found = (change: Partial<typeof message>, isUnsubscribeLinkDue = false) =>
-  findInMessage(
-    { ...message, ...change },
-    { baseUrl: 'https://mail.shop.test', isUnsubscribeLinkDue },
-  ).map(({ code }) => code)
+const rules = {
+  ...{ baseUrl: 'https://mail.shop.test', isSandbox: false },
+  ...{ isUnsubscribeLinkDue: false, hasFooter: false },
+}
+const found = (change: Partial<typeof message>, changed: Partial<typeof rules> = {}) =>
+  findInMessage({ ...message, ...change }, { ...rules, ...changed }).map(({ code }) => code)
 
 test('a message is searched for what recipients would see', () => {
   assert.deepEqual(found({}), [])
@@ -30,7 +31,20 @@ test('a message is searched for what recipients would see', () => {
 })
 
 test('a link to unsubscribe is missed where it is due', () => {
-  assert.deepEqual(found({}, true), ['no_unsubscribe_link'])
+  const due = { isUnsubscribeLinkDue: true }
+  assert.deepEqual(found({}, due), ['no_unsubscribe_link'])
   const html = '<a href="https://mail.shop.test/manage/abc">x</a>'
-  assert.deepEqual(found({ html }, true), [])
+  assert.deepEqual(found({ html }, due), [])
+})
+
+test('pages at a loopback base_url are a fault, except in sandbox mode', () => {
+  const local = { baseUrl: 'http://127.0.0.1:8080' }
+  const sandbox = { ...local, isSandbox: true }
+  const html = '<a href="http://127.0.0.1:8080/unsubscribe/abc">x</a>'
+  assert.deepEqual(found({ html }, local), ['loopback_link'])
+  assert.deepEqual(found({ html }, sandbox), [])
+  for (const other of ['http://127.0.0.1:8081/', 'http://127.0.0.1/', 'http://localhost:8080/']) {
+    const both = `${html}<a href="${other}">x</a>`
+    assert.deepEqual(found({ html: both }, sandbox), ['loopback_link'])
+  }
 })

@@ -219,6 +219,57 @@ test('S6: CR, LF and NUL are refused in every header value', () => {
   }
 })
 
+const odd = {
+  'next line': '\u0085',
+  'line separator': '\u2028',
+  'paragraph separator': '\u2029',
+  'vertical tab': '\v',
+  'file separator': '\x1c',
+  escape: '\x1b',
+  'right-to-left override': '\u202e',
+  isolate: '\u2066',
+  'half a character': '\ud83d',
+  'the other half': '\ude00',
+  'byte order mark': '\ufeff',
+}
+
+for (const [name, character] of Object.entries(odd)) {
+  test(`S6: ${name} leaves encoded in every header field, and adds no field`, () => {
+    const value = `a${character}Bcc: eve@example.org${character}b`
+    const address = `a${character}b@example.com`
+    const from = (name: string) => ({ address: 'a@example.com', name })
+    const fields = (text: string, mailbox: string): Partial<MessageInput> => ({
+      ...{ subject: text, from: from(text), to: from(text), replyTo: from(text), html: '<p>a</p>' },
+      headers: [
+        ...['X-A', 'Comments', 'Keywords', 'List-Unsubscribe', 'References', 'Sender'].map(
+          (name): [string, string] => [name, text],
+        ),
+        ...['Errors-To', 'List-Id', 'Mail-Followup-To', 'Mail-Reply-To'].map(
+          (name): [string, string] => [name, `"${text}" <${mailbox}>, ${mailbox} (${text})`],
+        ),
+      ],
+      attachments: [
+        { ...png, filename: text, contentType: `image/png; x="${text}"`, contentId: text },
+        { ...pdf, filename: text, contentType: text },
+      ],
+    })
+    const message = compose(fields(value, address)).toString('latin1')
+    assert.doesNotMatch(message, /[^\t\r\n\x20-\x7e]|^Bcc/im)
+    const names = (given: string) => [...given.matchAll(/^[\w-]+(?=:)/gm)].map(([found]) => found)
+    assert.deepEqual(
+      names(message),
+      names(compose(fields('x', 'x@example.com')).toString('latin1')),
+    )
+    const read = Buffer.from(message, 'latin1')
+    assert.equal(decodeWords(readField(read, 'Subject') ?? ''), value.toWellFormed())
+    assert.equal(decodeWords(readField(read, 'X-A') ?? ''), value.toWellFormed())
+    assert.equal(
+      decodeWords(readField(read, 'From') ?? ''),
+      `${value.toWellFormed()} <a@example.com>`,
+    )
+  })
+}
+
 test('an invalid message id, date or content id is refused', () => {
   const wrong: Partial<MessageInput>[] = [
     { messageId: '' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { wrapDocument } from '../../../src/mail/html/document.ts'
+import { TABLES_OF_TEXT, wrapDocument } from '../../../src/mail/html/document.ts'
 import { withinCpuMs } from '../../cpu-time.ts'
 
 const SIMPLE_BODIES = [
@@ -35,6 +35,23 @@ test('a body of text and simple markup is wrapped in a complete document', () =>
     assert.match(document, /<meta charset="utf-8">/)
     assert.ok(document.includes(`<body>\n<main>\n${html}\n</main>\n</body>\n</html>`), html)
   }
+})
+
+test('tables of text are wrapped, other elements beside them are not', () => {
+  const table =
+    '<table><thead><tr><th align="left">a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'
+  const html = `${TABLES_OF_TEXT}<h1>Hello</h1>${table}`
+  const document = wrapDocument(html, 'nl')
+  assert.ok(document.includes(`<body>\n<main>\n${html}\n</main>`))
+  assert.match(document, /border-collapse: collapse/)
+  for (const other of [
+    '<div>x</div>',
+    '<table class="x"></table>',
+    '<table width="600"></table>',
+  ]) {
+    assert.equal(wrapDocument(html + other, 'nl'), html + other)
+  }
+  assert.doesNotMatch(wrapDocument('<p>x</p>', 'nl'), /border-collapse/)
 })
 
 test('a body with its own layout is sent unchanged', () => {

@@ -21,7 +21,7 @@ test('every language names the project once, and no two languages have the same 
 })
 
 test('the rule is as wide as the text, because the margins are outside', () => {
-  const html = footerHtml({ language: 'en', projectName: 'Shop', url })
+  const html = footerHtml({ language: 'en', projectName: 'Shop', url, postalAddress: null })
   const [box = '', text = ''] = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style)
   assert.match(box, /max-width: 600px; .*padding: 0 16px/)
   assert.doesNotMatch(box, /border-top/)
@@ -31,14 +31,16 @@ test('the rule is as wide as the text, because the margins are outside', () => {
 
 test('the footers in HTML and text have the same words', () => {
   for (const language of LANGUAGES) {
-    const footer = { language, projectName: 'Pots $& <Pans>', url }
-    assert.equal(htmlToText(footerHtml(footer)), footerText(footer), language)
+    for (const postalAddress of [null, '1 Main <St> & $& Co, Town']) {
+      const footer = { language, projectName: 'Pots $& <Pans>', url, postalAddress }
+      assert.equal(htmlToText(footerHtml(footer)), footerText(footer), language)
+    }
   }
 })
 
-test("a project's name cannot become markup or a link", () => {
+test("a project's name and postal address cannot become markup or a link", () => {
   const projectName = '"><a href="https://evil.example">x</a></body>'
-  const html = footerHtml({ language: 'en', projectName, url })
+  const html = footerHtml({ language: 'en', projectName, url, postalAddress: projectName })
   assert.deepEqual(
     findHrefs(html).map(({ value }) => value),
     [url],

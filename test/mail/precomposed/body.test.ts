@@ -11,7 +11,7 @@ import {
   type MessageSource,
   renderMessage,
 } from '../../../src/mail/compose/build-message.ts'
-import type { Footer } from '../../../src/mail/html/footer.ts'
+import { type Footer, kindOfFooter } from '../../../src/mail/html/footer.ts'
 import { numberLinks } from '../../../src/mail/html/links.ts'
 import { fillPrecomposedBody, precomposeBody } from '../../../src/mail/precomposed/body.ts'
 import { createTemplateCache } from '../../../src/mail/precomposed/template-cache.ts'
@@ -31,7 +31,10 @@ type Case = {
 
 const tracker = testTracker()
 const unsubscribeUrl = `${baseUrl}/unsubscribe/token`
-const footer: Footer = { language: 'de', projectName: 'Töpfe & <Co>', url: unsubscribeUrl }
+const footer: Footer = {
+  ...{ language: 'de', projectName: 'Töpfe & <Co>', url: unsubscribeUrl },
+  postalAddress: 'Bäckerstraße 1 & <2>, Köln',
+}
 
 function sourceOf(given: Case): MessageSource {
   const { body, stored = {}, request = {}, language = 'en', isTracked = false } = given
@@ -68,7 +71,10 @@ function sourceOf(given: Case): MessageSource {
 function isFilled({ body, ...rest }: Case): boolean {
   const { pieces = [] } = compileTemplate(body, 'html')
   const tracking = rest.isTracked ? { baseUrl, numbers: numberLinks(body) } : undefined
-  const precomposed = precomposeBody(pieces, { footer: rest.footer?.language, tracking })
+  const precomposed = precomposeBody(pieces, {
+    footer: rest.footer ? kindOfFooter(rest.footer) : undefined,
+    tracking,
+  })
   if (precomposed === undefined) return false
   return fillPrecomposedBody(precomposed, sourceOf({ body, ...rest }), tracker) !== undefined
 }
@@ -78,7 +84,7 @@ function assertSame(given: Case): string {
   const { isTracked: isGivenTracked = false, footer: givenFooter = null } = given
   let octets = ''
   for (const isTracked of [true, false]) {
-    for (const end of [footer, null]) {
+    for (const end of [footer, { ...footer, postalAddress: null }, null]) {
       const built = assertSameKind({ ...given, isTracked, footer: end })
       if (isTracked === isGivenTracked && end === givenFooter) octets = built
     }
@@ -305,7 +311,12 @@ const link = fc.constantFrom(
 )
 const kind = fc.record({
   isTracked: fc.boolean(),
-  footer: fc.constantFrom(footer, null, { ...footer, projectName: ' ' }),
+  footer: fc.constantFrom(
+    footer,
+    null,
+    { ...footer, projectName: ' ' },
+    { ...footer, postalAddress: null },
+  ),
 })
 const body = fc
   .array(fc.oneof({ weight: 6, arbitrary: piece }, link), { minLength: 1, maxLength: 14 })

@@ -31,7 +31,8 @@ test('a text sent in many kinds has as many precomposed bodies as fit its share 
   const cache = createTemplateCache(testTracker())
   const made = (source: string) => {
     const prepared = cache.prepare(source, { format: 'html' })
-    const kinds = LANGUAGES.flatMap((footer) => [
+    const footers = LANGUAGES.map((language) => ({ language, hasPostalAddress: false }))
+    const kinds = footers.flatMap((footer) => [
       { footer, isTracked: true },
       { footer, isTracked: false },
     ])

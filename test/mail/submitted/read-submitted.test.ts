@@ -22,6 +22,58 @@ async function refusalOf(...lines: string[]): Promise<string> {
   return reading.refusal.code
 }
 
+describe('To and Cc of a submitted message', () => {
+  const long = 'x'.repeat(1_000)
+  const table: [string, string[], SubmittedMessage['recipientFields']][] = [
+    ['none', [], null],
+    ['empty fields', ['To:', 'Cc: '], null],
+    [
+      'as written',
+      ['To: Ada <ADA@dest.test>,', '\tbob@dest.test (Bob)'],
+      { to: 'Ada <ADA@dest.test>,\tbob@dest.test (Bob)', cc: null },
+    ],
+    ['a group', ['to: undisclosed-recipients:;'], { to: 'undisclosed-recipients:;', cc: null }],
+    ['Cc alone', ['CC: bob@dest.test'], { to: null, cc: 'bob@dest.test' }],
+    [
+      'encoded words',
+      ['To: =?utf-8?q?Z=C3=B6e?= <z@dest.test>'],
+      { to: '=?utf-8?q?Z=C3=B6e?= <z@dest.test>', cc: null },
+    ],
+    [
+      'characters outside ASCII',
+      ['To: Z\xc3\xb6e <z@b\xc3\xbccher.test>, b@dest.test'],
+      { to: '"Zöe" <z@xn--bcher-kva.test>, b@dest.test', cc: null },
+    ],
+    [
+      'a repeated field',
+      ['To: a@dest.test', 'To: b@dest.test'],
+      { to: 'a@dest.test, b@dest.test', cc: null },
+    ],
+    [
+      'a control character',
+      ['To: a@dest.test\x07, b@dest.test'],
+      { to: 'a@dest.test , b@dest.test', cc: null },
+    ],
+    [
+      'an address that only servers with SMTPUTF8 take',
+      ['To: a@dest.test', 'Cc: b@dest.test, z\xc3\xb6e@dest.test'],
+      null,
+    ],
+    ['a word too long for a line', [`To: a@dest.test, ${long}@dest.test`], null],
+    ['a field too long', [`Cc: ${'a@dest.test, '.repeat(5_100)}`], null],
+  ]
+  for (const [name, lines, expected] of table) {
+    it(`${name}`, async () => {
+      const { recipientFields, warnings } = await read(...lines, '', 'x')
+      assert.deepEqual(recipientFields, expected)
+      assert.equal(
+        warnings.some((each) => each.startsWith('To and Cc')),
+        /too long|SMTPUTF8/.test(name),
+      )
+    })
+  }
+})
+
 describe('the body of a submitted message', () => {
   const html = ['--b', 'Content-Type: text/html', '', '<p>html</p>']
   const text = ['--b', 'Content-Type: text/plain', '', 'text']

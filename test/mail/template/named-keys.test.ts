@@ -9,6 +9,7 @@ const kept = (...sources: string[]) => KEYS.filter(keysNamedIn(sources))
 test('a key is kept if a placeholder, a tag or a filter names it', () => {
   assert.deepEqual(kept('Hi {{ plan }}', '<p>{{first name}}</p>'), ['plan', 'first name'])
   assert.deepEqual(kept('{% if data.plan == "x" %}yes{% endif %}'), ['plan'])
+  assert.deepEqual(kept('{{ contact.plan }}{{ contact.data.other }}'), ['plan', 'other'])
   assert.deepEqual(kept('{{ data["größe"] }}{{ x | default: other }}'), ['other', 'größe'])
   assert.deepEqual(kept('{{ data[&quot;plan&quot;] }}'), ['plan'])
 })
@@ -30,6 +31,7 @@ test('a template that computes names, walks over all data or is faulty keeps all
     '{{ data[plan] }}',
     '{% for pair in data %}{{ pair[0] }}{% endfor %}',
     '{{ data | json }}',
+    '{% for pair in contact.data %}{{ pair[0] }}{% endfor %}',
     '{% assign all = data %}{{ all.x }}',
     '{{ data.size }}',
     '{{ data["\\u0070lan"] }}',

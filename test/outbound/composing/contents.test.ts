@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createContentMemory } from '../../../src/outbound/composing/contents.ts'
+import { contentBytes, createContentMemory } from '../../../src/outbound/composing/contents.ts'
 
 const MB = 1024 * 1024
 const content = (id: string, bytes: number) => ({
   ...{ id, subject: '', isText: false, text: null, attachments: [] },
   body: 'x'.repeat(bytes),
+})
+
+test('To and Cc count', () => {
+  const recipientFields = { to: 'a'.repeat(100), cc: null }
+  assert.equal(contentBytes({ ...content('one', 10), recipientFields }), 110)
+  assert.equal(contentBytes({ ...content('one', 10), recipientFields: { to: 'a', cc: 'b' } }), 12)
 })
 
 test('large contents of one project leave memory for others', () => {

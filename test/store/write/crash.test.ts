@@ -15,12 +15,13 @@ const child = childProgram('test/store/write/writing-child.ts')
 async function writeUntilKilled(location: DatabaseFolder): Promise<string[]> {
   const argv = [child, location.path, location.migrationsDir]
   const writing = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const closed = once(writing, 'close')
   const chunks: Buffer[] = []
   writing.stdout.on('data', (chunk) => chunks.push(chunk))
-  await once(writing.stdout, 'data')
+  await Promise.race([once(writing.stdout, 'data'), closed])
   await delay(Math.random() * 200)
   writing.kill('SIGKILL')
-  await once(writing, 'close')
+  assert.deepEqual(await closed, [null, 'SIGKILL'])
   const lines = Buffer.concat(chunks).toString().split('\n')
   // The last one is cut short, or empty.
   return lines.slice(0, -1)

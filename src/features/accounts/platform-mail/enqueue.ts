@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import { isUnfinished } from '../../../jobs/due.ts'
 import { enqueueJob } from '../../../jobs/enqueue.ts'
-import { and, inArray } from '../../../store/drizzle.ts'
+import { and, inArray, sql } from '../../../store/drizzle.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { UsageNotice } from '../../base.ts'
@@ -36,16 +36,26 @@ export async function enqueuePlatformMail(tx: Tx, mail: PlatformMail, at: number
   await enqueueJob(tx, uniqueKey === undefined ? job : { ...job, uniqueKey })
 }
 
-/** The places below `places` in which no mail waits for the user. */
-export async function freePlaces(tx: Tx, userId: string, places: number): Promise<number[]> {
+const isWritten = sql<number>`exists (select 1 from job_progress where job_id = jobs.id)`
+
+/**
+ * The places below `places` that no job of the user has, and how many mails are not written yet. The job of a
+ * mail ends a moment after the mail was written, and its token counts meanwhile.
+ */
+export async function findPlaces(
+  tx: Tx,
+  userId: string,
+  places: number,
+): Promise<{ free: number[]; unwritten: number }> {
   const all = Array.from({ length: places }, (_, place) => place)
   const keys = all.map((place) => verificationKey(userId, place))
   const taken = await tx
-    .select({ key: jobs.uniqueKey })
+    .select({ key: jobs.uniqueKey, isWritten })
     .from(jobs)
     .where(and(inArray(jobs.uniqueKey, keys), isUnfinished))
   const names = new Set(taken.map(({ key }) => key))
-  return all.filter((_, place) => !names.has(keys[place] ?? ''))
+  const free = all.filter((_, place) => !names.has(keys[place] ?? ''))
+  return { free, unwritten: taken.filter((one) => one.isWritten === 0).length }
 }
 
 function uniqueKeyOf(mail: PlatformMail): string | undefined {

@@ -31,6 +31,21 @@ export async function listOwnProjects(
   return rows.map(({ project, role }) => toProjectRecord(project, role))
 }
 
+/** The newest projects of a user, at most `limit`. */
+export async function listOwnNames(
+  { store }: Pick<Base, 'store'>,
+  userId: string,
+  limit: number,
+): Promise<{ id: string; name: string }[]> {
+  return store.read
+    .select({ id: projects.id, name: projects.name })
+    .from(memberships)
+    .innerJoin(projects, and(eq(projects.id, memberships.projectId), isNull(projects.deletedAt)))
+    .where(eq(memberships.userId, userId))
+    .orderBy(desc(projects.createdAt), desc(projects.id))
+    .limit(limit)
+}
+
 /**
  * The record shows the secret key, which nothing shows again.
  * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone,

@@ -3,11 +3,12 @@
  * only then. Every change drops the directory's cache, so that old keys stop working at once.
  */
 import { formatInstant } from '../../../clock.ts'
-import { invalidField } from '../../../errors.ts'
+import { invalidField, NOT_ONE_LINE_TEXT, tooLongText } from '../../../errors.ts'
+import { oneLine } from '../../../mail/one-line.ts'
 import { and, desc, eq, isNull } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { memberships, type Project, projects, users } from '../../../store/schema/accounts.ts'
-import type { DisabledReason, TrackingMode } from '../../../store/schema/words.ts'
+import type { DisabledReason, OnTemplateFault, TrackingMode } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { projectNotFound } from '../../directory.ts'
@@ -24,7 +25,9 @@ export type ProjectView = ProjectKeysView & {
   disabledReason: DisabledReason | null
   tracking: TrackingMode
   language: string
+  postalAddress: string | null
   submissionTemplates: boolean
+  onTemplateFault: OnTemplateFault
   publicKeyMayUpdate: boolean
   createdAt: string
   updatedAt: string
@@ -38,8 +41,12 @@ export type ProjectSettings = {
   tracking?: string | undefined
   /** `xx` or `xx-XX` */
   language?: string | undefined
+  /** One line for the footer of marketing mail; null = none. */
+  postalAddress?: string | null | undefined
   /** Whether subject and text of submitted mail are templates. */
   submissionTemplates?: boolean | undefined
+  /** What a fault in a template of a send request does. */
+  onTemplateFault?: string | undefined
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate?: boolean | undefined
 }
@@ -72,6 +79,11 @@ export const TRACKING_MODES = [
   'DISABLED',
   'MARKETING_ONLY',
 ] as const satisfies readonly TrackingMode[]
+
+/** Characters. */
+export const MAX_POSTAL_ADDRESS_LENGTH = 250
+
+export const FAULT_ACTIONS = ['send', 'refuse'] as const satisfies readonly OnTemplateFault[]
 
 export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
@@ -178,7 +190,8 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
   const { name, ownerId, keys, areKeysSandbox, at } = project
   const id = newId()
   const times = { createdAt: at, updatedAt: at }
-  const settings = { areKeysSandbox, submissionTemplates: false }
+  const onTemplateFault = 'refuse' as const
+  const settings = { areKeysSandbox, submissionTemplates: false, onTemplateFault }
   await tx.insert(projects).values({ id, name, ...settings, ...toStoredKeys(keys), ...times })
   await tx
     .insert(memberships)
@@ -189,6 +202,7 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
 /** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
 export function readSettings(settings: ProjectSettings): Partial<Project> {
   const { name, tracking, language, submissionTemplates, publicKeyMayUpdate } = settings
+  const { onTemplateFault, postalAddress } = settings
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
@@ -196,9 +210,24 @@ export function readSettings(settings: ProjectSettings): Partial<Project> {
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
+    ...(postalAddress === undefined ? {} : { postalAddress: readPostalAddress(postalAddress) }),
     ...(submissionTemplates === undefined ? {} : { submissionTemplates }),
+    ...(onTemplateFault === undefined
+      ? {}
+      : { onTemplateFault: oneOf(FAULT_ACTIONS, 'onTemplateFault', onTemplateFault) }),
     ...(publicKeyMayUpdate === undefined ? {} : { publicKeyMayUpdate }),
   }
+}
+
+function readPostalAddress(given: string | null): string | null {
+  const address = given?.trim() ?? ''
+  if (address.length > MAX_POSTAL_ADDRESS_LENGTH) {
+    throw invalidField('postalAddress', 'too_big', tooLongText(MAX_POSTAL_ADDRESS_LENGTH))
+  }
+  if (oneLine(address) !== address || !address.isWellFormed()) {
+    throw invalidField('postalAddress', 'invalid_string', NOT_ONE_LINE_TEXT)
+  }
+  return address === '' ? null : address
 }
 
 function readChange({ disable, enable, ...settings }: ProjectChange) {
@@ -231,7 +260,9 @@ function toProjectView(project: Project): ProjectView {
     disabledReason: project.disabledReason,
     tracking: project.tracking,
     language: project.language,
+    postalAddress: project.postalAddress,
     submissionTemplates: project.submissionTemplates,
+    onTemplateFault: project.onTemplateFault,
     publicKeyMayUpdate: project.publicKeyMayUpdate,
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),

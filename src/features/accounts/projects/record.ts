@@ -1,7 +1,12 @@
 /** Projects as their members see them. */
 import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
-import type { DisabledReason, Role, TrackingMode } from '../../../store/schema/words.ts'
+import type {
+  DisabledReason,
+  OnTemplateFault,
+  Role,
+  TrackingMode,
+} from '../../../store/schema/words.ts'
 import { maskSecret } from './keys.ts'
 
 /** Ids at Stripe; limits of emails in a month. */
@@ -27,7 +32,9 @@ export type ProjectRecord = BillingFields & {
   disabledReason: DisabledReason | null
   tracking: TrackingMode
   language: string
+  postalAddress: string | null
   submissionTemplates: boolean
+  onTemplateFault: OnTemplateFault
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate: boolean
   /** Of the user who asks. */
@@ -54,7 +61,9 @@ export function toProjectRecord(project: Project, role: Role): ProjectRecord {
     billingLimitInbound: project.limitInbound,
     tracking: project.tracking,
     language: project.language,
+    postalAddress: project.postalAddress,
     submissionTemplates: project.submissionTemplates,
+    onTemplateFault: project.onTemplateFault,
     publicKeyMayUpdate: project.publicKeyMayUpdate,
     role,
     createdAt: formatInstant(project.createdAt),

@@ -7,7 +7,7 @@ import type { Base } from '../../base.ts'
 import { noSession } from '../callers/admit.ts'
 import type { SessionUser } from '../callers/caller.ts'
 import { countTokens, findToken, TOKEN_LIFE_MS, useToken } from '../links/email-tokens.ts'
-import { enqueuePlatformMail, freePlaces } from '../platform-mail/enqueue.ts'
+import { enqueuePlatformMail, findPlaces } from '../platform-mail/enqueue.ts'
 import { findPlatformSender } from '../platform-mail/sender.ts'
 import { isProven, markProven } from '../users/proof.ts'
 import { mailUnusable } from './sign-up.ts'
@@ -77,9 +77,9 @@ async function findPlace(tx: Tx, userId: string, at: number): Promise<number> {
   const isNew = user.createdAt > at - TOKEN_LIFE_MS
   const most = isNew ? MAILS_PER_HOUR + 1 : MAILS_PER_HOUR
   const written = await countTokens(tx, { userId, purpose: 'verify-email', at })
-  const free = await freePlaces(tx, userId, most)
+  const { free, unwritten } = await findPlaces(tx, userId, most)
   const [place] = free
-  if (place === undefined || written + most - free.length >= most) throw tooManyMails()
+  if (place === undefined || written + unwritten >= most) throw tooManyMails()
   return place
 }
 

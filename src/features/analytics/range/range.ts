@@ -72,7 +72,7 @@ function wrongDates(query: RangeQuery, names: Names): FieldError[] {
   return (['from', 'to'] as const).flatMap((name) => {
     const text = query[name]
     if (text === undefined || parseInstant(text) !== undefined) return []
-    const message = 'Expected a date (YYYY-MM-DD) or an ISO 8601 instant'
+    const message = 'Expected a date (YYYY-MM-DD), or an instant in ISO 8601 or RFC 1123'
     return [{ field: names[name], message, code: 'invalid_date' }]
   })
 }

@@ -10,13 +10,15 @@ import { audienceScope, type CampaignAudience, recipientScope } from './scope.ts
 type Deps = Pick<Base, 'store' | 'now'>
 type CountedCampaign = CampaignAudience & Pick<Campaign, 'type'>
 
-/** `matching` is the sum of the other three. Who is suppressed does not count as unsubscribed. */
+/** `matching` is the sum of the next three. Who is suppressed does not count as unsubscribed. */
 export type AudienceCount = {
   matching: number
   /** 0 for a campaign that goes to unsubscribed contacts, too. */
   unsubscribed: number
   suppressed: number
   willReceive: number
+  /** Those of `willReceive` who are unsubscribed: 0 for a campaign that leaves them out. */
+  unsubscribedRecipients: number
 }
 
 export type AudienceView = AudienceCount & {
@@ -34,7 +36,7 @@ const STRETCH = 10_000
 export async function viewAudience(deps: Deps, campaign: CountedCampaign): Promise<AudienceView> {
   const asOf = new Date(deps.now()).toISOString()
   const scope = await audienceScope(deps, campaign)
-  const counted = await countAudience(deps, scope, campaign.type)
+  const counted = await countScope(deps, scope, campaign.type)
   return { ...counted, sample: await findSample(deps, recipientScope(scope, campaign.type)), asOf }
 }
 
@@ -52,8 +54,13 @@ export async function countRecipients(deps: Deps, campaign: CountedCampaign): Pr
   return Math.max(0, subscribed - suppressed.subscribed)
 }
 
+/** @throws AppError BAD_REQUEST for a segment that does not exist */
+export async function countAudience(deps: Deps, campaign: CountedCampaign): Promise<AudienceCount> {
+  return countScope(deps, await audienceScope(deps, campaign), campaign.type)
+}
+
 /** Contacts that change between the queries make a difference of a few; no number is below 0. */
-async function countAudience(
+async function countScope(
   deps: Deps,
   scope: ContactScope,
   type: Campaign['type'],
@@ -61,13 +68,16 @@ async function countAudience(
   const suppressed = await countSuppressed(deps, scope)
   const all = await countContacts(deps, scope)
   const isForAll = type === 'TRANSACTIONAL'
-  const subscribed = isForAll ? all : await countContacts(deps, { ...scope, subscribed: true })
-  const left = isForAll ? suppressed.all : suppressed.subscribed
-  const willReceive = Math.max(0, subscribed - left)
-  const unsubscribed = Math.max(0, all - suppressed.all - willReceive)
+  const subscribed = await countContacts(deps, { ...scope, subscribed: true })
+  const wanted = Math.max(0, subscribed - suppressed.subscribed)
+  const allowed = Math.max(wanted, all - suppressed.all)
+  const willReceive = isForAll ? allowed : wanted
   return {
-    matching: willReceive + unsubscribed + suppressed.all,
-    ...{ unsubscribed, suppressed: suppressed.all, willReceive },
+    matching: allowed + suppressed.all,
+    unsubscribed: allowed - willReceive,
+    suppressed: suppressed.all,
+    willReceive,
+    unsubscribedRecipients: willReceive - wanted,
   }
 }
 

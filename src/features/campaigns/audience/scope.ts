@@ -39,6 +39,12 @@ export function recipientScope(scope: ContactScope, type: Campaign['type']): Con
   return { ...scope, condition: and(scope.condition, isAllowed), subscribed }
 }
 
+/** Whom `recipientScope` leaves out, for a sentence: `who is suppressed is left out`. */
+export function describeLeftOut(type: Campaign['type']): string {
+  const who = type === 'TRANSACTIONAL' ? 'suppressed' : 'unsubscribed or suppressed'
+  return `who is ${who} is left out`
+}
+
 async function scopeOfSegment(
   deps: Pick<Base, 'store' | 'now'>,
   { projectId, segmentId }: Pick<Campaign, 'projectId' | 'segmentId'>,

@@ -19,7 +19,9 @@ import {
   toPreviewSource,
 } from '../../previews/render-preview.ts'
 import { checkSegment } from '../../segments/check.ts'
-import { audienceScope, recipientScope } from '../audience/scope.ts'
+import { findForeignSyntax } from '../../templates/foreign-syntax.ts'
+import { type AudienceCount, countAudience } from '../audience/count.ts'
+import { audienceScope, describeLeftOut, recipientScope } from '../audience/scope.ts'
 import { type FoundCampaign, loadCampaign } from '../find.ts'
 import { describeFault } from '../render.ts'
 import { findUnfilledVariables } from './unfilled-variables.ts'
@@ -41,12 +43,18 @@ export async function checkCampaign(
   const recipients = 'scope' in audience ? await findSample(deps, audience.scope) : []
   const findings = [
     ...(await checkSender(deps, campaign)),
-    ...('problem' in audience ? [audience.problem] : recipients.length === 0 ? [nobody()] : []),
+    ...('problem' in audience
+      ? [audience.problem]
+      : recipients.length === 0
+        ? [nobody(campaign)]
+        : []),
     ...(await checkTexts(deps, { project, campaign, recipients })),
+    ...findForeignSyntax([campaign.subject, campaign.body]),
     ...('scope' in audience && recipients.length > 0
       ? await findUnfilledVariables(deps, campaign, audience.scope)
       : []),
     ...('scope' in audience ? await findInAudience(deps, campaign) : []),
+    ...(recipients.length > 0 ? await tellNumbers(deps, campaign) : []),
   ]
   const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
   return { findings: findings.toSorted((one, other) => rank(one) - rank(other)) }
@@ -79,18 +87,59 @@ async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<Find
   return findMisfits(deps, { projectId, condition })
 }
 
+/** A campaign may go to more people than was meant: to everybody, or to those who left. */
+async function tellNumbers(deps: Deps, campaign: FoundCampaign): Promise<Finding[]> {
+  const isToEverybody = campaign.audienceType === 'ALL'
+  if (!isToEverybody && campaign.type !== 'TRANSACTIONAL') return []
+  const count = await countAudience(deps, campaign)
+  return [
+    ...(count.unsubscribedRecipients > 0 ? [unsubscribedRecipients(count)] : []),
+    ...(isToEverybody ? [everybody(count)] : []),
+  ]
+}
+
+function unsubscribedRecipients({ willReceive, unsubscribedRecipients }: AudienceCount): Finding {
+  const few = unsubscribedRecipients === 1 ? 'is unsubscribed and gets' : 'are unsubscribed and get'
+  const who =
+    willReceive === 1
+      ? 'The only recipient'
+      : `${format(unsubscribedRecipients)} of the ${format(willReceive)} recipients`
+  return {
+    code: 'unsubscribed_recipients',
+    severity: 'warning',
+    message: `${who} ${few} the campaign all the same, without the footer and its link to unsubscribe: the type is TRANSACTIONAL.`,
+    fix: 'Unless each of them needs the email, set type to MARKETING: the campaign then leaves them out.',
+  }
+}
+
+function everybody({ willReceive, unsubscribedRecipients }: AudienceCount): Finding {
+  const contacts = willReceive === 1 ? 'the only contact' : `all ${format(willReceive)} contacts`
+  const some = `${format(unsubscribedRecipients)} of them`
+  const left = willReceive === 1 ? ', who is unsubscribed' : `, ${some} unsubscribed`
+  return {
+    code: 'everybody',
+    severity: 'info',
+    message: `The audience is everybody: the campaign goes to ${contacts} that can get it${unsubscribedRecipients > 0 ? left : ''}.`,
+    fix: 'If it is meant for some of them, set audienceType to SEGMENT or FILTERED.',
+  }
+}
+
+function format(count: number): string {
+  return count.toLocaleString('en')
+}
+
 /** The first contacts that would get the campaign. */
 async function findSample(deps: Deps, scope: ContactScope): Promise<PreviewReader[]> {
   for await (const page of walkContacts(deps, scope, { size: SAMPLE })) return page
   return []
 }
 
-function nobody(): Finding {
+function nobody({ type }: FoundCampaign): Finding {
   return {
     code: 'empty_audience',
     severity: 'error',
     message: 'Nobody would get the campaign now.',
-    fix: 'Look at GET /campaigns/:id/audience: who is unsubscribed or suppressed is left out.',
+    fix: `Look at GET /campaigns/:id/audience: ${describeLeftOut(type)}.`,
   }
 }
 
@@ -134,7 +183,9 @@ async function checkTexts(
   )
   const rules = {
     baseUrl: deps.config.baseUrl,
+    isSandbox: deps.config.delivery.mode === 'sandbox',
     isUnsubscribeLinkDue: campaign.type !== 'TRANSACTIONAL',
+    hasFooter: campaign.type === 'MARKETING',
   }
   const found = new Map<string, Finding>()
   for (const message of await deps.outbound.inspect(sources, rules)) {

@@ -4,7 +4,7 @@
  * indexes of their own; other outcomes are looked for along all emails of the campaign. A request reads
  * a bounded number of rows, so a page of a rare outcome may be short and still have a next one.
  */
-import { formatInstant } from '../../../clock.ts'
+import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
 import { unknownCursor } from '../../../errors.ts'
 import type { Statement } from '../../../store/database.ts'
 import { indexedBy, type NamedIndex, rowNumber } from '../../../store/dialect.ts'
@@ -13,7 +13,14 @@ import { isBadEnd, isUnfinished } from '../../../store/email-terms.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import { type Listing, type PageEnd, pageListing } from '../../listing.ts'
+import {
+  addCounts,
+  type CountedEnd,
+  countStretches,
+  type RowCount,
+  withTotal,
+} from '../../list-totals.ts'
+import { type Listing, pageListing } from '../../listing.ts'
 import { UNSUBSCRIBED } from '../../messages/delivery/prepare.ts'
 import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
 import { assertCampaign, type CampaignKey } from '../find.ts'
@@ -42,6 +49,13 @@ export type Recipient = {
   reason: string | null
 }
 
+/** `openedAt`, `clickedAt`: the first ones by a person. */
+export type ExportedRecipient = Recipient & {
+  openedAt: string | null
+  clickedAt: string | null
+  clicks: number
+}
+
 type Key = 'number' | 'contact'
 type LaneFacts = {
   index: NamedIndex
@@ -62,11 +76,15 @@ type Row = {
   error: string | null
   at: number | null
   createdAt: number
+  openedAt: number | null
+  clickedAt: number | null
+  clicks: number
 }
 type Lane = {
   key: Key
   findRow: Statement<Pick<Row, 'key'>>
   listRows: Statement<Row>
+  countRows: Statement<{ count: number }>
   /** The key at which the stretch ends. */
   findEnd: Statement<Pick<Row, 'key'>>
 }
@@ -102,12 +120,17 @@ function lane({ index, where, key, filter, at }: LaneFacts): Lane {
   const rows = sql`from emails ${indexedBy(index)}
     where campaign_id = ${parameter('campaignId')} and ${where} and ${column} < ${parameter('after')}`
   const selected = sql`select ${column} as key, id, contact_id as "contactId", recipient, status,
-    error, ${at} as at, created_at as "createdAt" ${rows}`
+    error, ${at} as at, created_at as "createdAt", opened_at as "openedAt",
+    clicked_at as "clickedAt", clicks ${rows}`
   return {
     key,
     listRows: statement(
       () => sql`${selected} and ${column} >= ${parameter('end')} and ${filter}
         order by ${column} desc limit ${parameter('limit')}`,
+    ),
+    countRows: statement(
+      () =>
+        sql`select count(*) as count ${rows} and ${column} >= ${parameter('end')} and ${filter}`,
     ),
     findRow: statement(
       () => sql`select ${column} as key from emails
@@ -162,13 +185,13 @@ type Query = CampaignKey & {
   cursor?: string | undefined
 }
 
-type Deps = Pick<Base, 'store' | 'keyring'>
+type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 
 /** @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for an invalid cursor */
 export async function listRecipients(
   deps: Deps,
   query: Query,
-): Promise<Listing<Recipient, PageEnd>> {
+): Promise<Listing<Recipient, CountedEnd>> {
   await assertCampaign(deps.store.read, query)
   const { id, limit } = query
   const lanes = lanesOf(query.outcome)
@@ -186,11 +209,35 @@ export async function listRecipients(
     if (position?.lane === from.lane) turn += 1
   }
   const seal = (place: Position) => sealCursor(deps, 'recipients', { ...place, campaign: id })
-  return pageListing({
+  const page = pageListing({
     lines: found,
     read: async (slice) => slice.map(({ row }) => toRecipient(row)),
     cursorOf: ({ row, lane: at }) => seal({ lane: at, after: String(row.key) }),
     endCursor: position === undefined ? null : seal(position),
+  })
+  return withTotal(deps, {
+    page,
+    cursor: query.cursor,
+    whole: position === undefined ? found.length : undefined,
+    query: { list: 'recipients', id, outcome: query.outcome },
+    count: async () =>
+      addCounts(deps, await Promise.all(lanes.map((each) => countLane(deps, id, each)))),
+  })
+}
+
+function countLane(
+  { store, listTotals: { stretch } }: Deps,
+  campaignId: string,
+  lane: Lane,
+): Promise<RowCount> {
+  return countStretches<string>(async (place) => {
+    const from = { campaignId, after: toKey(lane, place ?? '') }
+    const end = await store.scan.find(lane.findEnd, { ...from, offset: stretch - 1 })
+    const counted = await store.scan.find(lane.countRows, {
+      ...from,
+      end: end?.key ?? FIRST_KEYS[lane.key],
+    })
+    return { count: counted?.count ?? 0, end: end && String(end.key) }
   })
 }
 
@@ -198,13 +245,13 @@ export async function listRecipients(
 export async function* walkRecipients(
   deps: Pick<Base, 'store'>,
   { id, outcome }: Pick<Query, 'id' | 'outcome'>,
-): AsyncGenerator<Recipient[]> {
+): AsyncGenerator<ExportedRecipient[]> {
   const lanes = lanesOf(outcome)
   let position: Position | undefined = { lane: 0, after: '' }
   while (position !== undefined) {
     const size = { wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH }
     const step: Step = await readStretch(deps, id, { lanes, position, ...size })
-    yield step.rows.map(toRecipient)
+    yield step.rows.map(toExported)
     position = step.next
   }
 }
@@ -281,6 +328,12 @@ function readPosition(lanes: readonly Lane[], { lane, after }: Position): Positi
   const isOfLane = after === '' || isUuid(after) === (found?.key === 'contact')
   if (found === undefined || !isOfLane) throw unknownCursor()
   return { lane, after }
+}
+
+function toExported(row: Row): ExportedRecipient {
+  const { openedAt, clickedAt, clicks } = row
+  const opens = { openedAt: formatOptionalInstant(openedAt) }
+  return { ...toRecipient(row), ...opens, clickedAt: formatOptionalInstant(clickedAt), clicks }
 }
 
 function toRecipient({ id, contactId, recipient, status, error, at, createdAt }: Row): Recipient {

@@ -12,7 +12,8 @@ const MAX_AHEAD_MS = 366 * DAY_MS
 export function readScheduledFor(text: string, now: number): number {
   const instant = parseInstant(text.trim())
   if (instant === undefined) {
-    const expected = 'Must be a date or a time in ISO 8601, such as 2026-12-24T09:00:00Z'
+    const expected =
+      'Must be a date or a time in ISO 8601 or RFC 1123, such as 2026-12-24T09:00:00Z'
     throw invalidField('scheduledFor', 'invalid_date', expected)
   }
   if (instant.at - now > MAX_AHEAD_MS) {

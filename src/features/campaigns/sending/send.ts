@@ -8,7 +8,8 @@ import type { Base } from '../../base.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
 import { refuseAtLimit } from '../../usage/count.ts'
 import { appendCampaignEvent } from '../append-event.ts'
-import { audienceScope, recipientScope } from '../audience/scope.ts'
+import { audienceScope, describeLeftOut, recipientScope } from '../audience/scope.ts'
+import { countUnsubscribedSoon } from '../audience/unsubscribed-recipients.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
 import { requireSenderDomain } from '../sender-domain.ts'
 import { usageCategoryOf } from '../usage-category.ts'
@@ -16,10 +17,20 @@ import { type CampaignView, toCampaignView } from '../view.ts'
 import { beginSending } from './begin.ts'
 import { readScheduledFor } from './scheduled-for.ts'
 
-type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'campaignNotifier' | 'now'>
+type Deps = Pick<
+  Base,
+  'store' | 'config' | 'directory' | 'campaignNotifier' | 'sharedRuns' | 'now' | 'log'
+>
 
 /** Who sends or schedules a campaign anew does not want a fence to hold it. */
 const UNPAUSED = { pausedAt: null, pauseReason: null } as const
+
+export type SentCampaign = {
+  campaign: CampaignView
+  message: string
+  /** How many unsubscribed contacts get it; undefined if the count failed or took too long. */
+  unsubscribedRecipients: number | undefined
+}
 
 /**
  * Sends a campaign in status DRAFT or SCHEDULED, or schedules it again.
@@ -31,13 +42,13 @@ export async function sendCampaign(
   deps: Deps,
   key: CampaignKey,
   { scheduledFor }: { scheduledFor?: string | null | undefined } = {},
-): Promise<{ campaign: CampaignView; message: string }> {
+): Promise<SentCampaign> {
   const { store, now } = deps
   const campaign = await loadCampaign(store.read, key)
   const at = scheduledFor == null ? null : readScheduledFor(scheduledFor, now())
   requireUnsent(campaign)
   await requireSenderDomain(deps, campaign)
-  if (!(await hasRecipients(deps, campaign))) throw noRecipients()
+  if (!(await hasRecipients(deps, campaign))) throw noRecipients(campaign)
   await store.write(async (tx) => {
     const current = await loadCampaign(tx, key)
     requireUnsent(current)
@@ -50,7 +61,12 @@ export async function sendCampaign(
     at === null
       ? 'The campaign is being sent.'
       : `The campaign will be sent at ${formatSecond(at)}.`
-  return { campaign: toCampaignView(await loadCampaign(store.read, key), now()), message }
+  const sent = toCampaignView(await loadCampaign(store.read, key), now())
+  return {
+    campaign: sent,
+    message,
+    unsubscribedRecipients: await countUnsubscribedSoon(deps, campaign),
+  }
 }
 
 /** Whether anyone would get the campaign now. */
@@ -103,10 +119,9 @@ function requireUnsent({ status, archivedAt }: Campaign): void {
   })
 }
 
-function noRecipients(): AppError {
+function noRecipients({ type }: Campaign): AppError {
   return new AppError('BAD_REQUEST', 'Nobody would get the campaign: its audience is empty.', {
-    suggestion:
-      'Look at the audience of the campaign: who is unsubscribed or suppressed is left out.',
+    suggestion: `Look at the audience of the campaign: ${describeLeftOut(type)}.`,
   })
 }
 

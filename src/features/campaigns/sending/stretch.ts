@@ -2,6 +2,8 @@
  * Writes a stretch of a campaign's emails: the rows and the position behind them in one transaction, so
  * that a crash repeats nothing and leaves nothing out.
  */
+
+import { parseJsonText } from '../../../json-text.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
 import { CAMPAIGN_CLASS } from '../../../queue-class.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
@@ -162,7 +164,7 @@ async function insertMoved(
 }
 
 function toContact({ subscribed, data, ...contact }: CurrentContact): StretchContact {
-  const parsed = data === null ? null : (JSON.parse(data) as ContactData)
+  const parsed = data === null ? null : (parseJsonText(data) as ContactData)
   return { ...contact, data: parsed, subscribed: subscribed === 1 }
 }
 
@@ -218,6 +220,7 @@ async function sharedColumns(
     ...{ projectId, subject, body, at },
     shareKey: `campaign ${campaign.id}`,
     ...{ isText: false, text: null, isLiteral: false, warnings: null },
+    ...{ recipientFields: null },
     ...{ attachments: null, chunkBytes: 0 },
   })
   return {

@@ -8,7 +8,7 @@
  * whether the contact existed: not by an id, and not by an error.
  */
 import { formatInstant } from '../../../clock.ts'
-import { AppError } from '../../../errors.ts'
+import { invalid, isInvalid } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -97,7 +97,7 @@ export function refuseReservedName(field: string, name: string): void {
   if (!isReservedEvent(name)) return
   const message = `The name ${name} is reserved: only the service itself emits such events`
   const error = { field, code: 'reserved_event', message, received: name }
-  throw new AppError('VALIDATION_ERROR', 'The name of the event is reserved.', { fields: [error] })
+  throw invalid([error])
 }
 
 type Plan = Pick<AddressEventInput, 'projectId' | 'request'> & {
@@ -152,7 +152,7 @@ function addedData(current: ContactData | null, changes: ContactData): ContactDa
     mergeData(current, added)
     return added
   } catch (error) {
-    if (error instanceof AppError && error.code === 'VALIDATION_ERROR') return {}
+    if (isInvalid(error)) return {}
     throw error
   }
 }

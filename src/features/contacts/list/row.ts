@@ -1,4 +1,6 @@
 /** Contacts as raw queries return them: arrays of columns in a fixed order. */
+
+import { parseJsonText } from '../../../json-text.ts'
 import { octets } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
@@ -63,7 +65,7 @@ export function toContact(row: ContactRow): NumberedContact {
     projectId,
     address,
     subscribed: subscribed === 1,
-    data: data === null ? null : (JSON.parse(data) as ContactData),
+    data: data === null ? null : (parseJsonText(data) as ContactData),
     createdAt,
     updatedAt,
   }

@@ -1,7 +1,9 @@
 /**
- * Finds what is known of some addresses in one query of the transaction that writes: their contacts, their
+ * Finds what is known of some addresses in one query, of the transaction if it writes: their contacts, their
  * suppressions, the wishes of those who left, and whether links in older mail name a contact that is gone.
  */
+
+import { parseJsonText } from '../../../json-text.ts'
 import { addressDigest, eachOf, listOf, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
@@ -65,7 +67,7 @@ const findMany = selectKnown(
 )
 
 export async function findKnownAddresses(
-  tx: Tx,
+  tx: Pick<Tx, 'list'>,
   projectId: string,
   addresses: readonly string[],
 ): Promise<KnownAddresses> {
@@ -94,7 +96,7 @@ function toContact(projectId: string, row: AddressRow & { id: string }): Contact
     projectId,
     address: row.address,
     subscribed: row.subscribed === 1,
-    data: row.data === null ? null : (JSON.parse(row.data) as ContactData),
+    data: row.data === null ? null : (parseJsonText(row.data) as ContactData),
     createdAt: row.createdAt ?? 0,
     updatedAt: row.updatedAt ?? 0,
   }

@@ -9,6 +9,7 @@
  * deep. A contact has at most 500 keys. A key has 1 to 255 characters and no control characters.
  */
 import { type AppError, type FieldError, invalid, invalidField } from '../../../errors.ts'
+import { isDeeperThan } from '../../../json-text.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
 import { isNonPersistent } from '../../events/non-persistent.ts'
 
@@ -110,7 +111,8 @@ function checkedData(merged: ReadonlyMap<string, unknown>): ContactData {
  * @throws AppError VALIDATION_ERROR
  */
 export function checkData(data: unknown, field = 'data'): void {
-  checkSize(data, `The ${field}`, field)
+  // Data that is too deep may be deeper than the stack; `checkValue` refuses it.
+  if (!isDeeperThan(data, MAX_DEPTH)) checkSize(data, `The ${field}`, field)
   checkValue(data, field, 0)
 }
 

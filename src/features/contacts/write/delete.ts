@@ -1,6 +1,6 @@
 /**
  * Deletes contacts with their history: emails and their attempts, events, executions of workflows,
- * memberships. The address may come back as a new contact. A suppression and a wish stay, because they
+ * memberships, and the copies in the sandbox of mail to their addresses. The address may come back as a new contact. A suppression and a wish stay, because they
  * belong to the address. The ids are kept for a while, so that links in older mail still act
  * (`wishes/erased-recipients.ts`).
  */
@@ -33,6 +33,15 @@ export const keepEmailIds = statement(() =>
   insertErasedEmails(sql`select id from emails where contact_id in (${selected})`),
 )
 
+/**
+ * A copy has no project, only an address: those of another project go as well. Only a sandbox has copies, at
+ * most `retention.sandbox_messages`.
+ */
+export const deleteSandboxCopies = statement(
+  () => sql`delete from sandbox_messages where lower(recipient) in (
+    select lower(email) from contacts where ${isSelected})`,
+)
+
 export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
 
 /** The key of each of these tables is `rowid`. */
@@ -63,6 +72,7 @@ export async function deleteContacts(
   const values = { projectId, ids: JSON.stringify(ids), at }
   await tx.execute(keepEmailIds, values)
   await tx.execute(keepContactIds, values)
+  await tx.execute(deleteSandboxCopies, values)
   return tx.execute(deleteByIds, values)
 }
 

@@ -14,7 +14,13 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { nameSuccessor, recordFormerAddress } from '../../wishes/erased-recipients.ts'
-import { clearWish, endWishOfProject, isOwnWish, recordWishOfProject } from '../../wishes/wishes.ts'
+import {
+  clearWish,
+  endWishOfProject,
+  isOwnWish,
+  recordWishOfContact,
+  recordWishOfProject,
+} from '../../wishes/wishes.ts'
 import { type ContactKey, getContactIn } from '../read/get.ts'
 import { mergeData, parseData } from './data.ts'
 import { REASON_OF_SUPPRESSION, type SubscriptionReason, writeContact } from './set-subscribed.ts'
@@ -23,6 +29,8 @@ import { REASON_OF_SUPPRESSION, type SubscriptionReason, writeContact } from './
 type ContactChanges = {
   address?: ParsedAddress | undefined
   subscribed?: boolean | undefined
+  /** The person asked the project to be unsubscribed. Goes with `subscribed: false`. */
+  hasLeft?: boolean
   /** Null deletes all data. */
   data?: Record<string, unknown> | null | undefined
 }
@@ -67,7 +75,7 @@ export async function updateContact(
   key: ContactKey,
   changes: ContactChanges,
 ): Promise<Contact> {
-  const { subscribed: given, data } = changes
+  const { subscribed: given, hasLeft = false, data } = changes
   const read = data ? parseData(data).changes : data
   return store.write(async (tx) => {
     const at = now()
@@ -80,7 +88,8 @@ export async function updateContact(
     const contact = { ...before, address, subscribed, data: merged, updatedAt: at }
     if (given === true) await clearWish(tx, contact)
     else if (subscribed && address !== before.address) await endWishOfProject(tx, contact)
-    if (given === false && !before.subscribed) {
+    if (hasLeft) await recordWishOfContact(tx, { contactId: before.id, kind: 'unknown', at })
+    else if (given === false && !before.subscribed) {
       await recordWishOfProject(tx, { contactId: before.id, at })
     }
     if (isSame(before, contact)) return before

@@ -3,57 +3,42 @@
  * contact emits no event; a change of `subscribed` does (set-subscribed.ts). A person who left stays
  * unsubscribed, also as a new contact, unless the call is a new wish (`wishes/wishes.ts`).
  */
-import { AppError } from '../../../errors.ts'
+import { type AppError, isInvalid } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
 import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { newId } from '../../../store/ids.ts'
-import { type Contact, type ContactData, contacts } from '../../../store/schema/contacts.ts'
+import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { nameSuccessor } from '../../wishes/erased-recipients.ts'
-import { clearWish, endWishOfProject, recordWishOfProject } from '../../wishes/wishes.ts'
+import {
+  clearWish,
+  endWishOfProject,
+  recordWishes,
+  recordWishOfProject,
+} from '../../wishes/wishes.ts'
 import { findKnownAddresses, type KnownAddresses } from '../read/known-addresses.ts'
-import { mergeData, parseData } from './data.ts'
+import { parseData } from './data.ts'
+import {
+  type ContactEntry,
+  changedContact,
+  type EntryResult,
+  newContact,
+  type SubscriptionRule,
+  toEntryResult,
+  type Weighed,
+  weighEntry,
+  withoutData,
+} from './next-contact.ts'
 import { type SubscriptionReason, writeContact } from './set-subscribed.ts'
 
 /** The change that a call makes to all of its contacts. */
-type ContactChange = {
-  projectId: string
-  /** Undefined keeps the state of an existing contact. */
-  subscribed: boolean | undefined
-  /**
-   * The state of a new contact if none is given; a contact with a suppressed address starts
-   * unsubscribed.
-   */
-  subscribedByDefault: boolean
-  /**
-   * What subscribes people who left: `subscribed: true`, or the default for new contacts too; nothing if
-   * absent.
-   */
-  newWish?: 'explicit' | 'always' | undefined
+type ContactChange = SubscriptionRule & {
   /** Why `subscribed` changes, if it does. */
   reason: SubscriptionReason
-  at: number
   /** The result of a look-up earlier in this transaction; looked up here if absent. */
   known?: KnownAddresses
-}
-
-/** The change of one contact. */
-export type ContactEntry = {
-  address: ParsedAddress
-  /** As `parseData` returns them; null deletes a key. */
-  changes: ContactData
-  /** Overrides `subscribed` of the `ContactChange`. */
-  subscribed?: boolean | undefined
-}
-
-type UpsertedContact = {
-  contact: Contact
-  isNew: boolean
-  /** The call would have subscribed the contact, but for the wish of the person. */
-  isKeptUnsubscribed: boolean
 }
 
 /** The input of `POST /contacts`. */
@@ -62,6 +47,8 @@ type ContactInput = {
   address: ParsedAddress
   /** Undefined keeps the state of an existing contact; a new contact is subscribed. */
   subscribed?: boolean | undefined
+  /** The person asked the project to be unsubscribed. Goes with `subscribed: false`. */
+  hasLeft?: boolean
   data?: unknown
 }
 
@@ -97,15 +84,16 @@ const insertContacts = statement(
  */
 export async function upsertContact(
   { store, now }: Pick<Base, 'store' | 'now'>,
-  { projectId, address, subscribed, data }: ContactInput,
-): Promise<UpsertedContact> {
+  { projectId, address, subscribed, hasLeft = false, data }: ContactInput,
+): Promise<EntryResult> {
   const { changes } = parseData(data)
   const rule = {
     ...{ subscribed, subscribedByDefault: true },
     ...({ newWish: 'explicit', reason: 'api' } as const),
   }
   const change: ContactChange = { projectId, ...rule, at: now() }
-  const [upserted] = await store.write((tx) => upsertContacts(tx, change, [{ address, changes }]))
+  const entry = { address, changes, hasLeft }
+  const [upserted] = await store.write((tx) => upsertContacts(tx, change, [entry]))
   if (upserted === undefined) throw new TypeError('one entry gives one contact')
   return upserted
 }
@@ -119,35 +107,33 @@ export async function upsertContacts(
   tx: Tx,
   change: ContactChange,
   entries: readonly ContactEntry[],
-): Promise<UpsertedContact[]> {
+): Promise<EntryResult[]> {
   const batch = await openBatch(tx, change, entries)
-  const upserted: UpsertedContact[] = []
+  const upserted: EntryResult[] = []
   for (const entry of entries) {
     upserted.push(await upsertEntry(batch, entry))
     await endSlice(batch)
   }
-  await insertNew(batch)
+  await flush(batch)
   return upserted
 }
 
-/** As `upsertContacts`, but an entry whose data becomes too large yields its error instead. */
+/**
+ * As `upsertContacts`, but an entry whose data becomes too large yields its error instead. One that unsubscribes
+ * does so without its data, and has the error as `refusal`.
+ */
 export async function upsertValidContacts(
   tx: Tx,
   change: ContactChange,
   entries: readonly ContactEntry[],
-): Promise<(UpsertedContact | AppError)[]> {
+): Promise<(EntryResult | AppError)[]> {
   const batch = await openBatch(tx, change, entries)
-  const results: (UpsertedContact | AppError)[] = []
+  const results: (EntryResult | AppError)[] = []
   for (const entry of entries) {
-    try {
-      results.push(await upsertEntry(batch, entry))
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
-      results.push(error)
-    }
+    results.push(await upsertValidEntry(batch, entry))
     await endSlice(batch)
   }
-  await insertNew(batch)
+  await flush(batch)
   return results
 }
 
@@ -161,6 +147,8 @@ type UpsertBatch = {
   suppressed: ReadonlySet<string>
   /** The addresses whose owners left, as they are after the entries so far. */
   left: Set<string>
+  /** Those of them whose wish is not recorded yet. */
+  unrecorded: Set<string>
   withdrawn: ReadonlySet<string>
   erased: ReadonlySet<string>
   /** Entries since the slice began. */
@@ -176,56 +164,65 @@ async function openBatch(
   const { contacts, suppressed, left, withdrawn, erased } =
     change.known ?? (await findKnownAddresses(tx, change.projectId, addresses))
   const maps = { contacts: new Map(contacts), uninserted: new Map<string, Contact>() }
-  const facts = { suppressed, left: new Set(left), withdrawn, erased }
+  const facts = {
+    suppressed,
+    left: new Set(left),
+    unrecorded: new Set<string>(),
+    withdrawn,
+    erased,
+  }
   return { tx, change, ...maps, ...facts, sliceSize: 0 }
 }
 
+async function upsertValidEntry(
+  batch: UpsertBatch,
+  entry: ContactEntry,
+): Promise<EntryResult | AppError> {
+  try {
+    return await upsertEntry(batch, entry)
+  } catch (error) {
+    if (!isInvalid(error)) throw error
+    const reduced = withoutData(entry, error)
+    return reduced === undefined ? error : upsertEntry(batch, reduced)
+  }
+}
+
 /** @throws AppError VALIDATION_ERROR before anything is written */
-async function upsertEntry(batch: UpsertBatch, entry: ContactEntry): Promise<UpsertedContact> {
-  const { contacts, uninserted } = batch
+async function upsertEntry(batch: UpsertBatch, entry: ContactEntry): Promise<EntryResult> {
+  const { contacts, uninserted, change: rule, left, suppressed } = batch
   const { address } = entry.address
   const before = contacts.get(address)
-  const wish = weigh(batch, entry, before)
-  const isKeptUnsubscribed = wish.isKept && before?.subscribed !== true
+  const wish = weighEntry({ rule, left }, entry, before)
   if (before === undefined) {
-    const contact = newContact(batch, entry, wish)
+    const contact = newContact({ rule, suppressed }, entry, wish)
     if (wish.isCleared) await clear(batch, address)
     if (contact.subscribed) await endWithdrawal(batch, address)
     uninserted.set(address, contact)
     contacts.set(address, contact)
-    return { contact, isNew: true, isKeptUnsubscribed }
+    noteWish(batch, entry)
+    return toEntryResult(entry, wish, { before, contact })
   }
   if (uninserted.has(address)) await insertNew(batch)
   const contact = await changeContact(batch, before, { entry, wish })
   if (contact.subscribed) await endWithdrawal(batch, address)
   contacts.set(address, contact)
-  return { contact, isNew: false, isKeptUnsubscribed }
+  noteWish(batch, entry)
+  return toEntryResult(entry, wish, { before, contact })
 }
 
-type Weighed = {
-  /** The state that the entry gives; undefined keeps it, or is the default of a new contact. */
-  given: boolean | undefined
-  /** The person left, and stays unsubscribed. */
-  isKept: boolean
-  /** The person left, and the entry is a new wish. */
-  isCleared: boolean
+function noteWish({ left, unrecorded }: UpsertBatch, { address, hasLeft }: ContactEntry): void {
+  if (hasLeft !== true || left.has(address.address)) return
+  left.add(address.address)
+  unrecorded.add(address.address)
 }
 
-function weigh(
-  { change, left }: UpsertBatch,
-  { address: { address }, subscribed: given = change.subscribed }: ContactEntry,
-  before: Contact | undefined,
-): Weighed {
-  const wouldSubscribe = given ?? (before === undefined && change.subscribedByDefault)
-  if (!wouldSubscribe || !left.has(address)) return { given, isKept: false, isCleared: false }
-  const isNewWish = change.newWish === 'always' || (change.newWish === 'explicit' && given === true)
-  if (isNewWish) return { given, isKept: false, isCleared: true }
-  return { given: before === undefined ? false : undefined, isKept: true, isCleared: false }
-}
-
-async function clear({ tx, change, left }: UpsertBatch, address: string): Promise<void> {
+async function clear(
+  { tx, change, left, unrecorded }: UpsertBatch,
+  address: string,
+): Promise<void> {
   await clearWish(tx, { projectId: change.projectId, address })
   left.delete(address)
+  unrecorded.delete(address)
 }
 
 /** Who is subscribed again is not unsubscribed by the project any more. */
@@ -236,37 +233,18 @@ async function endWithdrawal(
   if (withdrawn.has(address)) await endWishOfProject(tx, { projectId: change.projectId, address })
 }
 
-function newContact(
-  { change, suppressed }: UpsertBatch,
-  { address: { address }, changes }: ContactEntry,
-  { given }: Weighed,
-): Contact {
-  return {
-    id: newId(),
-    projectId: change.projectId,
-    address,
-    subscribed: given ?? (change.subscribedByDefault && !suppressed.has(address)),
-    data: mergeData(null, changes),
-    createdAt: change.at,
-    updatedAt: change.at,
-  }
-}
-
 async function changeContact(
   batch: UpsertBatch,
   before: Contact,
-  { entry: { changes }, wish: { given, isCleared } }: { entry: ContactEntry; wish: Weighed },
+  { entry, wish: { given, isCleared } }: { entry: ContactEntry; wish: Weighed },
 ): Promise<Contact> {
   const { tx, change } = batch
-  const data = mergeData(before.data, changes)
-  const subscribed = given ?? before.subscribed
+  const contact = changedContact(change, before, { changes: entry.changes, given })
   if (isCleared) await clear(batch, before.address)
-  if (given === false && !before.subscribed) {
+  if (given === false && !before.subscribed && entry.hasLeft !== true) {
     await recordWishOfProject(tx, { contactId: before.id, at: change.at })
   }
-  if (data === before.data && subscribed === before.subscribed) return before
-  const contact = { ...before, data, subscribed, updatedAt: change.at }
-  await writeContact(tx, { before, contact, reason: change.reason })
+  if (contact !== before) await writeContact(tx, { before, contact, reason: change.reason })
   return contact
 }
 
@@ -275,8 +253,17 @@ async function endSlice(batch: UpsertBatch): Promise<void> {
   batch.sliceSize += 1
   if (batch.sliceSize < SLICE) return
   batch.sliceSize = 0
-  await insertNew(batch)
+  await flush(batch)
   await batch.tx.yieldToLoop()
+}
+
+async function flush(batch: UpsertBatch): Promise<void> {
+  await insertNew(batch)
+  const { tx, change, unrecorded } = batch
+  if (unrecorded.size === 0) return
+  const { projectId, at } = change
+  await recordWishes(tx, { projectId, addresses: [...unrecorded], kind: 'unknown', at })
+  unrecorded.clear()
 }
 
 async function insertNew({ tx, change, uninserted, erased }: UpsertBatch): Promise<void> {

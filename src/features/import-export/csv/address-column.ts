@@ -48,16 +48,17 @@ const NAMES: Record<string, string[]> = {
   cy: ['E-bost', 'Cyfeiriad e-bost', 'Cyfeiriadau e-bost'],
 }
 
-const SIMPLIFIED_NAMES = new Set(Object.values(NAMES).flat().map(simplify))
+const SIMPLIFIED_NAMES = new Set(Object.values(NAMES).flat().map(simplifyName))
 
 export const ADDRESS_COLUMN_NAMES: Readonly<Record<string, readonly string[]>> = NAMES
 
 /** Whether a header names the address column, in a file without a column `email`. */
 export function isAddressColumn(header: string): boolean {
-  return SIMPLIFIED_NAMES.has(simplify(header))
+  return SIMPLIFIED_NAMES.has(simplifyName(header))
 }
 
-function simplify(text: string): string {
+/** Returns a name in the form in which names are compared. */
+export function simplifyName(text: string): string {
   return normalize(text, 'NFKD')
     .toLowerCase()
     .replace(/[\p{M}\p{P}\p{Z}\p{S}\p{C}]/gu, '')

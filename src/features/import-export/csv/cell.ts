@@ -7,11 +7,16 @@
  * objects are JSON (`export-types.ts`). In any other file the type of the column decides
  * (`column-types.ts`).
  */
+
+import { isDeeperThan, parseJsonText } from '../../../json-text.ts'
 import type { Cell } from './parser.ts'
 import type { OutCell } from './writer.ts'
 
-/** `mixed`: each cell has a type of its own, as in an export of this service. */
-export type ColumnType = 'text' | 'number' | 'boolean' | 'mixed'
+/**
+ * `mixed`: each cell has a type of its own, as in an export of this service. `json`: each cell is an object of
+ * data, as in exports of other services (`json-data.ts`).
+ */
+export type ColumnType = 'text' | 'number' | 'boolean' | 'mixed' | 'json'
 
 export type CellRules = {
   /** Whether the file is an export of this service. */
@@ -142,15 +147,10 @@ function parseScalar(text: string): boolean | number | undefined {
 function parseCollection(text: string): object | undefined {
   if (!text.startsWith('{') && !text.startsWith('[')) return undefined
   try {
-    const value: object = JSON.parse(text)
-    return isShallow(value, 1) ? value : undefined
+    const value = parseJsonText(text) as object
+    return isDeeperThan(value, MAX_DEPTH) ? undefined : value
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
-}
-
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return depth <= MAX_DEPTH && Object.values(value).every((item) => isShallow(item, depth + 1))
 }

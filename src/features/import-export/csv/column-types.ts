@@ -8,7 +8,8 @@
  */
 import type { ValueKind } from '../../../store/schema/words.ts'
 import { type ColumnType, isHugeNumber, readBoolean, readNumber } from './cell.ts'
-import { type Header, keyOf, pickCell } from './header.ts'
+import { keyOf, shorten } from './column-names.ts'
+import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 
 export type ColumnReading = {
@@ -17,6 +18,8 @@ export type ColumnReading = {
   type: ColumnType
   /** Why a column with numbers or booleans is of texts; null otherwise. */
   reason: string | null
+  /** Of objects: the first keys that become keys of the data. */
+  keys?: string[]
 }
 
 export type Place = { line: number; text: string }
@@ -34,7 +37,6 @@ type ColumnScan = {
 
 export type ColumnScans = Map<string, ColumnScan>
 
-const MAX_SHOWN_LENGTH = 40
 export const MAX_WARNINGS = 10
 
 /** Adds the cells of a record. */
@@ -120,10 +122,4 @@ function findWarning({ field, kind, reason, scan }: Decided): string | undefined
 
 export function describePlace({ line, text }: Place): string {
   return `"${shorten(text)}" in line ${line}`
-}
-
-export function shorten(text: string): string {
-  return text.length > MAX_SHOWN_LENGTH
-    ? `${text.slice(0, MAX_SHOWN_LENGTH)}…`.toWellFormed()
-    : text
 }

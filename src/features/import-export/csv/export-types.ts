@@ -8,14 +8,9 @@
  */
 import type { ValueKind } from '../../../store/schema/words.ts'
 import { isNumeral, looksTyped, readBoolean, readCell } from './cell.ts'
-import {
-  type ColumnReading,
-  describePlace,
-  MAX_WARNINGS,
-  type Place,
-  shorten,
-} from './column-types.ts'
-import { type Header, keyOf, pickCell } from './header.ts'
+import { keyOf, shorten } from './column-names.ts'
+import { type ColumnReading, describePlace, MAX_WARNINGS, type Place } from './column-types.ts'
+import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 
 type ExportScan = {

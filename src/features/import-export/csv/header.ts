@@ -4,35 +4,60 @@
  * Headers are compared in lower case, without surrounding blanks, and with line breaks as blanks.
  * The first rule that applies decides:
  *   1. the mapping of the request;
- *   2. `email` and `subscribed` are these fields;
+ *   2. `email` and `subscribed` are these fields; a mapping may name `unsubscribed`, too;
  *   3. `data.<key>` is the key as spelled; exports use these names;
  *   4. any other header is a key in lower case.
  * If no column is `email`, columns with another name of the address are (address-column.ts).
  * Columns without a name are ignored, and in an export also `id`, `createdAt` and `updatedAt`.
+ * Columns that say by their name who left (state-columns.ts) are data as well, unless the mapping names
+ * them: it decides alone.
  *
  * Several columns may have the same field: the first cell of a row that is not blank counts, so
  * that a file that was merged from others loses nothing. A warning says so.
  */
+import type { FieldWarning } from '../../../errors.ts'
 import { FinalFailure } from '../../../jobs/run.ts'
-import { isDataKey, RESERVED_KEYS } from '../../contacts/write/data.ts'
 import { isAddressColumn } from './address-column.ts'
 import { type CellRules, isBlank } from './cell.ts'
+import {
+  DATA_PREFIX,
+  isMapped,
+  keyOf,
+  type Mapping,
+  normalizeHeader,
+  shorten,
+  toField,
+  toLine,
+} from './column-names.ts'
 import type { RowDamage } from './damage.ts'
+import { describeHeader, describeMissingColumn } from './header-warnings.ts'
+import { findNearNames } from './near-names.ts'
 import type { Cell, CsvRecord } from './parser.ts'
+import { isFileOfPeopleWhoLeft, type StateKind, simplify, stateKindOf } from './state-columns.ts'
 
-/** The field for each header in lower case; null ignores the column. */
-export type Mapping = readonly (readonly [header: string, field: string | null])[]
+/** A column that says who left, with its name in the file. */
+export type StateColumn = { index: number; name: string; kind: StateKind }
 
 export type Header = {
   isOwn: boolean
-  /** The indexes of the columns of each field (`email`, `subscribed`, `data.<key>`). */
+  /** The indexes of the columns of each field (`email`, `subscribed`, `unsubscribed`, `data.<key>`). */
   columns: ReadonlyMap<string, readonly number[]>
+  /** The first header of each field of data that the mapping does not name. */
+  names: ReadonlyMap<string, string>
+  /** The columns of `subscribed` first. */
+  states: readonly StateColumn[]
+  /** Fields whose cells may be JSON objects of data, as other services export it. */
+  jsonFields: ReadonlySet<string>
+  /** Whether the name of the file says that all of its people left. */
+  isOfPeopleWhoLeft: boolean
   /** Indexes of columns that are left out on purpose: by the mapping, or as read-only in an export. */
   ignored: ReadonlySet<number>
   /** The line where the header starts. */
   line: number
   /** Sentences for people. */
   warnings: string[]
+  /** Columns that contacts cannot have, and names of the mapping that the file does not have. */
+  unknownFields: FieldWarning[]
   damage?: RowDamage
 }
 
@@ -44,14 +69,17 @@ export const RECORD_LIMITS = { maxCells: MAX_COLUMNS + 1, maxLength: 256 * 1024 
 /** The first columns of an export; all others are `data.<key>`. */
 export const EXPORT_COLUMNS = ['id', 'email', 'subscribed', 'createdAt', 'updatedAt'] as const
 
-const DATA_PREFIX = 'data.'
 const READ_ONLY_COLUMNS = new Set(['id', 'createdat', 'updatedat'])
-/** Column names in a text for people, and characters of each. */
-const MAX_SHOWN = 10
-const MAX_SHOWN_LENGTH = 40
+/** listmonk has `attributes`; Keila has `data`. */
+export const JSON_COLUMNS = ['attributes', 'attribs', 'data']
+
+export type HeaderRules = { mapping: Mapping; filename: string }
 
 /** Reads the header row. @throws FinalFailure for a file that cannot be imported */
-export function readHeader({ cells, problem, line }: CsvRecord, mapping: Mapping): Header {
+export function readHeader(
+  { cells, problem, line }: CsvRecord,
+  { mapping, filename }: HeaderRules,
+): Header {
   if (problem === 'unclosed') throw new FinalFailure('A quote in the header row is never closed.')
   if (problem === 'too-long') {
     const { maxLength } = RECORD_LIMITS
@@ -62,20 +90,36 @@ export function readHeader({ cells, problem, line }: CsvRecord, mapping: Mapping
   }
   const isOwn = EXPORT_COLUMNS.every((name, index) => cells[index]?.text === name)
   const columns = new Map<string, number[]>()
+  const names = new Map<string, string>()
   const ignored = new Set<number>()
   for (const [index, cell] of cells.entries()) {
     const field = fieldOf(cell, { isOwn, mapping })
     if (field !== undefined) columns.set(field, [...(columns.get(field) ?? []), index])
     else if (normalizeHeader(cell.text) !== '') ignored.add(index)
+    const isGiven = isMapped(normalizeHeader(cell.text), mapping)
+    if (field !== undefined && keyOf(field) !== undefined && !isGiven && !names.has(field)) {
+      names.set(field, toLine(cell.text).trim())
+    }
   }
   if (!columns.has('email')) assignAddressColumns(columns, cells, mapping)
   if (!columns.has('email')) throw new FinalFailure(describeMissingColumn(cells))
-  const warnings = [
-    ...duplicates(columns),
-    ...missingColumns(cells, mapping),
-    ...reservedColumns(columns),
-  ]
-  return { isOwn, columns, ignored, line, warnings }
+  const states = findStates(columns, { cells, mapping, isOwn })
+  const near = isOwn ? [] : findNearNames({ mapping, headers: freeHeaders(cells, mapping, states) })
+  const told = describeHeader({ columns, cells, mapping, near })
+  const jsonFields = isOwn ? [] : JSON_COLUMNS.filter((name) => !isMapped(name, mapping))
+  return {
+    ...{
+      isOwn,
+      columns,
+      names: new Map([...names].filter(([field]) => columns.has(field))),
+      states,
+      ignored,
+      line,
+      ...told,
+    },
+    jsonFields: new Set(jsonFields.map((name) => DATA_PREFIX + name)),
+    isOfPeopleWhoLeft: !isOwn && isFileOfPeopleWhoLeft(filename, headersOf(cells)),
+  }
 }
 
 /** Returns the number of cells with a value in no column of the header, or in one without a name. */
@@ -91,33 +135,6 @@ export function findDropped({ cells }: CsvRecord, { columns, ignored }: Header):
 export function isAddressHeader(text: string, mapping: Mapping): boolean {
   if (fieldOf({ text, isQuoted: false }, { isOwn: false, mapping }) === 'email') return true
   return isOtherAddressName(text, mapping)
-}
-
-/** Returns a header in the form in which headers are compared. */
-export function normalizeHeader(text: string): string {
-  return toLine(text).trim().toLowerCase()
-}
-
-/** Joins the lines of a header: spreadsheet programs break long ones. */
-function toLine(text: string): string {
-  return text.replace(/[\t\n\v\f\r]+/g, ' ')
-}
-
-/** Returns the key of a field of a contact's data; undefined for other fields. */
-export function keyOf(field: string): string | undefined {
-  return field.startsWith(DATA_PREFIX) ? field.slice(DATA_PREFIX.length) : undefined
-}
-
-/** Returns the field of a name in a mapping: `plan` and `data.plan` are the same. */
-function toField(word: string): string {
-  if (word === 'email' || word === 'subscribed') return word
-  return word.startsWith(DATA_PREFIX) ? word : DATA_PREFIX + word
-}
-
-/** Whether a mapping may use the name; reserved and invalid keys are excluded. */
-export function isImportable(word: string): boolean {
-  const key = keyOf(toField(word))
-  return key === undefined || isDataKey(key)
 }
 
 /** Returns the first cell of a field in a row that is not blank. */
@@ -159,7 +176,45 @@ function fieldOf(
 /** Whether a header is another name of the address and does not occur in the mapping. */
 function isOtherAddressName(text: string, mapping: Mapping): boolean {
   const header = normalizeHeader(text)
-  return mapping.every(([name]) => name !== header) && isAddressColumn(header)
+  return !isMapped(header, mapping) && isAddressColumn(header)
+}
+
+function headersOf(cells: readonly Cell[]): ReadonlySet<string> {
+  return new Set(cells.map(({ text }) => simplify(text)))
+}
+
+type StateRules = { cells: readonly Cell[]; mapping: Mapping; isOwn: boolean }
+
+/** An export says it in `subscribed`, or in a column that the mapping names, and in no other. */
+function findStates(
+  columns: ReadonlyMap<string, readonly number[]>,
+  { cells, mapping, isOwn }: StateRules,
+): StateColumn[] {
+  const mapped = new Set(columns.get('unsubscribed') ?? [])
+  const headers = headersOf(cells)
+  const indexes = columns.get('subscribed') ?? []
+  const nameOf = (index: number) => shorten(toLine(cells[index]?.text ?? '').trim())
+  const others = cells.flatMap(({ text }, index): StateColumn[] => {
+    const isFree = !indexes.includes(index) && !isMapped(normalizeHeader(text), mapping)
+    const found = isFree && !isOwn ? stateKindOf(text, headers) : undefined
+    const kind = mapped.has(index) ? 'left' : found
+    return kind === undefined ? [] : [{ index, name: nameOf(index), kind }]
+  })
+  const subscribed = indexes.map(
+    (index): StateColumn => ({ index, name: nameOf(index), kind: 'subscribed' }),
+  )
+  return [...subscribed, ...others]
+}
+
+/** Headers that are keys of the data by themselves, and nothing else. */
+function freeHeaders(
+  cells: readonly Cell[],
+  mapping: Mapping,
+  states: readonly StateColumn[],
+): string[] {
+  const taken = new Set(states.map(({ index }) => index))
+  const free = cells.filter((_, index) => !taken.has(index))
+  return free.map(({ text }) => normalizeHeader(text)).filter((name) => !isMapped(name, mapping))
 }
 
 /** Assigns columns with another name of the address to `email`. */
@@ -178,46 +233,4 @@ function assignAddressColumns(
     else columns.set(field, left)
   }
   columns.set('email', found)
-}
-
-function describeMissingColumn(cells: readonly Cell[]): string {
-  const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shorten(text.trim())}"`)
-  const more = cells.length > MAX_SHOWN ? ', …' : ''
-  const [name = '"Address"'] = names
-  return (
-    `The header row has no column "email". Its columns: ${names.join(', ')}${more}. ` +
-    `If one of them is the address, name it in the field "mapping", as in {${name}: "email"}.`
-  )
-}
-
-function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {
-  return [...columns]
-    .filter(([, indexes]) => indexes.length > 1)
-    .slice(0, MAX_SHOWN)
-    .map(([field, { length }]) => {
-      const name = shorten(field)
-      return `${length} columns are "${name}"; in each row, the first that is not empty counts.`
-    })
-}
-
-function missingColumns(cells: readonly Cell[], mapping: Mapping): string[] {
-  const headers = new Set(cells.map(({ text }) => normalizeHeader(text)))
-  return mapping
-    .filter(([header]) => !headers.has(header))
-    .slice(0, MAX_SHOWN)
-    .map(([header]) => `The mapping names a column "${shorten(header)}" that does not exist.`)
-}
-
-function reservedColumns(columns: ReadonlyMap<string, readonly number[]>): string[] {
-  return [...columns.keys()]
-    .filter((field) => RESERVED_KEYS.has(keyOf(field) ?? ''))
-    .slice(0, MAX_SHOWN)
-    .map(
-      (field) =>
-        `The column "${shorten(keyOf(field) ?? '')}" is left out: contacts have no such data.`,
-    )
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text
 }

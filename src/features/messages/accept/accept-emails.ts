@@ -137,7 +137,8 @@ async function upsertRecipients(tx: Tx, plan: EmailPlan, known: KnownAddresses) 
     },
     request.to.map(({ address, name }) => ({
       address,
-      changes: name === null ? data.changes : { ...data.changes, name },
+      // What the request's data say of the name counts, also a null.
+      changes: name === null ? data.changes : { name, ...data.changes },
     })),
   )
   // A suppressed address stays unsubscribed, also if the request subscribes it.

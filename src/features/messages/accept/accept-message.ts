@@ -16,12 +16,26 @@ import {
 import { acceptEmails, isHeavy } from './accept-emails.ts'
 import type { AcceptDeps, AcceptedEmail } from './email-drafts.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
+import type { FieldFault, TemplateCheck } from './template-check.ts'
 
 /** `planEmails` also takes the origin, which is the same for all requests of clients. */
-type MessageRequest = { project: Project; request: SendRequest }
+type MessageRequest = {
+  project: Project
+  request: SendRequest
+  /** If absent, faults in the templates of the request are not looked for. */
+  check?: TemplateCheck | undefined
+}
 
-/** The emails, when they were accepted (epoch ms), and what the message goes without. */
-export type AcceptedMessage = { emails: AcceptedEmail[]; at: number; warnings: readonly string[] }
+/**
+ * The emails, when they were accepted (epoch ms), what the message goes without, and the faults in the
+ * templates of the request.
+ */
+export type AcceptedMessage = {
+  emails: AcceptedEmail[]
+  at: number
+  warnings: readonly string[]
+  faults: readonly FieldFault[]
+}
 
 /** The key of an idempotent request, and the data of its response, which is stored with the key. */
 type IdempotentResponse<Data> = {
@@ -82,7 +96,7 @@ async function writePlanned<Result>(
   const heavyFor = isHeavy(plan) ? input.project.id : undefined
   const warnings = plan.content.warnings ?? []
   const write = async (tx: Tx) =>
-    finish(tx, { emails: await acceptEmails(deps, tx, plan), at, warnings })
+    finish(tx, { emails: await acceptEmails(deps, tx, plan), at, warnings, faults: plan.faults })
   try {
     return await deps.store.write(write, { heavyFor })
   } catch (error) {

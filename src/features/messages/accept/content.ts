@@ -6,6 +6,7 @@
 import { HOUR_MS } from '../../../clock.ts'
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
 import { decodeInChunks, MAX_QUICK_BASE64_LENGTH } from '../../../mail/compose/decode-base64.ts'
+import type { RecipientFields } from '../../../mail/compose/message-content.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { contents, type StoredAttachment } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -35,6 +36,8 @@ export type ContentDraft = AttachmentColumns & {
   isLiteral: boolean
   /** What was lost, guessed or mended; null = nothing. */
   warnings: readonly string[] | null
+  /** To and Cc for all recipients; null: each gets its own address in To. */
+  recipientFields: RecipientFields | null
   at: number
 }
 
@@ -52,6 +55,7 @@ const insertContent = statement((db) =>
     text: parameter('text'),
     isLiteral: parameter('isLiteral'),
     warnings: parameter('warnings'),
+    recipientFields: parameter('recipientFields'),
     attachments: parameter('attachments'),
     chunkBytes: parameter('chunkBytes'),
     lastUsedAt: parameter('at'),

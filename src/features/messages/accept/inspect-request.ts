@@ -2,7 +2,7 @@
  * Finds what a message cannot be sent with. A signed or encrypted message goes out as it is: its texts
  * are no templates, no link is tracked and no footer is added, since any change breaks the signature. A body
  * that is signed or encrypted text, without a tag and without a text beside it, is no HTML.
- * Damage in the texts of a request is only named, since nobody can tell what they were.
+ * A request with a text alone has no HTML either. Damage in the texts of a request is only named, since nobody can tell what they were.
  */
 import { parseContentType } from '../../../mail/compose/parameters.ts'
 import { removeSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
@@ -40,7 +40,8 @@ export function inspectRequest(
   const isArmoured =
     request.isSealed === undefined &&
     (isOfTemplate ? isTemplateArmoured(template) : hasArmour(body))
-  const isText = request.isText ?? (isArmoured && text === undefined && !TAG.test(body))
+  const isPlainArmour = isArmoured && text === undefined && !TAG.test(body)
+  const isText = request.isText ?? (isTextAlone(request, template) || isPlainArmour)
   const isSealed = request.isSealed ?? (isArmoured || hasArmour(text ?? ''))
   const isChanged = isArmoured && !isText && !hasArmour(text ?? '')
   return {
@@ -53,6 +54,14 @@ export function inspectRequest(
       ...unsentTypes(request),
     ],
   }
+}
+
+/** Whether the request has a text and nothing that makes HTML: the text is the whole message. */
+export function isTextAlone(
+  { body, text }: Pick<SendRequest, 'body' | 'text'>,
+  template: object | undefined,
+): boolean {
+  return template === undefined && body === undefined && text !== undefined
 }
 
 const SEALED =

@@ -3,8 +3,9 @@
  * request, and finds the parts that all recipients share (template, sender, data, content).
  */
 import { type AppError, invalid, invalidField } from '../../../errors.ts'
-import { displayDomain, type ParsedAddress } from '../../../mail/address/address.ts'
+import type { ParsedAddress } from '../../../mail/address/address.ts'
 import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
+import type { RecipientFields } from '../../../mail/compose/message-content.ts'
 import type { QueueClass } from '../../../queue-class.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
@@ -14,11 +15,13 @@ import type { ContentClass, SourceType } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 import { type ParsedData, parseData } from '../../contacts/write/data.ts'
-import { type SenderDomain, unverifiedSender } from '../../directory.ts'
+import type { SenderDomain } from '../../directory.ts'
+import { unverifiedSender } from '../../domains/unverified-sender.ts'
 import { checkTemplateSizes } from '../../templates/validate-size.ts'
 import { templateNotFound } from '../../templates/view.ts'
 import { type ContentDraft, storeAttachments } from './content.ts'
-import { inspectRequest } from './inspect-request.ts'
+import { inspectRequest, isTextAlone } from './inspect-request.ts'
+import { type FieldFault, refuseFaults, type TemplateCheck } from './template-check.ts'
 
 /** A send request with a valid shape; `planEmails` checks it against the project. */
 export type SendRequest = {
@@ -27,7 +30,10 @@ export type SendRequest = {
   body?: string | undefined
   /** `body` is plain text: the message gets no HTML part. */
   isText?: boolean | undefined
-  /** The text part beside an HTML body; may be a template; made from the HTML if absent. */
+  /**
+   * The text part beside an HTML body, or the whole message if there is none; may be a template; made
+   * from the HTML if absent.
+   */
   text?: string | undefined
   /** A template's id. */
   template?: string | undefined
@@ -44,6 +50,8 @@ export type SendRequest = {
   isLiteral?: boolean | undefined
   /** Signed or encrypted; if absent, the texts and the template are searched for OpenPGP armour. */
   isSealed?: boolean | undefined
+  /** To and Cc for all recipients; if absent, each gets its own address in To. */
+  recipientFields?: RecipientFields | null | undefined
   /** What reading the message lost, guessed or mended. */
   warnings?: readonly string[] | undefined
 }
@@ -83,11 +91,18 @@ export type EmailPlan = {
   /** From the cache: a hold may have ended by now. */
   heldDomains: ReadonlySet<string>
   content: ContentDraft
+  /** In the templates of the request, which is sent all the same. */
+  faults: readonly FieldFault[]
   /** The contact that all recipients get the message of; undefined: each gets its own. */
   reader?: Contact | undefined
 }
 
 type EmailSender = { address: string; name: string | null; replyTo: string | null }
+
+/** `check`: if absent, the templates of the request are not checked. */
+type PlanInput = Pick<EmailPlan, 'project' | 'request' | 'origin'> & {
+  check?: TemplateCheck | undefined
+}
 
 /**
  * Checks a request and stores its large attachments, durably, ahead of the transaction.
@@ -95,23 +110,35 @@ type EmailSender = { address: string; name: string | null; replyTo: string | nul
  */
 export async function planEmails(
   deps: PlanDeps & Pick<Base, 'store'>,
-  { project, request, origin }: Pick<EmailPlan, 'project' | 'request' | 'origin'>,
+  { project, request, origin, check }: PlanInput,
   at: number,
 ): Promise<EmailPlan> {
   const template = await findTemplate(deps, project, request)
   const { isSealed, isText, warnings } = inspectRequest(deps, request, template)
   const isLiteral = isSealed || request.isLiteral === true
   if (!isLiteral) checkSizes(request)
+  const faults = isLiteral ? [] : await findFaults(project, request, check)
   const { sender, domain } = chooseSender(request, template)
   const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
-  if (senderDomain === undefined) throw unverifiedSender(displayDomain(domain))
+  if (senderDomain === undefined) {
+    throw await unverifiedSender(deps.store.read, { projectId: project.id, domain })
+  }
   const data = parseData(request.data)
   checkTotalSize(data, request.to.length)
   const heldDomains = await deps.directory.heldDomains()
   const contentClass = template?.type ?? 'TRANSACTIONAL'
   const draft = { project, request, template, isText, isLiteral, warnings, at }
   const content = await draftContent(deps, draft)
-  const shared = { template, sender, senderDomain, contentClass, data, heldDomains, content }
+  const shared = {
+    template,
+    sender,
+    senderDomain,
+    contentClass,
+    data,
+    heldDomains,
+    content,
+    faults,
+  }
   const sent = isSealed ? { ...request, tracking: false } : request
   return { project, request: sent, origin, at, ...shared }
 }
@@ -148,20 +175,43 @@ async function draftContent(
     projectId: project.id,
     shareKey: isTemplateItself ? `template ${template.id} ${template.version}` : null,
     subject: request.subject ?? template?.subject ?? '',
-    body: request.body ?? template?.body ?? '',
+    ...textsOf(request, template),
     isText,
-    text: request.text ?? null,
     isLiteral,
     warnings: warnings.length === 0 ? null : warnings,
+    recipientFields: request.recipientFields ?? null,
     at,
     ...(await storeAttachments(deps, { projectId: project.id, contentId: id }, attachments)),
   }
+}
+
+/** A text without HTML is the body of its message. */
+function textsOf(
+  request: SendRequest,
+  template: Template | undefined,
+): Pick<ContentDraft, 'body' | 'text'> {
+  const { body = template?.body ?? '', text = null } = request
+  return isTextAlone(request, template) ? { body: text ?? '', text: null } : { body, text }
 }
 
 /** The sizes of a template were checked when it was saved. */
 function checkSizes({ subject, body, text }: SendRequest): void {
   const wrong = checkTemplateSizes({ subject, body, text })
   if (wrong.length > 0) throw invalid(wrong)
+}
+
+/** @throws AppError VALIDATION_ERROR for a fault that is not sent */
+async function findFaults(
+  { onTemplateFault }: Project,
+  { subject, body, text }: SendRequest,
+  check: TemplateCheck | undefined,
+): Promise<FieldFault[]> {
+  if (check === undefined) return []
+  const refuses = (check.onFault ?? onTemplateFault) === 'refuse'
+  const texts = { subject, body: check.body ?? body, text }
+  const faults = await check.find(texts, { isQuick: !refuses })
+  if (refuses) refuseFaults(faults)
+  return faults
 }
 
 /**

@@ -4,17 +4,18 @@
  * together, large ones one by one, so that the event loop is not blocked.
  */
 import { createLru } from '../../../lru.ts'
-import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
+import type { SourceAttachment } from '../../../mail/compose/attachment.ts'
 import type { MessageContent } from '../../../mail/compose/message-content.ts'
-import { SMALL_CONTENT_BYTES } from '../../../outbound/composing/contents.ts'
+import { contentBytes, SMALL_CONTENT_BYTES } from '../../../outbound/composing/contents.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RowOf } from '../../../store/database.ts'
-import { listOf, octets } from '../../../store/dialect.ts'
+import { listOf } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Content, contents } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { readAttachments } from '../accept/content.ts'
+import { contentOctets } from '../content-octets.ts'
 
 export type LoadedContents = {
   /** By id, without the contents that retention cleared. */
@@ -38,8 +39,7 @@ const CHUNK = 100
 /** Loading this much takes about a millisecond; the event loop runs other work after it. */
 const YIELD_BYTES = 256 * 1024
 
-const bytes = sql<number>`coalesce(${octets(sql`body`)}, 0) + coalesce(${octets(sql`text`)}, 0)
-  + coalesce(${octets(sql`attachments`)}, 0) + chunk_bytes`
+const bytes = sql<number>`${contentOctets} + chunk_bytes`
 const isSmall = sql`${bytes} <= ${SMALL_CONTENT_BYTES}`
 
 /** Small contents with their texts, large ones with their size only. */
@@ -59,6 +59,9 @@ const listContents = statement((db) =>
       attachments: sql<Content['attachments']>`case when ${isSmall} then attachments end`.mapWith(
         contents.attachments,
       ),
+      recipientFields: sql<
+        Content['recipientFields']
+      >`case when ${isSmall} then recipient_fields end`.mapWith(contents.recipientFields),
     })
     .from(contents)
     .where(sql`id in ${listOf(parameter('ids'))}`),
@@ -66,7 +69,12 @@ const listContents = statement((db) =>
 
 const findTexts = statement((db) =>
   db
-    .select({ body: contents.body, text: contents.text, attachments: contents.attachments })
+    .select({
+      body: contents.body,
+      text: contents.text,
+      attachments: contents.attachments,
+      recipientFields: contents.recipientFields,
+    })
     .from(contents)
     .where(eq(contents.id, parameter('id'))),
 )
@@ -75,7 +83,7 @@ type Deps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'hasMemoryFor'> }
 type ContentRow = RowOf<typeof listContents>
 
 export function createContentCache(deps: Deps): ContentCache {
-  const cache = createLru<MessageContent>(MAX_CACHED_BYTES, { sizeOf: sizeOf })
+  const cache = createLru<MessageContent>(MAX_CACHED_BYTES, { sizeOf })
   async function load(ids: readonly string[]): Promise<LoadedContents> {
     const found = new Map<string, MessageContent>()
     const missing = new Map<string, number>()
@@ -94,7 +102,9 @@ export function createContentCache(deps: Deps): ContentCache {
   return { load }
 }
 
-type Texts = Pick<Content, 'body' | 'text'> & { attachments: SourceAttachment[] | null }
+type Texts = Pick<Content, 'body' | 'text' | 'recipientFields'> & {
+  attachments: SourceAttachment[] | null
+}
 type ReadContent = { content: MessageContent; isShared: boolean }
 type Load = { read: ReadContent[]; left: Set<string> }
 
@@ -144,16 +154,19 @@ async function readLarge(
 function add(
   { read }: Load,
   { id, subject, isText, isLiteral, isShared }: ContentRow,
-  { body, text, attachments }: Texts,
+  { body, text, attachments, recipientFields }: Texts,
 ): void {
   if (body === null) return
-  const content = { id, subject, body, isText, text, attachments: attachments ?? [] }
-  read.push({ content: isLiteral ? { ...content, isLiteral } : content, isShared })
+  const content = {
+    ...{ id, subject, body, isText, text, attachments: attachments ?? [] },
+    ...(isLiteral && { isLiteral }),
+    ...(recipientFields && { recipientFields }),
+  }
+  read.push({ content, isShared })
 }
 
-function sizeOf({ subject, body, text, attachments }: MessageContent): number {
-  const attached = attachedBytes(attachments)
-  return 200 + 2 * (subject.length + body.length + (text?.length ?? 0) + attached)
+function sizeOf(content: MessageContent): number {
+  return 200 + 2 * contentBytes(content)
 }
 
 function yieldToEventLoop(): Promise<void> {

@@ -60,6 +60,7 @@ const selectEmails = statement((db) =>
       isSubscribed: contacts.subscribed,
       language: projects.language,
       projectName: projects.name,
+      postalAddress: projects.postalAddress,
     })
     .from(emails)
     .innerJoin(contacts, eq(contacts.id, emails.contactId))
@@ -129,7 +130,7 @@ type RenderedRow = Pick<
 
 type RenderParts = {
   email: RenderedRow
-  project: Pick<Project, 'name' | 'language'>
+  project: Pick<Project, 'name' | 'language' | 'postalAddress'>
   content: MessageContent
 }
 
@@ -220,7 +221,11 @@ function renderSource({ email, project, content }: Rendered, pages: Pages): Rend
     variables: {
       stored,
       request,
-      system: { ...systemValues(reader ?? readerOf(email), locale), ...pages },
+      system: {
+        ...systemValues(reader ?? readerOf(email), locale),
+        ...(project.postalAddress !== null && { postalAddress: project.postalAddress }),
+        ...pages,
+      },
     },
     language: locale ?? project.language,
     footer:
@@ -229,6 +234,7 @@ function renderSource({ email, project, content }: Rendered, pages: Pages): Rend
             language: matchLanguage(locale) ?? matchLanguage(project.language) ?? 'en',
             projectName: project.name,
             url: pages.unsubscribeUrl,
+            postalAddress: project.postalAddress,
           }
         : null,
   }

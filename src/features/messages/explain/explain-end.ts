@@ -1,5 +1,6 @@
 /** Explains the outcome of an email in a sentence. */
 import { formatSecond } from '../../../clock.ts'
+import { operand } from '../../../config/shell-word.ts'
 import type { Explanation, Facts } from './facts.ts'
 import { describeReply, isInterrupted, quote } from './phrases.ts'
 
@@ -90,7 +91,7 @@ function explainSuppressed(facts: Facts): Sentence {
 }
 
 function removal({ email }: Facts): string[] {
-  return ['suppressions', 'remove', '--project', email.projectId, email.recipient]
+  return ['suppressions', 'remove', '--project', email.projectId, ...operand(email.recipient)]
 }
 
 /** The stored errors of this version, and of earlier versions (`answer was`). */

@@ -8,6 +8,7 @@
  */
 
 import { holdsItsMail } from '../../../store/campaign-terms.ts'
+import { listOf } from '../../../store/dialect.ts'
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
 import { waitingState } from '../../../store/email-terms.ts'
 import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
@@ -53,16 +54,21 @@ export async function holdDomain(
 /** `paused`: emails that wait for their paused campaigns. */
 export type Released = { due: number; paused: number }
 
+/** `isHeld`: whether the domain was held. */
+export type ReleasedDomain = Released & { isHeld: boolean }
+
 /** Releases a domain. Returns how many emails are due again, and how many are still paused. */
 export async function releaseDomain(
   core: Pick<Base, 'store' | 'directory' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
-): Promise<Released> {
-  await core.store.write(async (tx) => {
+): Promise<ReleasedDomain> {
+  const isHeld = await core.store.write(async (tx) => {
+    const wasHeld = await isDomainHeld(tx, domain)
     await tx.delete(holds).where(eq(holds.domain, domain))
     tx.afterCommit(() => core.directory.drop())
+    return wasHeld
   })
-  return releaseEmails(core, domain)
+  return { ...(await releaseEmails(core, domain)), isHeld }
 }
 
 type ListedHold = Hold & { emails: number }
@@ -70,6 +76,17 @@ type ListedHold = Hold & { emails: number }
 /** The held domains, newest first, with the number of emails that wait for each. */
 export async function listHolds({ store }: Pick<Base, 'store'>): Promise<ListedHold[]> {
   return store.scan.all<ListedHold>(holdsWithCounts())
+}
+
+/** The held domains of these emails, each with the number of them. */
+export async function listHoldsOf(
+  { store }: Pick<Base, 'store'>,
+  ids: readonly string[],
+): Promise<{ domain: string; emails: number }[]> {
+  return store.scan.all(sql`select recipient_domain as domain, count(*) as emails from emails
+    where id in ${listOf([...ids])}
+      and recipient_domain in (select domain from holds)
+    group by recipient_domain order by recipient_domain`)
 }
 
 export function holdsWithCounts(): SQL {

@@ -17,6 +17,8 @@ const WAITING: readonly string[] = ['queued', 'deferred', 'sending']
 
 type RetryDeps = UsageDeps & Pick<Base, 'now'> & { queueNotifier: QueueNotifier }
 
+const AGAIN = 'A bounce is final: to send it again, send a new email.'
+
 /**
  * Makes waiting emails due at once; one that failed is tried again, with a new give-up time, and counts
  * again. The limits of a project do not hold back an operator.
@@ -50,7 +52,10 @@ async function retryEmail(
   }
   if (email.isPlatform && !WAITING.includes(email.state)) throw notKept(email)
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
-    throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`)
+    const again = email.state === 'bounced' && { suggestion: AGAIN }
+    throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`, {
+      ...again,
+    })
   }
   if (facts.obstacle !== null) {
     throw new AppError('CONFLICT', `Email ${id} cannot be retried: ${facts.obstacle}.`)

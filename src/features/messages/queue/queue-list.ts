@@ -13,6 +13,7 @@ import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
+import { beginsWith } from '../address-start.ts'
 import { EXPLAINED_COLUMNS, type ExplainedEmail } from '../explain/facts.ts'
 import { ANY_CLASS_TERM } from './any-class.ts'
 
@@ -240,21 +241,25 @@ export function endedCounts(selection: QueueSelection, before: number): SQL {
     where ${and(isNumbered({ from: before - PAGE, before }), matches(ended))} group by state`
 }
 
-/** The number of emails on their way, by state. */
-export async function countQueue({ store }: Deps): Promise<{ state: QueueState; count: number }[]> {
-  const counts = await store.scan.get<Record<string, number>>(queueCounts())
+/** The number of emails on their way, by state; with `to`, of those to addresses that begin like it. */
+export async function countQueue(
+  { store }: Deps,
+  to?: string,
+): Promise<{ state: QueueState; count: number }[]> {
+  const counts = await store.scan.get<Record<string, number>>(queueCounts(to))
   return queueStates.flatMap((state) => {
     const count = counts[state] ?? 0
     return count === 0 ? [] : [{ state, count }]
   })
 }
 
-export function queueCounts(): SQL {
+export function queueCounts(to?: string): SQL {
+  const isWanted = to === undefined ? sql`` : sql`and ${beginsWith(emails.recipient, to)}`
   return sql`select * from
     (select count(*) filter (where state = 'queued') as queued,
       count(*) filter (where state = 'deferred') as deferred
-      from emails where due_at is not null),
-    (select count(*) as sending from emails where lease_until is not null),
-    (select count(*) as held from emails where state = 'held'),
-    (select count(*) as paused from emails where state = 'paused')`
+      from emails where due_at is not null ${isWanted}),
+    (select count(*) as sending from emails where lease_until is not null ${isWanted}),
+    (select count(*) as held from emails where state = 'held' ${isWanted}),
+    (select count(*) as paused from emails where state = 'paused' ${isWanted})`
 }

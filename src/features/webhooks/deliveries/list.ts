@@ -3,14 +3,22 @@
  * depends on the page, not on the number of deliveries.
  */
 import { unknownCursor } from '../../../errors.ts'
-import { and, eq, sql } from '../../../store/drizzle.ts'
+import { indexedBy } from '../../../store/dialect.ts'
+import { and, eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { type WebhookDelivery, webhookDeliveries } from '../../../store/schema/webhooks.ts'
 import type { WebhookStatus } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { findFence } from '../../fence/rows.ts'
-import { type Listing, type PageEnd, pageListing } from '../../listing.ts'
+import {
+  addCounts,
+  type CountedEnd,
+  countStretches,
+  type RowCount,
+  withTotal,
+} from '../../list-totals.ts'
+import { type Listing, pageListing } from '../../listing.ts'
 import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
 import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
 import { type DeliveryView, toDeliveryView, WEBHOOK_STATUSES } from './view.ts'
@@ -22,7 +30,7 @@ type DeliveryQuery = {
   limit: number
 }
 
-type Deps = Pick<Base, 'store' | 'keyring'>
+type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 
 export const listOfStatus = statement((db) =>
   db
@@ -37,12 +45,26 @@ export const listOfStatus = statement((db) =>
     .limit(parameter('limit')),
 )
 
+const rowsOfStatus = (columns: SQL) => sql`select ${columns}
+  from webhook_deliveries ${indexedBy('webhook_deliveries_status')}
+  where endpoint_id = ${parameter('endpointId')} and status = ${parameter('status')}
+    and number < ${parameter('before')}`
+
+export const countOfStatus = statement<{ count: number }>(
+  () => sql`${rowsOfStatus(sql`count(*) as count`)} and number >= ${parameter('from')}`,
+)
+
+export const findEndOfStatus = statement<{ number: number }>(
+  () => sql`${rowsOfStatus(sql`number`)}
+    order by number desc limit 1 offset ${parameter('offset')}`,
+)
+
 /** @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR for an invalid cursor */
 export async function listDeliveries(
   deps: Deps,
   key: EndpointKey,
   { status, cursor, limit }: DeliveryQuery,
-): Promise<Listing<DeliveryView, PageEnd>> {
+): Promise<Listing<DeliveryView, CountedEnd>> {
   const { store } = deps
   const endpoint = await loadEndpoint(store.read, key)
   const before = await findPlace(deps, key.id, cursor)
@@ -60,15 +82,42 @@ export async function listDeliveries(
   const fencedThrough = (await findFence(store.read, key.projectId))?.deliveryNumber
   const cursorOf = (row: WebhookDelivery) =>
     sealCursor(deps, 'webhooks', [row.endpointId, row.number])
-  return pageListing({
+  // The others were ended with their endpoint.
+  const isShown = ({ number }: WebhookDelivery) =>
+    status !== 'PENDING' || number > endpoint.failedThrough
+  const page = pageListing({
     lines,
     async read(slice) {
-      const views = slice.map((row) => toDeliveryView(row, { ...endpoint, fencedThrough }))
-      const isShown = (view: DeliveryView) => status !== 'PENDING' || view.status === status
-      return views.map((view) => (isShown(view) ? view : undefined))
+      return slice.map((row) =>
+        isShown(row) ? toDeliveryView(row, { ...endpoint, fencedThrough }) : undefined,
+      )
     },
     cursorOf,
     endCursor: last === undefined ? null : cursorOf(last),
+  })
+  const from = status === 'PENDING' ? endpoint.failedThrough + 1 : 0
+  const count = async () => {
+    const counts = statuses.map((each) =>
+      countStatus(deps, { endpointId: key.id, status: each, from }),
+    )
+    return addCounts(deps, await Promise.all(counts))
+  }
+  const whole = last === undefined ? lines.filter(isShown).length : undefined
+  const query = { list: 'deliveries', id: key.id, status }
+  return withTotal(deps, { page, cursor, whole, query, count })
+}
+
+type CountedRange = { endpointId: string; status: WebhookStatus; from: number }
+
+function countStatus(
+  { store, listTotals: { stretch } }: Deps,
+  { from, ...range }: CountedRange,
+): Promise<RowCount> {
+  return countStretches<number>(async (before = Number.MAX_SAFE_INTEGER) => {
+    const end = await store.scan.find(findEndOfStatus, { ...range, before, offset: stretch - 1 })
+    const least = Math.max(from, end?.number ?? 0)
+    const counted = await store.scan.find(countOfStatus, { ...range, before, from: least })
+    return { count: counted?.count ?? 0, end: least === end?.number ? least : undefined }
   })
 }
 

@@ -126,18 +126,23 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
   }
 
   async function recordAll(): Promise<void> {
+    // The results of a batch that failed are recorded one by one: a result that cannot be holds up no other.
+    let single = 0
     while (unrecorded.length > 0) {
-      if (unrecorded.length < MAX_BATCH && !isStopping) await wait(LINGER_MS)
-      const batch = unrecorded.slice(0, MAX_BATCH)
+      if (single === 0 && unrecorded.length < MAX_BATCH && !isStopping) await wait(LINGER_MS)
+      const batch = unrecorded.slice(0, single > 0 ? 1 : MAX_BATCH)
       try {
         await source.record(batch)
       } catch (error) {
         const facts = { error: describeError(error), source: source.name, results: batch.length }
         log.error(facts, 'results of requests could not be recorded; this is tried again')
         if (isStopping) return void unrecorded.splice(0)
+        unrecorded.push(...unrecorded.splice(0, single > 0 ? 1 : 0))
+        single = single > 0 ? single - 1 : batch.length
         await wait(RETRY_MS)
         continue
       }
+      single = Math.max(0, single - 1)
       unrecorded.splice(0, batch.length)
       for (const { lane: key, result } of batch) release(key, result)
       pump()

@@ -7,11 +7,14 @@ import { type Workflow, workflowTransitions } from '../../../store/schema/workfl
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { parseConfig } from '../graph/parse-config.ts'
-import type { StepConfigs, WebhookConfig } from '../graph/step-config.ts'
+import type { StepConfigs } from '../graph/step-config.ts'
+import { checkTemplates } from '../graph/step-templates.ts'
 import { type Edge, firstSlot, freeSlot } from '../graph/structure.ts'
-import { checkTemplates } from '../graph/webhook-config.ts'
+import { loadWorkflow } from '../load-workflow.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, requireTransition } from './find.ts'
+import { requireCampaigns } from './require-campaigns.ts'
+import { requireSteps, stepOf } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import {
   configToStore,
@@ -28,7 +31,8 @@ import { type StepView, viewStep } from './view.ts'
 export type NewStep = {
   type: StepType
   name: string
-  position: { x: number; y: number }
+  /** Undefined: near the steps that it belongs to. */
+  position?: { x: number; y: number } | undefined
   config: unknown
   /** Undefined: the one in the config, where older clients have it. */
   templateId?: string | null | undefined
@@ -36,8 +40,10 @@ export type NewStep = {
 
 type Deps = EditDeps & Pick<Base, 'outbound'>
 
-/** Where an inserted step stands if the caller does not say it: below the step before it. */
+/** Where a step stands if the caller does not say it: below the step before it. */
 const BELOW = 75
+/** Below the last step there is room for more. */
+const BELOW_LAST = 2 * BELOW
 
 /**
  * With `autoConnect`, the newest step that nothing follows leads to the new one, on its first branch or
@@ -49,12 +55,13 @@ export async function addStep(
   deps: Deps,
   { step, autoConnect, ...edit }: Edit & { step: NewStep; autoConnect: boolean },
 ): Promise<StepView> {
-  const row = await parseStep(deps, step)
+  const row = await parseStep(deps, step, edit)
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)
     const at = deps.now()
-    await insert(tx, workflow, { definition, row, at })
     const leaf = autoConnect ? findLeaf(definition) : undefined
+    const position = step.position ?? placeBelow(definition, leaf?.id)
+    await insert(tx, workflow, { definition, row: { ...row, position }, at })
     if (leaf !== undefined) {
       requireRoom(definition, 'transition')
       const edge = newEdge({ ...leaf.slot, fromStepId: leaf.id, toStepId: row.id })
@@ -78,10 +85,10 @@ export async function insertStep(
     ...edit
   }: Edit & {
     transitionId: string
-    step: Omit<NewStep, 'position'> & { position?: NewStep['position'] | undefined }
+    step: NewStep
   },
 ): Promise<StepView> {
-  const row = await parseStep(deps, { ...step, position: step.position ?? { x: 0, y: 0 } })
+  const row = await parseStep(deps, step, edit)
   const slot = firstSlot(row)
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)
@@ -106,14 +113,22 @@ export async function insertStep(
 
 /** @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax */
 async function parseStep(
-  deps: Pick<Base, 'outbound'>,
-  { type, name, position, ...given }: NewStep,
-): Promise<StepRow & { config: StepConfigs[StepType] }> {
-  const { config, templateId: inConfig = null } = parseConfig({ type, config: given.config })
+  deps: Deps,
+  { type, name, ...given }: NewStep,
+  { report, ...key }: Edit,
+): Promise<Omit<StepRow, 'position'> & { config: StepConfigs[StepType] }> {
+  if (stepOf(type, given.config) !== undefined) {
+    const { id } = await loadWorkflow(deps.store.read, key)
+    const { steps } = await loadDefinition(deps.store.read, id)
+    requireSteps([{ type, config: given.config, path: 'config' }], steps)
+  }
+  const parsed = parseConfig({ type, config: given.config })
+  const { config, templateId: inConfig = null } = parsed
+  report?.(parsed.unknown)
   restoreSecrets({ type, config }, { stored: undefined, path: 'config' })
-  if (type === 'WEBHOOK') await checkTemplates(deps, config as WebhookConfig, 'config')
+  await checkTemplates(deps, { type, config }, { path: 'config' })
   const { templateId = inConfig } = given
-  return { id: newId(), type, name, position, config, templateId }
+  return { id: newId(), type, name, config, templateId }
 }
 
 async function insert(
@@ -130,6 +145,7 @@ async function insert(
     'config',
   )
   await requireTemplate(tx, workflow.projectId, row)
+  await requireCampaigns(tx, workflow.projectId, [{ step: row, path: 'config' }])
   const config = configToStore(workflow, row)
   await insertSteps(tx, workflow, { rows: [{ ...row, config }], at })
 }
@@ -142,6 +158,13 @@ function findLeaf({ steps, transitions }: Definition) {
     if (slot !== undefined) return { id: step.id, slot }
   }
   return undefined
+}
+
+/** Below the step that leads to the new one; else below all others. */
+function placeBelow({ steps }: Definition, stepId: string | undefined) {
+  const lowest = steps.toSorted((one, other) => other.position.y - one.position.y)[0]
+  const above = (steps.find(({ id }) => id === stepId) ?? lowest)?.position
+  return above === undefined ? { x: 0, y: 0 } : { x: above.x, y: above.y + BELOW_LAST }
 }
 
 function placeBetween({ steps }: Definition, { fromStepId, toStepId }: Edge) {

@@ -2,6 +2,7 @@ import { newId } from '../../../store/ids.ts'
 import { workflows } from '../../../store/schema/workflows.ts'
 import type { Base } from '../../base.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
+import type { ReportUnknown } from '../graph/parse-config.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { insertSteps } from './step-rows.ts'
 import { newEventTrigger, triggerStepConfig } from './trigger.ts'
@@ -15,6 +16,8 @@ export type NewWorkflow = {
   triggerOptions?: Record<string, unknown> | undefined
   description?: string | null | undefined
   allowReentry?: boolean | undefined
+  /** As in `Edit`. */
+  report?: ReportUnknown | undefined
 }
 
 const TRIGGER_POSITION = { x: 100, y: 100 }
@@ -28,7 +31,7 @@ export async function createWorkflow(
   const { allowReentry = false } = workflow
   const at = now()
   const id = newId()
-  const trigger = newEventTrigger(eventName, triggerOptions)
+  const trigger = newEventTrigger(eventName, triggerOptions, workflow.report)
   return store.write(async (tx) => {
     await tx.insert(workflows).values({
       ...{ id, projectId, name, description, ...trigger, allowsReentry: allowReentry },

@@ -7,6 +7,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import type { ReportUnknown } from '../graph/parse-config.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { CrowdedSteps, clearSteps } from './remove-steps.ts'
 import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
@@ -15,6 +16,8 @@ export type Edit = WorkflowKey &
   Viewer & {
     /** Whether the caller knows this version; without it, the last change wins. */
     isExpected?: ((version: number) => boolean) | undefined
+    /** Hears of names in configs that nothing reads, before anything is written. */
+    report?: ReportUnknown | undefined
   }
 
 export type EditDeps = Pick<Base, 'store' | 'now'>

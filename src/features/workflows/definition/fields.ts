@@ -20,7 +20,7 @@ const CONTACT_FIELDS: readonly TypedField[] = [
 ]
 
 /** What the events of an email have beside the data of their rows (contract 7.1). */
-const EMAIL_KEYS: readonly string[] = [
+export const EMAIL_KEYS: readonly string[] = [
   ...['subject', 'from', 'fromName', 'messageId', 'emailId', 'templateId', 'campaignId'],
   'sourceType',
 ]

@@ -1,12 +1,11 @@
 /** Parses the graph of a request: the configs and templates of its steps. */
-import { type FieldError, invalid } from '../../../errors.ts'
+import { type FieldError, invalid, type UnknownName } from '../../../errors.ts'
 import type { StepType } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import { MAX_CONFIG_ERRORS } from '../graph/config-fields.ts'
-import { readConfig } from '../graph/parse-config.ts'
-import type { WebhookConfig } from '../graph/step-config.ts'
+import { type ReportUnknown, readConfig } from '../graph/parse-config.ts'
+import { checkTemplates } from '../graph/step-templates.ts'
 import type { Edge } from '../graph/structure.ts'
-import { checkTemplates } from '../graph/webhook-config.ts'
 import { requireConfigRoom, requireSendEmail, type StepRow } from './step-rows.ts'
 
 export type GivenStep = {
@@ -28,17 +27,30 @@ export type GivenGraph = { steps: readonly GivenStep[]; transitions: readonly Gi
 export type ParsedStep = Omit<StepRow, 'position'> & Pick<GivenStep, 'position'>
 export type ParsedGraph = { steps: ParsedStep[]; transitions: readonly GivenTransition[] }
 
+/** @throws AppError VALIDATION_ERROR for an id that occurs twice */
+export function requireDistinct({ steps, transitions }: GivenGraph): void {
+  const errors = [...findRepeated(steps, 'steps'), ...findRepeated(transitions, 'transitions')]
+  if (errors.length > 0) throw invalid(errors.slice(0, MAX_CONFIG_ERRORS))
+}
+
+/** By the ids of the steps. */
+type StoredConfigs = ReadonlyMap<string, StepRow['config']>
+
 /** @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax */
 export async function parseGraph(
   deps: Pick<Base, 'outbound'>,
   { steps, transitions }: GivenGraph,
+  { stored, report }: { stored: StoredConfigs; report: ReportUnknown | undefined },
 ): Promise<ParsedGraph> {
   const errors = [...findRepeated(steps, 'steps'), ...findRepeated(transitions, 'transitions')]
+  const unknown: UnknownName[] = []
   const parsed = steps.map(({ templateId, ...step }, index): ParsedStep => {
-    const { config, templateId: inConfig = null } =
+    const read =
       errors.length < MAX_CONFIG_ERRORS
         ? readConfig({ ...step, path: `steps.${index}.config` }, errors)
-        : { config: {} }
+        : { config: {}, templateId: undefined, unknown: [] }
+    const { config, templateId: inConfig = null } = read
+    unknown.push(...read.unknown)
     return { ...step, config, templateId: templateId === undefined ? inConfig : templateId }
   })
   if (errors.length > 0) throw invalid(errors.slice(0, MAX_CONFIG_ERRORS))
@@ -46,10 +58,11 @@ export async function parseGraph(
     parsed.map(({ config }) => config),
     'steps',
   )
-  for (const [index, { type, config, templateId }] of parsed.entries()) {
+  report?.(unknown)
+  for (const [index, { id, type, config, templateId }] of parsed.entries()) {
     if (templateId !== null) requireSendEmail(type, `steps.${index}.templateId`)
-    if (type !== 'WEBHOOK') continue
-    await checkTemplates(deps, config as WebhookConfig, `steps.${index}.config`)
+    const place = { path: `steps.${index}.config`, before: stored.get(id) }
+    await checkTemplates(deps, { type, config }, place)
   }
   return { steps: parsed, transitions }
 }

@@ -1,6 +1,7 @@
 /**
  * Replaces the whole graph of a workflow in one transaction. Steps and transitions that are the same
- * keep their rows; those that are missing are removed; ids are the client's.
+ * keep their rows; those that are missing are removed; ids are the client's, or stand for short ones
+ * (`step-names.ts`).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, notFound } from '../../../errors.ts'
@@ -17,13 +18,17 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { templateNotFound } from '../../templates/view.ts'
 import { type Edge, requireStructure, slotKey } from '../graph/structure.ts'
+import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
 import { protectedSteps } from './graph-changes.ts'
-import { type GivenGraph, type ParsedGraph, parseGraph } from './parse-graph.ts'
+import { type GivenGraph, type ParsedGraph, parseGraph, requireDistinct } from './parse-graph.ts'
 import { removeSteps } from './remove-steps.ts'
+import { requireCampaigns } from './require-campaigns.ts'
+import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
+import { resolveNames, type StepIds } from './step-names.ts'
 import {
   configToStore,
   type EdgeRow,
@@ -46,9 +51,24 @@ const FIRST_POSITION = { x: 100, y: 100 }
  */
 export async function replaceGraph(
   deps: EditDeps & Pick<Base, 'outbound'>,
-  { graph, ...edit }: Edit & { graph: GivenGraph },
-): Promise<WorkflowDetail> {
-  const parsed = await parseGraph(deps, graph)
+  { graph: given, ...edit }: Edit & { graph: GivenGraph },
+): Promise<{ workflow: WorkflowDetail; ids: StepIds }> {
+  requireDistinct(given)
+  const { id: workflowId } = await loadWorkflow(deps.store.read, edit)
+  const { steps } = await loadDefinition(deps.store.read, workflowId)
+  const triggerId = steps.find(({ type }) => type === 'TRIGGER')?.id
+  const { graph, ids } = resolveNames(given, { workflowId, triggerId })
+  const old = new Map(steps.map(({ id, config }) => [id, config]))
+  const edited = graph.steps.map(({ id, type, config }, index) => {
+    return { type, config, before: old.get(id), path: `steps.${index}.config` }
+  })
+  requireSteps(edited, given.steps, graph.steps)
+  const parsed = await parseGraph(deps, graph, { stored: old, report: edit.report })
+  const workflow = await replace(deps, edit, parsed)
+  return { workflow, ids }
+}
+
+function replace(deps: EditDeps, edit: Edit, parsed: ParsedGraph): Promise<WorkflowDetail> {
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const before = await loadDefinition(tx, workflow.id)
     const known = await findKnown(tx, workflow, parsed)
@@ -130,6 +150,10 @@ async function complete(
     const config = restoreSecrets(step, { stored: row, path, seesSecrets })
     return { ...step, position, config: configToStore(workflow, { ...step, config }) }
   })
+  const edited = steps.map((step, index) => {
+    return { step, before: known.steps.get(step.id), path: `steps.${index}.config` }
+  })
+  await requireCampaigns(tx, workflow.projectId, edited)
   requireConfigRoom(
     steps.map(({ config }) => config),
     'steps',

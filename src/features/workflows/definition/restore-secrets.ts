@@ -1,7 +1,6 @@
 /** Puts the stored values of secret headers in the place of masks that a client sends back. */
 import { unmaskConfig } from '../graph/secret-headers.ts'
-import type { WebhookConfig } from '../graph/step-config.ts'
-import { requireFewMarkers } from '../graph/webhook-config.ts'
+import { requireFewMarkers } from '../graph/step-templates.ts'
 import type { StepRow } from './step-rows.ts'
 import type { Viewer } from './view.ts'
 
@@ -19,6 +18,6 @@ export function restoreSecrets(
 ): StepRow['config'] {
   if (type !== 'WEBHOOK') return config
   const restored = unmaskConfig({ config, stored: stored?.config, path, seesSecrets })
-  if (restored !== config) requireFewMarkers(restored as WebhookConfig, path)
+  if (restored !== config) requireFewMarkers({ type, config: restored }, path)
   return restored
 }

@@ -14,11 +14,13 @@ import { storedEventName } from '../../conditions/field.ts'
 import {
   type ConfigFields,
   isObject,
+  listUnread,
   readEventName,
   readFields,
   readUuid,
   typeName,
 } from '../graph/config-fields.ts'
+import type { ReportUnknown } from '../graph/parse-config.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
 import { MAX_SCHEDULE_LENGTH, MAX_TIMEZONE_LENGTH } from '../limits.ts'
 import { type FiringTimes, isSchedule, isTimezone, nextFiring } from '../schedule/next-firing.ts'
@@ -34,6 +36,7 @@ export type GivenTrigger = {
 
 const DEFAULT_TIMEZONE = 'UTC'
 const PATH = 'triggerConfig'
+const NO_FIELD = 'A trigger of this type has no such field'
 
 const MANUAL: Trigger = {
   triggerType: 'MANUAL',
@@ -46,10 +49,16 @@ const MANUAL: Trigger = {
  * The trigger of a new workflow. `options`: the other fields of `triggerConfig`.
  * @throws AppError VALIDATION_ERROR
  */
-export function newEventTrigger(eventName: string, options: Record<string, unknown> = {}): Trigger {
+export function newEventTrigger(
+  eventName: string,
+  options: Record<string, unknown> = {},
+  report?: ReportUnknown,
+): Trigger {
   const errors: FieldError[] = []
-  const trigger = eventTrigger(MANUAL, eventName, readFields(options, PATH, errors))
+  const fields = readFields(options, PATH, errors)
+  const trigger = eventTrigger(MANUAL, eventName, fields)
   if (errors.length > 0) throw invalid(errors)
+  report?.(listUnread(fields, NO_FIELD))
   return trigger
 }
 
@@ -73,7 +82,11 @@ export function startsAlike(one: Trigger, other: Trigger): boolean {
  * Returns the trigger after a change. Whether the segment exists is the caller's to check.
  * @throws AppError VALIDATION_ERROR
  */
-export function changeTrigger(current: Trigger, given: GivenTrigger, now: number): Trigger {
+export function changeTrigger(
+  current: Trigger,
+  given: GivenTrigger,
+  { now, report }: { now: number; report?: ReportUnknown | undefined },
+): Trigger {
   const { triggerType = current.triggerType, triggerConfig } = given
   const isSame = triggerType === current.triggerType && triggerConfig === undefined
   if (isSame) return current
@@ -87,6 +100,7 @@ export function changeTrigger(current: Trigger, given: GivenTrigger, now: number
     const eventName = readEventName(fields, { isRequired: true })
     const trigger = eventTrigger(current, eventName ?? '', fields)
     if (errors.length > 0) throw invalid(errors)
+    report?.(listUnread(fields, NO_FIELD))
     return trigger
   }
   const schedule = fields.text('schedule', { max: MAX_SCHEDULE_LENGTH, isRequired: true })
@@ -104,6 +118,7 @@ export function changeTrigger(current: Trigger, given: GivenTrigger, now: number
     fields.fail('schedule', 'custom', 'Would never fire')
     throw invalid(errors)
   }
+  report?.(listUnread(fields, NO_FIELD))
   const config = { schedule, timezone, segmentId }
   return { triggerType, triggerConfig: config, triggerEvent: null, segmentId }
 }

@@ -3,13 +3,14 @@ import { eq } from '../../../store/drizzle.ts'
 import { type WorkflowStep, workflowSteps } from '../../../store/schema/workflows.ts'
 import type { Base } from '../../base.ts'
 import { type ParsedConfig, parseConfig } from '../graph/parse-config.ts'
-import type { WebhookConfig } from '../graph/step-config.ts'
+import { checkTemplates } from '../graph/step-templates.ts'
 import { requireFittingEdges } from '../graph/structure.ts'
-import { checkTemplates } from '../graph/webhook-config.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { loadDefinition, requireStep } from './find.ts'
+import { requireCampaigns } from './require-campaigns.ts'
+import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import { configToStore, requireConfigRoom, requireTemplate } from './step-rows.ts'
 import { type StepView, viewStep } from './view.ts'
@@ -48,6 +49,8 @@ export async function updateStep(
     if (!isSameWork) {
       await refuseActive(tx, workflow, 'the config or template of a step')
       if (next.templateId !== step.templateId) await requireTemplate(tx, workflow.projectId, next)
+      const edited = { step: next, before: step, path: 'config' }
+      await requireCampaigns(tx, workflow.projectId, [edited])
       requireFittingEdges(next, definition.transitions)
       const steps = definition.steps.map((one) => (one.id === stepId ? next : one))
       requireConfigRoom(
@@ -69,14 +72,18 @@ export async function updateStep(
 /** Parses the config by the type of the step; undefined without one. */
 async function parseChanges(
   deps: EditDeps & Pick<Base, 'outbound'>,
-  { stepId, changes, ...key }: Edit & { stepId: string; changes: StepChanges },
+  { stepId, changes, report, ...key }: Edit & { stepId: string; changes: StepChanges },
 ): Promise<ParsedConfig | undefined> {
   const { read } = deps.store
   const workflow = await loadWorkflow(read, key)
-  const { type } = requireStep(await loadDefinition(read, workflow.id), stepId)
+  const definition = await loadDefinition(read, workflow.id)
+  const { type, config: before } = requireStep(definition, stepId)
   if (changes.config === undefined) return undefined
+  const edited = { type, config: changes.config, before, path: 'config' }
+  requireSteps([edited], definition.steps)
   const parsed = parseConfig({ type, config: changes.config })
-  if (type === 'WEBHOOK') await checkTemplates(deps, parsed.config as WebhookConfig, 'config')
+  report?.(parsed.unknown)
+  await checkTemplates(deps, { type, config: parsed.config }, { path: 'config', before })
   return parsed
 }
 

@@ -43,7 +43,8 @@ export async function updateWorkflow(
   deps: EditDeps & { workflowNotifier: WorkflowNotifier },
   { changes, ...edit }: Edit & { changes: WorkflowChanges },
 ): Promise<WorkflowDetail> {
-  const prepare = (before: Trigger) => prepareTrigger(before, changes, deps.now())
+  const prepare = (before: Trigger) =>
+    prepareTrigger(before, changes, { now: deps.now(), report: edit.report })
   const prepared = prepare(triggerOf(await loadWorkflow(deps.store.read, edit)))
   return editWorkflow(deps, edit, async (tx, current) => {
     const at = deps.now()
@@ -77,9 +78,13 @@ export async function updateWorkflow(
  * The trigger after the change and its next firing, which may take some ms to find: too long for a
  * transaction.
  */
-function prepareTrigger(before: Trigger, changes: GivenTrigger, at: number) {
-  const trigger = changeTrigger(before, changes, at)
-  return { before, trigger, firesAt: nextFiringOf(trigger, at) }
+function prepareTrigger(
+  before: Trigger,
+  changes: GivenTrigger,
+  context: { now: number; report: Edit['report'] },
+) {
+  const trigger = changeTrigger(before, changes, context)
+  return { before, trigger, firesAt: nextFiringOf(trigger, context.now) }
 }
 
 function triggerOf({ triggerType, triggerConfig, triggerEvent, segmentId }: Workflow): Trigger {
@@ -132,7 +137,8 @@ async function syncTriggerStep(
 
 /** @throws AppError BAD_REQUEST with the findings */
 async function requireSound(tx: Tx, workflow: Workflow): Promise<void> {
-  const findings = await findWorkflowFindings(tx, workflow)
+  // Suggestions take too long for a transaction.
+  const findings = await findWorkflowFindings(tx, workflow, { pairs: 0 })
   const errors = findings.filter(({ severity }) => severity === 'error')
   const [first] = errors
   if (first === undefined) return

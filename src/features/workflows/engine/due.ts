@@ -1,4 +1,6 @@
 /** The executions of a workflow that are due, with their contacts and the rows of their steps. */
+
+import { parseJsonText } from '../../../json-text.ts'
 import { indexedBy, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
@@ -184,5 +186,5 @@ function toOpenStep(row: Row, id: string): OpenStep {
 }
 
 function parse<T>(text: string | null): T | null {
-  return text === null ? null : (JSON.parse(text) as T)
+  return text === null ? null : (parseJsonText(text) as T)
 }

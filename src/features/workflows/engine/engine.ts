@@ -9,10 +9,12 @@ import type { WorkflowLane, WorkflowNotice } from '../notifier.ts'
 import { listDueLanes } from './due.ts'
 import { createGraphs } from './graphs.ts'
 import { createWorkflowLanes, type WorkflowLanes } from './lanes.ts'
+import { createStepValues } from './step-values.ts'
 import type { StepDeps } from './steps/steps.ts'
-import { type TurnDeps, takeTurn } from './turn.ts'
+import { type TurnDeps, type TurnResult, takeTurn } from './turn.ts'
 
-export type EngineDeps = StepDeps & Pick<Base, 'disk'>
+export type EngineDeps = Omit<StepDeps, 'values'> &
+  Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
 
 /** Their commits share one sync of the disk. */
 const MAX_TURNS = 4
@@ -25,7 +27,8 @@ const RETRY_MS = 1_000
 /** The clock may have jumped meanwhile. */
 const MAX_WAIT_MS = 10_000
 
-type RunningTurn = { ended: Promise<void>; dueAt: number | undefined }
+/** `isRendering`: the turn is over, and the next one waits for values: it is none of those at the same time. */
+type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
 
 type EngineState = {
   deps: TurnDeps & Pick<Base, 'disk'>
@@ -39,7 +42,7 @@ type EngineState = {
 
 export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
   const state: EngineState = {
-    deps: { ...deps, graphs: createGraphs() },
+    deps: { ...deps, graphs: createGraphs(), values: createStepValues(deps) },
     lanes: createWorkflowLanes(),
     running: new Map(),
     sizes: new Map(),
@@ -85,47 +88,67 @@ function add({ lanes, running }: EngineState, lane: WorkflowLane, dueAt: number)
 
 /** Begins turns while there is room, and sets the timer for the next one. */
 function advance(state: EngineState): void {
-  const { deps, lanes, running } = state
+  const { deps, lanes } = state
   clearTimeout(state.timer)
   if (state.isStopping) return
-  while (running.size < MAX_TURNS) {
+  while (countTurns(state) < MAX_TURNS) {
     const lane = lanes.take(deps.now())
     if (lane === undefined) break
     begin(state, lane)
   }
-  if (running.size >= MAX_TURNS) return
+  if (countTurns(state) >= MAX_TURNS) return
   const nextAt = lanes.nextDueAt()
   const waitMs = nextAt === undefined ? MAX_WAIT_MS : nextAt - deps.now()
   const boundedMs = Math.max(1, Math.min(waitMs, MAX_WAIT_MS))
   state.timer = setTimeout(() => advance(state), boundedMs)
 }
 
+function countTurns({ running }: EngineState): number {
+  return running.values().reduce((count, { isRendering }) => count + (isRendering ? 0 : 1), 0)
+}
+
 function begin(state: EngineState, lane: WorkflowLane): void {
-  const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined }
+  const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined, isRendering: false }
   state.running.set(lane.workflowId, turn)
-  turn.ended = run(state, lane).then((nextDueAt) => {
-    state.running.delete(lane.workflowId)
-    const dueAt = [nextDueAt, turn.dueAt].filter((at) => at !== undefined)
-    if (dueAt.length > 0) state.lanes.addDueAt(lane, Math.min(...dueAt))
-    else state.sizes.delete(lane.workflowId)
+  turn.ended = run(state, lane).then(({ nextDueAt, rendering }) => {
+    if (rendering === undefined) return end(state, lane, nextDueAt)
+    turn.isRendering = true
+    // Nobody waits for it when the engine stops: what is not rendered is asked for again.
+    void rendering.then((isDone) => end(state, lane, isDone ? nextDueAt : retryAt(state)))
     advance(state)
   })
 }
 
-/** Returns when the workflow wants its next turn. */
-async function run(state: EngineState, lane: WorkflowLane): Promise<number | undefined> {
+function end(state: EngineState, lane: WorkflowLane, nextDueAt: number | undefined): void {
+  const turn = state.running.get(lane.workflowId)
+  state.running.delete(lane.workflowId)
+  const dueAt = [nextDueAt, turn?.dueAt].filter((at) => at !== undefined)
+  if (dueAt.length > 0) state.lanes.addDueAt(lane, Math.min(...dueAt))
+  else state.sizes.delete(lane.workflowId)
+  advance(state)
+}
+
+function retryAt({ deps }: EngineState): number {
+  return deps.now() + RETRY_MS
+}
+
+/** Returns when the workflow wants its next turn, and what that waits for. */
+async function run(
+  state: EngineState,
+  lane: WorkflowLane,
+): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
   const { deps, sizes } = state
   // What was accepted may end; what an email needs is missing when the disk is full.
-  if (deps.disk.isLow()) return deps.now() + RETRY_MS
+  if (deps.disk.isLow()) return { nextDueAt: retryAt(state) }
   const size = sizes.get(lane.workflowId) ?? FIRST_SIZE
   try {
-    const { walked, tookMs, nextDueAt } = await takeTurn(deps, lane, size)
+    const { walked, tookMs, ...next } = await takeTurn(deps, lane, size)
     sizes.set(lane.workflowId, nextSize(size, walked, tookMs))
-    return nextDueAt
+    return next
   } catch (error) {
     const facts = { workflowId: lane.workflowId, error: describeError(error) }
     deps.log.error(facts, 'executions could not go on; they are tried again')
-    return deps.now() + RETRY_MS
+    return { nextDueAt: retryAt(state) }
   }
 }
 

@@ -17,9 +17,11 @@ import { type ChainLine, createChainLine } from '../chains/line.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { startedEvent } from '../executions/start.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
+import type { Graph } from '../graph/graph.ts'
 import type { WorkflowLane } from '../notifier.ts'
 import { findEarliestDue, listDue, passOverHeld } from './due.ts'
 import { type FoundWorkflow, findWorkflow, type Graphs } from './graphs.ts'
+import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
 import { createTurnChanges, type TurnChanges } from './turn-changes.ts'
 import {
@@ -34,8 +36,19 @@ import {
 
 export type TurnDeps = StepDeps & Pick<Base, 'counters'> & { graphs: Graphs }
 
-/** `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due. */
-export type TurnResult = { walked: number; tookMs: number; nextDueAt: number | undefined }
+/**
+ * `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due.
+ * `rendering`: the next turn waits for it; false if some values could not be rendered now.
+ */
+export type TurnResult = {
+  walked: number
+  tookMs: number
+  nextDueAt: number | undefined
+  rendering?: Promise<boolean>
+}
+
+/** `isCrowded`: there is no room for what its steps may ask for, so it has walked nothing. */
+type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
 
 /** Then the rest of the executions waits for another turn. */
 const MAX_TURN_MS = 25
@@ -45,7 +58,9 @@ const LIGHT_EXECUTIONS = 4
 /** Held executions that a turn passes over: they take a few ms. */
 const MAX_PASSED = 500
 
-const NOTHING: TurnResult = { walked: 0, tookMs: 0, nextDueAt: undefined }
+const asking = new WeakMap<Graph, boolean>()
+
+const NOTHING: Written = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: [] }
 
 /** @throws AppError DATABASE_ERROR */
 export async function takeTurn(
@@ -54,7 +69,7 @@ export async function takeTurn(
   limit: number,
 ): Promise<TurnResult> {
   try {
-    return await write(deps, lane, { limit, fail: null })
+    return begin(deps, lane, await write(deps, lane, { limit, fail: null }))
   } catch (error) {
     if (!(error instanceof StepFault)) throw error
     if (limit > 1) return { ...(await takeTurn(deps, lane, 1)), tookMs: MAX_TURN_MS }
@@ -64,8 +79,19 @@ export async function takeTurn(
       error: describeError(error.cause),
     }
     deps.log.error(facts, error.message)
-    return write(deps, lane, { limit, fail: error.place })
+    return begin(deps, lane, await write(deps, lane, { limit, fail: error.place }))
   }
+}
+
+/** Begins to render what the turn has asked for. */
+function begin(
+  { values }: TurnDeps,
+  lane: WorkflowLane,
+  { asked, isCrowded, ...turn }: Written,
+): TurnResult {
+  const rendering = values.render(lane, asked)
+  if (isCrowded) return { ...turn, rendering: values.whenRoom(lane).then(() => true) }
+  return asked.length === 0 ? turn : { ...turn, rendering }
 }
 
 /** `fail`: a step that fails instead of being made. */
@@ -73,7 +99,7 @@ function write(
   deps: TurnDeps,
   lane: WorkflowLane,
   { limit, fail }: { limit: number; fail: StepPlace | null },
-): Promise<TurnResult> {
+): Promise<Written> {
   const heavyFor = limit > LIGHT_EXECUTIONS ? lane.projectId : undefined
   return deps.store.write((tx) => walkDue(deps, tx, { lane, limit, fail }), { heavyFor })
 }
@@ -82,7 +108,7 @@ async function walkDue(
   deps: TurnDeps,
   tx: Tx,
   { lane, limit, fail }: { lane: WorkflowLane; limit: number; fail: StepPlace | null },
-): Promise<TurnResult> {
+): Promise<Written> {
   const begunAt = performance.now()
   const at = deps.now()
   const workflow = await tx.find(findWorkflow, { id: lane.workflowId })
@@ -90,16 +116,20 @@ async function walkDue(
   if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
   const after = (await findFence(tx, project.id))?.executionNumber ?? 0
   await passOverHeld(tx, lane, { now: at, limit: MAX_PASSED, after })
-  const due = await listDue(tx, lane, { now: at, limit, after })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
+  const allowed = asksForValues(graph) ? deps.values.allowance(lane) : limit
+  const due = await listDue(tx, lane, { now: at, limit: Math.min(limit, allowed), after })
   const changes = createTurnChanges(workflow.id)
-  const made = createSteps(deps, tx, { workflow, project, at })
+  const asked: AskedValues[] = []
+  const ask = (values: AskedValues) => void asked.push(values)
+  const made = createSteps(deps, tx, { workflow, project, at, ask })
   const steps = fail === null ? made : failingAt(fail, made)
   const input = { workflow, graph, steps, changes, at }
   const line = createChainLine(tx, { projectId: project.id, at })
   let walked = 0
   for (const execution of due) {
     if (walked > 0 && performance.now() - begunAt > MAX_TURN_MS) break
+    if (asked.length >= MAX_ASKED) break
     walked += 1
     const { number } = execution
     const cancelReason = reasonToCancel(execution, { workflow, project })
@@ -115,7 +145,20 @@ async function walkDue(
     for (const status of ended) deps.counters.add('pillarbox_executions_ended_total', { status })
   })
   const nextDueAt = await findEarliestDue(tx, { workflowId: workflow.id, after })
-  return { walked, tookMs: performance.now() - begunAt, nextDueAt }
+  const isCrowded = allowed === 0
+  return { walked, tookMs: performance.now() - begunAt, nextDueAt, asked, isCrowded }
+}
+
+/** Whether a step of the graph has values to render. A graph may have megabytes, so it is searched once. */
+function asksForValues(graph: Graph): boolean {
+  let asks = asking.get(graph)
+  if (asks === undefined) {
+    asks = graph.steps
+      .values()
+      .some(({ type, config }) => type === 'UPDATE_CONTACT' && hasTemplates(config.updates ?? {}))
+    asking.set(graph, asks)
+  }
+  return asks
 }
 
 /** Undefined for an execution that goes on. */

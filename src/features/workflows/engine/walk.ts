@@ -9,6 +9,7 @@
  *   skipped  the step is SKIPPED with a reason, and the execution goes on as after `done`
  *   waits    the step is WAITING, and so is the execution
  *   exits    the step is COMPLETED, the execution EXITED
+ *   later    the step is not begun: what it needs is made outside the transaction, and a later turn begins it
  *
  * All of it happens in the transaction of the turn.
  */
@@ -71,6 +72,7 @@ export type StepOutcome = {
   | { kind: 'skipped'; reason: string }
   | { kind: 'waits'; dueAt: number | null; scheduledFor?: number; executeAfter?: number | null }
   | { kind: 'exits'; reason: string }
+  | { kind: 'later' }
 )
 
 /** A step as its function gets it. `contact` changes with the steps before. */
@@ -185,6 +187,7 @@ async function makeStep(
   const begun = open?.status === 'PENDING' ? null : open
   const outcome = await run(steps, call, begun)
   const { kind } = outcome
+  if (kind === 'later') return { status: 'RUNNING', stepId: step.id, dueAt: NOW }
   if (outcome.context !== undefined) walker.context = mergeContext(walker.context, outcome.context)
   changes.addStep({
     executionNumber: walker.number,

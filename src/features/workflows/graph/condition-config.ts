@@ -5,14 +5,16 @@
  *   contact.email, contact.subscribed
  *   data.<path>, contact.data.<path>   the data of the contact
  *   event.<path>, workflow.<path>      the context of the execution
- *   email.<activity>                   what happened to the mail of the step `stepId`; without it, to
- *                                      any mail of the contact
+ *   email.<activity>                   what happened to the mail of the step `stepId`, or of the campaign
+ *                                      `campaignId`; without them, to any mail of the contact
  *
- * Any other field is stored too: a question for it has no answer, and `validate` says so.
+ * Any other field is refused. Those that were stored before have no answer, and `validate` says so.
  */
 
-import { storedEventName } from '../../conditions/field.ts'
+import { explainUnknown, isMailActivity, storedEventName } from '../../conditions/field.ts'
+import { shortenForError, suggest } from '../../conditions/field-errors.ts'
 import { MAX_VALUES } from '../../conditions/filter.ts'
+import { faultInServiceName } from '../../conditions/service-name.ts'
 import { MAIL_EVENTS } from '../../events/mail-events.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
 import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
@@ -30,6 +32,9 @@ export const DEFAULT_BRANCH = 'default'
 
 /** By the names under which events are stored. */
 const EMAIL_EVENTS: readonly string[] = [...MAIL_EVENTS, 'email.received']
+const COLUMNS: readonly string[] = ['email', 'subscribed']
+const FIELDS: readonly string[] = COLUMNS.map((column) => `contact.${column}`)
+const FORMS = [...FIELDS, 'data.<path>', 'event.<path>', 'workflow.<path>', 'email.<activity>']
 const PATH_PREFIXES: readonly string[] = ['data.', 'contact.data.', 'event.', 'workflow.']
 const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
 const NUMERIC_OPERATORS = [
@@ -46,11 +51,22 @@ export function readCondition(fields: ConfigFields): ConditionConfig {
   if (fields.get('stepId') !== undefined && !field.startsWith('email.')) {
     fields.fail('stepId', 'custom', 'Only a field email.<activity> takes a step')
   }
-  const shared = { field, ...(stepId === undefined ? {} : { stepId }) }
-  if (mode === 'multi') {
-    return { mode, ...shared, branches: readBranches(fields) } satisfies MultiCondition
+  const campaignId = readUuid(fields, 'campaignId')
+  if (fields.get('campaignId') !== undefined && !isMailActivity(storedEventName(field))) {
+    fields.fail('campaignId', 'custom', 'Only email.sent to email.complained take a campaign')
   }
-  const comparison = readComparison(fields)
+  if (stepId !== undefined && campaignId !== undefined) {
+    fields.fail('campaignId', 'custom', 'Either a step or a campaign')
+  }
+  const shared = {
+    field,
+    ...(stepId === undefined ? {} : { stepId }),
+    ...(campaignId === undefined ? {} : { campaignId }),
+  }
+  if (mode === 'multi') {
+    return { mode, ...shared, branches: readBranches(fields, field) } satisfies MultiCondition
+  }
+  const comparison = readComparison(fields, field)
   return { ...(mode && { mode }), ...shared, ...comparison } satisfies BinaryCondition
 }
 
@@ -62,7 +78,7 @@ export function branchesOf(config: ConditionConfig): string[] {
 
 /** Whether the field can have a value. */
 export function isKnownField(field: string): boolean {
-  if (field === 'contact.email' || field === 'contact.subscribed') return true
+  if (FIELDS.includes(field)) return true
   if (field.startsWith('email.')) return EMAIL_EVENTS.includes(storedEventName(field))
   return PATH_PREFIXES.some((prefix) => field.startsWith(prefix) && field.length > prefix.length)
 }
@@ -75,29 +91,57 @@ export function isNumericOperator(
 
 /** The field; '' if it is wrong. */
 function readField(fields: ConfigFields): string {
-  const field = fields.text('field', { max: MAX_FIELD_LENGTH, isRequired: true }) ?? ''
-  if (!field.split('.').some((name) => PROTOTYPE_NAMES.includes(name))) return field
-  fields.fail('field', 'custom', `A path may not contain ${PROTOTYPE_NAMES.join(', ')}`)
+  const field = fields.text('field', { max: MAX_FIELD_LENGTH, isRequired: true })
+  if (field === undefined) return ''
+  const fault = faultOfField(field)
+  if (fault === undefined) return field
+  fields.fail('field', 'custom', fault)
   return ''
+}
+
+function faultOfField(field: string): string | undefined {
+  if (field.split('.').some((name) => PROTOTYPE_NAMES.includes(name))) {
+    return `A path may not contain ${PROTOTYPE_NAMES.join(', ')}`
+  }
+  if (isKnownField(field)) return undefined
+  if (field.startsWith('email.')) return faultInServiceName(field)
+  if (COLUMNS.includes(field)) return `Expected contact.${field}`
+  const shown = shortenForError(field)
+  const rest = shown.startsWith('contact.') ? shown.slice('contact.'.length) : shown
+  const close = suggest(rest, COLUMNS).replace('"', '"contact.')
+  if (close !== '') return `Unknown field; expected one of ${FORMS.join(', ')}.${close}`
+  const prefixes = PATH_PREFIXES.map((prefix) => prefix.slice(0, -1))
+  return explainUnknown(rest, { forms: FORMS, columns: FIELDS, prefixes, isData: true })
 }
 
 type Comparison = { operator: ConditionOperator; value?: unknown }
 
-function readComparison(fields: ConfigFields): Comparison {
+function readComparison(fields: ConfigFields, field: string): Comparison {
   const operator = fields.choice('operator', CONDITION_OPERATORS, { isRequired: true })
+  // Editors keep the value of a condition that asks for none.
+  fields.get('value')
   if (operator === undefined) return { operator: 'exists' }
   if (operator === 'exists' || operator === 'notExists') return { operator }
   if (!Object.hasOwn(fields.values, 'value')) {
     fields.fail('value', 'invalid_type', 'Required')
     return { operator }
   }
-  const { value } = fields.values
-  if (operator === 'in' || operator === 'notIn') return { operator, value: readValues(fields) }
+  const isClaim = field === 'contact.subscribed' || field.startsWith('email.')
+  if (operator === 'in' || operator === 'notIn') {
+    const values = readValues(fields)
+    return { operator, value: isClaim ? values.map(toBoolean) : values }
+  }
+  const value = isClaim ? toBoolean(fields.values.value) : fields.values.value
   if (value === null || isScalar(value)) return { operator, value }
   const received = typeName(value)
   const message = `Expected string, number, boolean or null, received ${received}`
   fields.fail('value', 'invalid_type', message)
   return { operator }
+}
+
+/** Forms of web pages send "true" and "false" for a field that is true or false. */
+function toBoolean(value: unknown): unknown {
+  return value === 'true' || value === 'false' ? value === 'true' : value
 }
 
 function readValues(fields: ConfigFields): unknown[] {
@@ -122,7 +166,7 @@ function isScalar(value: unknown): boolean {
   return isNumber || typeof value === 'string' || typeof value === 'boolean'
 }
 
-function readBranches(fields: ConfigFields): ConditionBranch[] {
+function readBranches(fields: ConfigFields, field: string): ConditionBranch[] {
   const branches = fields.get('branches')
   if (!Array.isArray(branches)) {
     const received = branches === undefined ? 'Required' : 'Expected array'
@@ -140,11 +184,19 @@ function readBranches(fields: ConfigFields): ConditionBranch[] {
       fields.fail(`branches.${index}`, 'invalid_type', 'Expected object')
       return []
     }
-    return [readBranch(readFields(branch, fields.at(`branches.${index}`), fields.errors), taken)]
+    return [
+      readBranch(
+        readFields(branch, fields.at(`branches.${index}`), fields.errors, fields.readers),
+        { field, taken },
+      ),
+    ]
   })
 }
 
-function readBranch(fields: ConfigFields, taken: Set<string>): ConditionBranch {
+function readBranch(
+  fields: ConfigFields,
+  { field, taken }: { field: string; taken: Set<string> },
+): ConditionBranch {
   const rule = { max: MAX_BRANCH_TEXT_LENGTH, isRequired: true }
   const id = fields.text('id', rule) ?? ''
   const name = fields.text('name', rule) ?? ''
@@ -154,5 +206,5 @@ function readBranch(fields: ConfigFields, taken: Set<string>): ConditionBranch {
     fields.fail('id', 'custom', 'Another branch has this id')
   }
   taken.add(id)
-  return { id, name, ...readComparison(fields) }
+  return { id, name, ...readComparison(fields, field) }
 }

@@ -1,9 +1,15 @@
 /** Reads the fields of a config by own property, and collects a field error for each that is wrong. */
-import { type FieldError, tooLongText, wrongOrMissingText } from '../../../errors.ts'
+import {
+  type FieldError,
+  tooLongText,
+  type UnknownName,
+  wrongOrMissingText,
+} from '../../../errors.ts'
+import { faultInServiceName } from '../../conditions/service-name.ts'
 import { faultInEventName } from '../../events/event-name.ts'
 import { MAX_EVENT_NAME_LENGTH } from '../../limits.ts'
 
-/** `errors` may be shared by the readers of several objects. */
+/** `errors` and `readers` may be shared by the readers of several objects. */
 export type ConfigFields = {
   /** The value; undefined if absent or null. */
   get(name: string): unknown
@@ -16,11 +22,15 @@ export type ConfigFields = {
     choices: readonly Choice[],
     rule?: { isRequired?: boolean },
   ): Choice | undefined
-  /** The fields of an object; undefined if absent or of another type. */
-  object(name: string, rule?: { isRequired?: boolean }): ConfigFields | undefined
+  /** The fields of an object; undefined if absent or of another type. `isMap`: any name is right. */
+  object(name: string, rule?: { isRequired?: boolean; isMap?: boolean }): ConfigFields | undefined
   /** The path of a field. */
   at(name: string): string
   readonly errors: FieldError[]
+  /** The readers of all objects, without maps. */
+  readonly readers: ConfigFields[]
+  /** The names that were asked for. */
+  readonly asked: ReadonlySet<string>
   readonly values: Readonly<Record<string, unknown>>
 }
 
@@ -36,9 +46,13 @@ export function readFields(
   values: Readonly<Record<string, unknown>>,
   path: string,
   errors: FieldError[],
+  readers: ConfigFields[] = [],
 ): ConfigFields {
-  const get = (name: string) =>
-    Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined
+  const asked = new Set<string>()
+  const get = (name: string) => {
+    asked.add(name)
+    return Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined
+  }
   const at = (name: string) => (name === '' ? path : `${path}.${name}`)
   const fail = (name: string, code: string, message: string) => {
     if (errors.length < MAX_CONFIG_ERRORS) errors.push({ field: at(name), message, code })
@@ -58,11 +72,13 @@ export function readFields(
     fail(name, 'invalid_type', wrongOrMissingText(expected, typeName(value)))
     return undefined
   }
-  return {
+  const fields: ConfigFields = {
     get,
     fail,
     at,
     errors,
+    readers,
+    asked,
     values,
     text(name, { max, min = 1, isRequired }) {
       const text = typed(name, 'string', { is: isText, isRequired })
@@ -93,11 +109,24 @@ export function readFields(
       }
       return found
     },
-    object(name, { isRequired } = {}) {
+    object(name, { isRequired, isMap = false } = {}) {
       const value = typed(name, 'object', { is: isObject, isRequired })
-      return value === undefined ? undefined : readFields(value, at(name), errors)
+      return value === undefined
+        ? undefined
+        : readFields(value, at(name), errors, isMap ? [] : readers)
     },
   }
+  readers.push(fields)
+  return fields
+}
+
+/** The names that nobody asked for. A null counts as absent. */
+export function listUnread({ readers }: ConfigFields, text: string): UnknownName[] {
+  return readers.flatMap(({ values, asked, at }) =>
+    Object.keys(values)
+      .filter((name) => !asked.has(name) && values[name] !== null)
+      .map((name) => ({ path: at('').split('.'), name, known: [...asked], text })),
+  )
 }
 
 /** A UUID in lower case; undefined if absent or none. */
@@ -115,7 +144,8 @@ export function readEventName(
   { isRequired = false }: { isRequired?: boolean } = {},
 ): string | undefined {
   const name = fields.text('eventName', { max: MAX_EVENT_NAME_LENGTH, isRequired })
-  const fault = name === undefined ? undefined : faultInEventName(name)
+  const fault =
+    name === undefined ? undefined : (faultInEventName(name) ?? faultInServiceName(name))
   if (fault === undefined) return name
   fields.fail('eventName', 'invalid_string', fault)
   return undefined

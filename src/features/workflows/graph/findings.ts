@@ -7,8 +7,9 @@ import type { Cycle } from '../chains/cycles.ts'
 import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import {
   type CheckedWorkflow,
-  findInStep,
+  findInSteps,
   isNobodysEvent,
+  segmentUnknown,
   withoutContact,
 } from './step-findings.ts'
 import { reachableFrom } from './structure.ts'
@@ -23,9 +24,7 @@ export function findFindings(checked: CheckedWorkflow): WorkflowFinding[] {
   const findings = [
     ...findInTrigger(checked),
     ...findUnreachable(checked),
-    ...checked.steps.flatMap((step) =>
-      findInStep(checked, step).map((finding) => ({ ...finding, stepId: step.id })),
-    ),
+    ...findInSteps(checked),
     ...findFeedback(checked),
     ...checked.cycles.filter((cycle) => cycle.length > 1).map(feedsEachOther),
   ]
@@ -33,7 +32,12 @@ export function findFindings(checked: CheckedWorkflow): WorkflowFinding[] {
   return findings.toSorted((one, other) => rank(one) - rank(other))
 }
 
-function findInTrigger({ workflow, hasSegment, steps }: CheckedWorkflow): WorkflowFinding[] {
+function findInTrigger({
+  workflow,
+  hasSegment,
+  silentEvents,
+  steps,
+}: CheckedWorkflow): WorkflowFinding[] {
   const findings: WorkflowFinding[] = []
   if (workflow.triggerType === 'SCHEDULE' && !hasSegment) {
     findings.push({
@@ -46,6 +50,8 @@ function findInTrigger({ workflow, hasSegment, steps }: CheckedWorkflow): Workfl
   if (isNobodysEvent(workflow.triggerEvent ?? '')) {
     findings.push(withoutContact(`The event ${workflow.triggerEvent}`, 'starts nothing'))
   }
+  const silent = silentEvents.get(workflow.triggerEvent ?? '')
+  if (silent !== undefined) findings.push(segmentUnknown(silent, 'nothing starts the workflow'))
   if (steps.length === 1) {
     findings.push({
       code: 'no_steps',
@@ -57,10 +63,18 @@ function findInTrigger({ workflow, hasSegment, steps }: CheckedWorkflow): Workfl
   return findings
 }
 
-function findUnreachable({ steps, edges }: CheckedWorkflow): WorkflowFinding[] {
+/** The steps to which a way leads from the TRIGGER. */
+export function reachedSteps({
+  steps,
+  edges,
+}: Pick<CheckedWorkflow, 'steps' | 'edges'>): Set<string> {
   const triggers = steps.filter(({ type }) => type === 'TRIGGER').map(({ id }) => id)
-  const reached = reachableFrom(triggers, edges)
-  return steps
+  return reachableFrom(triggers, edges)
+}
+
+function findUnreachable(checked: CheckedWorkflow): WorkflowFinding[] {
+  const reached = reachedSteps(checked)
+  return checked.steps
     .filter(({ id }) => !reached.has(id))
     .map(({ id, name }) => ({
       code: 'unreachable_step',

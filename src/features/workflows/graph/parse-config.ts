@@ -1,10 +1,11 @@
 /**
- * Makes the configs of steps (`step-config.ts`) from requests. Unknown fields are dropped; a null counts
- * as absent, except as the value of a condition.
+ * Makes the configs of steps (`step-config.ts`) from requests. Unknown fields are dropped and reported; a null
+ * counts as absent, except as the value of a condition.
  */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../clock.ts'
-import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
+import { type FieldError, invalid, type UnknownName, wrongOrMissingText } from '../../../errors.ts'
+import { isDeeperThan } from '../../../json-text.ts'
 import { parseShownAddress } from '../../../mail/address/named-mailbox.ts'
 import type { StepType } from '../../../store/schema/words.ts'
 import {
@@ -18,6 +19,7 @@ import { readCondition } from './condition-config.ts'
 import {
   type ConfigFields,
   isObject,
+  listUnread,
   readEventName,
   readFields,
   readUuid,
@@ -42,8 +44,18 @@ export type GivenConfig = {
   path: string
 }
 
-/** `templateId`: from the config of a SEND_EMAIL, where older clients have it. */
-export type ParsedConfig = { config: StepConfigs[StepType]; templateId: string | undefined }
+/**
+ * `templateId`: from the config of a SEND_EMAIL, where older clients have it. `unknown`: names that the step
+ * does not read.
+ */
+export type ParsedConfig = {
+  config: StepConfigs[StepType]
+  templateId: string | undefined
+  unknown: readonly UnknownName[]
+}
+
+/** Hears of names that nothing reads; may refuse them. @throws AppError VALIDATION_ERROR */
+export type ReportUnknown = (names: readonly UnknownName[]) => void
 
 const UNIT_MS: Record<DelayUnit, number> = { minutes: MINUTE_MS, hours: HOUR_MS, days: DAY_MS }
 
@@ -85,7 +97,13 @@ export function readConfig(
   const parsed = READERS[type](fields)
   const templateId = type === 'SEND_EMAIL' ? readUuid(fields, 'templateId') : undefined
   if (fault === undefined) errors.push(...own)
-  return { config: parsed, templateId }
+  const unknown = fault === undefined ? listUnread(fields, NO_FIELD_OF[type] ?? NO_FIELD) : []
+  return { config: parsed, templateId, unknown }
+}
+
+const NO_FIELD = 'A step of this type has no such field'
+const NO_FIELD_OF: Partial<Record<StepType, string>> = {
+  CONDITION: 'A CONDITION of this mode has no such field',
 }
 
 /** The bytes of a config as it is stored. */
@@ -94,19 +112,11 @@ export function configBytes(config: unknown): number {
 }
 
 function faultOfSize(config: Record<string, unknown>, field: string): FieldError | undefined {
-  if (depthOf(config) > MAX_CONFIG_DEPTH) {
+  if (isDeeperThan(config, MAX_CONFIG_DEPTH)) {
     return { field, code: 'too_big', message: `Nested more than ${MAX_CONFIG_DEPTH} levels deep` }
   }
   if (configBytes(config) <= MAX_CONFIG_BYTES) return undefined
   return { field, code: 'too_big', message: `Larger than ${MAX_CONFIG_BYTES} bytes of JSON` }
-}
-
-/** Stops one level beyond the limit. */
-function depthOf(value: unknown, above = 0): number {
-  if (typeof value !== 'object' || value === null || above > MAX_CONFIG_DEPTH) return above
-  let deepest = above + 1
-  for (const item of Object.values(value)) deepest = Math.max(deepest, depthOf(item, above + 1))
-  return deepest
 }
 
 function readTrigger(fields: ConfigFields): TriggerConfig {

@@ -54,6 +54,8 @@ export type BinaryCondition = {
   value?: unknown
   /** As for `WaitConfig`, if the field is `email.*`. */
   stepId?: string
+  /** In place of `stepId`: only the email of this campaign counts. */
+  campaignId?: string
 }
 
 export type ConditionBranch = {
@@ -68,6 +70,7 @@ export type MultiCondition = {
   field: string
   branches: ConditionBranch[]
   stepId?: string
+  campaignId?: string
 }
 
 export type ConditionConfig = BinaryCondition | MultiCondition

@@ -3,10 +3,12 @@ import { displayDomain } from '../../../mail/address/address.ts'
 import type { Finding } from '../../../mail/compose/message-findings.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { RESERVED_KEYS } from '../../contacts/write/data.ts'
+import type { SilentEvent } from '../../segments/silent-events.ts'
 import type { Cycle } from '../chains/cycles.ts'
+import { whyNeverTrue } from './answers-of-field.ts'
 import { branchesOf, isKnownField, isNumericOperator } from './condition-config.ts'
 import type { Step, StepOf } from './step-config.ts'
-import { type Edge, reachableFrom } from './structure.ts'
+import type { Edge } from './structure.ts'
 
 /** The workflow with what it refers to, as far as that exists. */
 export type CheckedWorkflow = {
@@ -14,19 +16,50 @@ export type CheckedWorkflow = {
   steps: readonly Step[]
   edges: readonly Edge[]
   templates: ReadonlyMap<string, { fromDomain: string }>
+  campaigns: ReadonlySet<string>
   /** In A-labels. */
   verifiedDomains: ReadonlySet<string>
+  /** The names of events of segments that do not occur. */
+  silentEvents: ReadonlyMap<string, SilentEvent>
   /** Whether the segment of a SCHEDULE exists. */
   hasSegment: boolean
   /** The cycles of workflows that start each other, through this one. */
   cycles: readonly Cycle[]
 }
 
+/** With what is made once for all steps. */
+type Checked = CheckedWorkflow & {
+  leaving: ReadonlyMap<string, readonly Edge[]>
+  emails: Emails
+}
+
+/** A bit for each SEND_EMAIL, and for a step the bits of those on all ways to it. */
+type Emails = { bits: ReadonlyMap<string, bigint>; before: (id: string) => bigint }
+
 /** Events of the service without a contact. */
 const NOBODYS_EVENTS =
   /^(?:campaign\.(?:scheduled|sent|paused|resumed|cancelled)|webhook\.disabled)$/
 
-export function findInStep(checked: CheckedWorkflow, step: Step): Finding[] {
+/** Of the emails that may be meant. */
+const MAX_LISTED = 10
+
+/** In the order of the steps, of which `isAsked` may leave out some. */
+export function* findInSteps(
+  workflow: CheckedWorkflow,
+  isAsked: (step: Step) => boolean = () => true,
+): Generator<Finding & { stepId: string }> {
+  const checked = {
+    ...workflow,
+    leaving: Map.groupBy(workflow.edges, ({ fromStepId }) => fromStepId),
+    emails: emailsOf(workflow),
+  }
+  for (const step of workflow.steps) {
+    if (!isAsked(step)) continue
+    for (const finding of findInStep(checked, step)) yield { ...finding, stepId: step.id }
+  }
+}
+
+function findInStep(checked: Checked, step: Step): Finding[] {
   switch (step.type) {
     case 'SEND_EMAIL':
       return findInEmail(checked, step)
@@ -71,7 +104,7 @@ function findInEmail(
   ]
 }
 
-function findInCondition(checked: CheckedWorkflow, step: StepOf<'CONDITION'>): Finding[] {
+function findInCondition(checked: Checked, step: StepOf<'CONDITION'>): Finding[] {
   const { name, config } = step
   const findings = findInReference(checked, step, config.stepId)
   if (!isKnownField(config.field)) {
@@ -80,6 +113,14 @@ function findInCondition(checked: CheckedWorkflow, step: StepOf<'CONDITION'>): F
       severity: 'warning',
       message: `The step "${name}" asks for "${config.field}", which does not exist, so no answer fits.`,
       fix: 'Use contact.email, contact.subscribed, data.…, event.…, workflow.… or email.<activity>.',
+    })
+  }
+  if (config.campaignId !== undefined && !checked.campaigns.has(config.campaignId)) {
+    findings.push({
+      code: 'campaign_missing',
+      severity: 'warning',
+      message: `The campaign that the step "${name}" asks for does not exist.`,
+      fix: 'Name another campaign in campaignId, or remove it.',
     })
   }
   const comparisons = config.mode === 'multi' ? config.branches : [config]
@@ -91,11 +132,17 @@ function findInCondition(checked: CheckedWorkflow, step: StepOf<'CONDITION'>): F
       fix: 'Give a number, or use equals or contains.',
     })
   }
-  const taken = new Set(
-    checked.edges
-      .filter(({ fromStepId }) => fromStepId === step.id)
-      .map(({ condition }) => condition?.branch),
-  )
+  const misfit = comparisons.flatMap((test) => whyNeverTrue(config.field, test) ?? [])[0]
+  if (misfit !== undefined) {
+    findings.push({
+      code: 'value_of_other_type',
+      severity: 'warning',
+      message: `The step "${name}" asks for ${config.field}, which ${misfit.is}; the comparison is never true.`,
+      fix: misfit.fix,
+    })
+  }
+  const leaving = checked.leaving.get(step.id) ?? []
+  const taken = new Set(leaving.map(({ condition }) => condition?.branch))
   for (const branch of branchesOf(config).filter((each) => !taken.has(each))) {
     findings.push({
       code: 'branch_without_transition',
@@ -107,12 +154,14 @@ function findInCondition(checked: CheckedWorkflow, step: StepOf<'CONDITION'>): F
   return findings
 }
 
-function findInWait(checked: CheckedWorkflow, step: StepOf<'WAIT_FOR_EVENT'>): Finding[] {
+function findInWait(checked: Checked, step: StepOf<'WAIT_FOR_EVENT'>): Finding[] {
   const { name, config } = step
   const findings = findInReference(checked, step, config.stepId)
   if (isNobodysEvent(config.eventName)) {
     findings.push(withoutContact(`The event ${config.eventName}`, `never ends the wait "${name}"`))
   }
+  const silent = checked.silentEvents.get(config.eventName)
+  if (silent !== undefined) findings.push(segmentUnknown(silent, `the wait "${name}" never ends`))
   if (config.timeout === undefined) {
     findings.push({
       code: 'wait_without_timeout',
@@ -122,7 +171,7 @@ function findInWait(checked: CheckedWorkflow, step: StepOf<'WAIT_FOR_EVENT'>): F
     })
     return findings
   }
-  const leaving = checked.edges.filter(({ fromStepId }) => fromStepId === step.id)
+  const leaving = checked.leaving.get(step.id) ?? []
   const servesTimeout = leaving.some(({ waitOutcome }) => waitOutcome !== 'EVENT')
   if (!servesTimeout) {
     findings.push({
@@ -137,21 +186,43 @@ function findInWait(checked: CheckedWorkflow, step: StepOf<'WAIT_FOR_EVENT'>): F
 
 /** The email of a step exists only after that step. */
 function findInReference(
-  { steps, edges }: CheckedWorkflow,
+  { steps, emails: { bits, before } }: Checked,
   { id, name }: Step,
   stepId: string | undefined,
 ): Finding[] {
   if (stepId === undefined) return []
-  const isEmail = steps.some((step) => step.id === stepId && step.type === 'SEND_EMAIL')
-  if (isEmail && reachableFrom([stepId], edges).has(id)) return []
+  const all = before(id)
+  const leadsHere = (emailId: string) => ((bits.get(emailId) ?? 0n) & all) !== 0n
+  if (leadsHere(stepId)) return []
+  const meant = all === 0n ? [] : steps.filter((step) => leadsHere(step.id)).slice(0, MAX_LISTED)
+  const listed = meant.map((email) => `${email.id} ("${email.name}")`).join(', ')
   return [
     {
       code: 'unknown_email_step',
       severity: 'error',
       message: `The stepId of the step "${name}" names no SEND_EMAIL before it.`,
-      fix: 'Name a SEND_EMAIL that leads to the step, or remove stepId.',
+      fix: `Name a SEND_EMAIL that leads to the step${listed === '' ? '' : `, such as ${listed}`}, or remove stepId.`,
     },
   ]
+}
+
+/** Each transition is looked at once, however many steps name an email: there are no loops. */
+function emailsOf({ steps, edges }: CheckedWorkflow): Emails {
+  const emails = steps.filter(({ type }) => type === 'SEND_EMAIL')
+  const bits = new Map(emails.map(({ id }, index) => [id, 1n << BigInt(index)]))
+  const arriving = Map.groupBy(edges, ({ toStepId }) => toStepId)
+  const known = new Map<string, bigint>()
+  const before = (id: string): bigint => {
+    let all = known.get(id)
+    if (all !== undefined) return all
+    all = 0n
+    for (const { fromStepId } of arriving.get(id) ?? []) {
+      all |= before(fromStepId) | (bits.get(fromStepId) ?? 0n)
+    }
+    known.set(id, all)
+    return all
+  }
+  return { bits, before }
 }
 
 function findInUpdate({ name, config }: StepOf<'UPDATE_CONTACT'>): Finding[] {
@@ -178,6 +249,15 @@ export function withoutContact(what: string, effect: string): Finding {
     severity: 'warning',
     message: `${what} belongs to no contact, so it ${effect}.`,
     fix: 'Choose an event of contacts.',
+  }
+}
+
+export function segmentUnknown({ why, fix }: SilentEvent, effect: string): Finding {
+  return {
+    code: 'segment_unknown',
+    severity: 'warning',
+    message: `${why} So ${effect}.`,
+    fix,
   }
 }
 

@@ -33,7 +33,8 @@ export function requireStructure(steps: readonly GraphStep[], edges: readonly Ed
   }
   for (const edge of edges) requireEdge(byId, edge)
   for (const leaving of Map.groupBy(edges, ({ fromStepId }) => fromStepId).values()) {
-    requireFreeSlots(leaving)
+    const fault = faultOfSlots(leaving)
+    if (fault !== undefined) throw badEdge(fault.text, fault.edge)
   }
   if (hasLoop(steps, edges)) throw wouldLoop(undefined)
 }
@@ -41,11 +42,17 @@ export function requireStructure(steps: readonly GraphStep[], edges: readonly Ed
 /** Whether the graph may have one more transition. @throws AppError BAD_REQUEST */
 export function requireNewEdge(
   steps: ReadonlyMap<string, GraphStep>,
-  edges: readonly Edge[],
+  edges: readonly (Edge & { id?: string })[],
   edge: Edge,
 ): void {
   requireEdge(steps, edge)
-  requireFreeSlots([...edges.filter(({ fromStepId }) => fromStepId === edge.fromStepId), edge])
+  const leaving = edges.filter(({ fromStepId }) => fromStepId === edge.fromStepId)
+  const fault = faultOfSlots([...leaving, edge])
+  if (fault !== undefined) {
+    const same = leaving.find((each) => slotKey(each) === slotKey(edge))
+    const isThere = same?.toStepId === edge.toStepId
+    throw badEdge(fault.text, edge, { isThere, transitionId: (same ?? leaving[0])?.id })
+  }
   if (reachableFrom([edge.toStepId], edges).has(edge.fromStepId)) throw wouldLoop(edge)
 }
 
@@ -158,18 +165,18 @@ function listed(branches: readonly string[]): string {
 }
 
 /** `leaving`: all transitions of one step. */
-function requireFreeSlots(leaving: readonly Edge[]): void {
+function faultOfSlots(leaving: readonly Edge[]): { text: string; edge: Edge } | undefined {
   const taken = new Set<string>()
   for (const edge of leaving) {
     const key = slotKey(edge)
-    if (taken.has(key)) throw badEdge(`The step has ${describeSlot(edge)} already.`, edge)
+    if (taken.has(key)) return { text: `The step has ${describeSlot(edge)} already.`, edge }
     taken.add(key)
   }
-  if (leaving.length < 2) return
+  if (leaving.length < 2) return undefined
   const plain = leaving.find((edge) => slotKey(edge) === slotKey(PLAIN))
-  if (plain === undefined) return
+  if (plain === undefined) return undefined
   const text = 'A transition without an outcome serves both, so it is the only one of its step.'
-  throw badEdge(text, plain)
+  return { text, edge: plain }
 }
 
 function describeSlot({ condition, waitOutcome }: Slot): string {
@@ -181,9 +188,23 @@ function wouldLoop(edge: Edge | undefined): AppError {
   return badEdge('The transitions would form a loop.', edge)
 }
 
-function badEdge(text: string, edge: Edge | undefined): AppError {
+/** `taken`: what stands in the place of a new transition, and whether it leads to the same step. */
+function badEdge(
+  text: string,
+  edge: Edge | undefined,
+  taken?: { isThere: boolean; transitionId: string | undefined },
+): AppError {
   const { fromStepId, toStepId } = edge ?? {}
+  const { isThere, transitionId } = taken ?? {}
   return new AppError('BAD_REQUEST', text, {
-    ...(edge && { details: { fromStepId, toStepId } }),
+    ...(edge && { details: { fromStepId, toStepId, ...(transitionId && { transitionId }) } }),
+    ...(taken && { suggestion: isThere === true ? IS_THERE : removing(transitionId) }),
   })
+}
+
+const CONNECTS = 'Adding a step connects it, unless `autoConnect` is false.'
+const IS_THERE = `${CONNECTS} The transition leads to this very step, so nothing is left to do.`
+
+function removing(transitionId = ':transitionId'): string {
+  return `${CONNECTS} To lead elsewhere, remove the transition first: DELETE /workflows/:id/transitions/${transitionId}.`
 }

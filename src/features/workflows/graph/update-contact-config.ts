@@ -6,7 +6,10 @@ import type { ConfigFields } from './config-fields.ts'
 import type { UpdateContactConfig } from './step-config.ts'
 
 export function readUpdateContact(fields: ConfigFields): UpdateContactConfig {
-  const [updates, data] = [fields.object('updates'), fields.object('data')]
+  const [updates, data] = [
+    fields.object('updates', { isMap: true }),
+    fields.object('data', { isMap: true }),
+  ]
   if (updates && data && !isDeepStrictEqual(updates.values, data.values)) {
     fields.fail('data', 'custom', 'Differs from updates, which is the same field')
   }

@@ -1,17 +1,9 @@
 /**
  * The config of a WEBHOOK (contract 5.6). The url, the values of headers and every text in the body are
- * templates; their syntax is checked on saving, as that of templates is.
+ * templates (`step-templates.ts`).
  */
-import { AppError, invalidField } from '../../../errors.ts'
 import { countMarkers } from '../../../mail/template/template.ts'
-import type { Base } from '../../base.ts'
-import { findTemplateFault } from '../../templates/validate.ts'
-import {
-  MAX_HEADER_VALUE_LENGTH,
-  MAX_HEADERS,
-  MAX_MARKERS_PER_STEP,
-  MAX_URL_LENGTH,
-} from '../limits.ts'
+import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS, MAX_URL_LENGTH } from '../limits.ts'
 import type { ConfigFields } from './config-fields.ts'
 import type { WebhookConfig } from './step-config.ts'
 
@@ -43,60 +35,6 @@ export function readWebhook(fields: ConfigFields): WebhookConfig {
   }
 }
 
-/**
- * Checks the templates of the config of any step. `path` is the field of the config.
- * @throws AppError VALIDATION_ERROR (too many placeholders); BAD_REQUEST for template syntax, with
- *   `details` `{ field, line, column }`
- */
-export async function checkTemplates(
-  deps: Pick<Base, 'outbound'>,
-  config: WebhookConfig,
-  path: string,
-): Promise<void> {
-  requireFewMarkers(config, path)
-  const texts = [...templatesOf(config, path)].filter(([, text]) => countMarkers(text) > 0)
-  for (const [field, text] of texts) {
-    const fault = await findTemplateFault(deps, text)
-    if (fault === undefined) continue
-    if (fault === 'too heavy') {
-      throw invalidField(
-        field,
-        'too_complex',
-        'The template takes too much time or memory to parse',
-      )
-    }
-    const { line, column, message } = fault
-    const place = `line ${line}, column ${column}`
-    throw new AppError('BAD_REQUEST', `The template in ${field} has a fault in ${place}.`, {
-      fields: [{ field, code: 'template_syntax', message: `In ${place}: ${message}` }],
-      details: { field, line, column },
-    })
-  }
-}
-
-/** @throws AppError VALIDATION_ERROR */
-export function requireFewMarkers(config: WebhookConfig, path: string): void {
-  let markers = 0
-  for (const [, text] of templatesOf(config, path)) markers += countMarkers(text)
-  if (markers <= MAX_MARKERS_PER_STEP) return
-  throw invalidField(path, 'too_big', `More than ${MAX_MARKERS_PER_STEP} placeholders and tags`)
-}
-
-function* templatesOf(
-  config: WebhookConfig,
-  path: string,
-): Generator<[field: string, text: string]> {
-  yield [`${path}.url`, config.url]
-  yield* textsIn(config.headers ?? {}, `${path}.headers`)
-  yield* textsIn(config.body, `${path}.body`)
-}
-
-function* textsIn(value: unknown, path: string): Generator<[field: string, text: string]> {
-  if (typeof value === 'string') yield [path, value]
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, item] of Object.entries(value)) yield* textsIn(item, `${path}.${key}`)
-}
-
 /** The url; '' if it is wrong. The result of a template is checked when it is rendered. */
 function readUrl(fields: ConfigFields): string {
   const url = fields.text('url', { max: MAX_URL_LENGTH, isRequired: true })
@@ -124,7 +62,7 @@ function isHttp(protocol: string): boolean {
 }
 
 function readHeaders(fields: ConfigFields): Record<string, string> | undefined {
-  const headers = fields.object('headers')
+  const headers = fields.object('headers', { isMap: true })
   if (headers === undefined) return undefined
   const names = Object.keys(headers.values)
   if (names.length > MAX_HEADERS) {

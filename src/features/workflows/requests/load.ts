@@ -115,6 +115,7 @@ const findRequest = statement((db) =>
         data: contacts.data,
       },
       isProjectDisabled: projects.isDisabled,
+      postalAddress: projects.postalAddress,
     })
     .from(workflowRequests)
     .innerJoin(workflows, eq(workflows.id, workflowRequests.workflowId))

@@ -4,13 +4,16 @@
  * their place. Without a configured body the message
  * tells of contact, workflow, execution and event; a GET has no body.
  */
+
 import { formatInstant } from '../../../clock.ts'
+import { oneFieldLine } from '../../../mail/one-line.ts'
 import { type PlacedUrl, placeUrlValues } from '../../../mail/template/url-values.ts'
 import type { Variables } from '../../../mail/template/variables.ts'
 import type { TextTemplate } from '../../../outbound/protocol.ts'
 import { runFor } from '../../../turns/owner.ts'
 import type { Base } from '../../base.ts'
-import { contactVariables } from '../../messages/delivery/source.ts'
+import { isTemplate, mapTexts } from '../graph/step-templates.ts'
+import { executionVariables } from '../variables.ts'
 import type { HttpMessage } from './http-message.ts'
 import type { LoadedRequest } from './load.ts'
 
@@ -21,15 +24,17 @@ type Deps = Pick<Base, 'config' | 'keyring' | 'outbound' | 'now'>
 const MAX_BODY_BYTES = 1024 * 1024
 const MAX_URL_LENGTH = 8_192
 const MAX_HEADER_BYTES = 16 * 1024
-/** A text without markers is no template. */
-const MARKER = /\{[{%]/
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
 export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
   const { config } = loaded
   const { url: source, method } = config
   const rendered = await runFor({ key: loaded.projectId, isJob: true }, () =>
-    renderStrings(deps, config, variablesOf(deps, loaded)),
+    renderStrings(
+      deps,
+      config,
+      executionVariables(deps, { ...loaded, context: loaded.execution.context }),
+    ),
   )
   if (rendered === undefined) {
     const message = { url: source, method, headers: {}, body: null }
@@ -47,15 +52,6 @@ export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<
   return error === undefined ? { message } : { error, message }
 }
 
-function variablesOf(deps: Deps, { contact, execution, projectId }: LoadedRequest): Variables {
-  const context = execution.context ?? {}
-  return {
-    stored: contact.data ?? {},
-    request: { ...context, event: context },
-    system: contactVariables(deps, { ...contact, projectId }),
-  }
-}
-
 type RenderedStrings = { placed: PlacedUrl; headers: Record<string, string>; body: unknown }
 
 /** Renders the url, and all strings in headers and body; undefined if that takes too long. */
@@ -64,10 +60,10 @@ async function renderStrings(
   { url, headers = {}, body = null }: LoadedRequest['config'],
   variables: Variables,
 ): Promise<RenderedStrings | undefined> {
-  const isUrlTemplate = MARKER.test(url)
+  const isUrlTemplate = isTemplate(url)
   const templates: TextTemplate[] = isUrlTemplate ? [{ source: url, format: 'url' }] : []
-  mapStrings([headers, body], (source) => {
-    if (MARKER.test(source)) templates.push({ source, format: 'text' })
+  mapTexts([headers, body], (source) => {
+    if (isTemplate(source)) templates.push({ source, format: 'text' })
     return source
   })
   if (templates.length === 0) return { placed: { url }, headers, body }
@@ -75,8 +71,8 @@ async function renderStrings(
   if (texts === 'too heavy') return undefined
   let next = 0
   const placed = isUrlTemplate ? placeWithinLimit(texts[next++] ?? '') : { url }
-  const fill = (source: string) => (MARKER.test(source) ? (texts[next++] ?? '') : source)
-  const filled = mapStrings([headers, body], fill) as [Record<string, string>, unknown]
+  const fill = (source: string) => (isTemplate(source) ? (texts[next++] ?? '') : source)
+  const filled = mapTexts([headers, body], fill) as [Record<string, string>, unknown]
   return { placed, headers: filled[0], body: filled[1] }
 }
 
@@ -84,15 +80,6 @@ async function renderStrings(
 function placeWithinLimit(marked: string): PlacedUrl {
   if (marked.length <= 3 * MAX_URL_LENGTH) return placeUrlValues(marked)
   return { fault: `the rendered url is longer than ${MAX_URL_LENGTH} characters` }
-}
-
-function mapStrings(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value)
-  if (Array.isArray(value)) return value.map((item) => mapStrings(item, map))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, mapStrings(item, map)]),
-  )
 }
 
 function bodyOf(loaded: LoadedRequest, body: unknown): string | null {
@@ -126,8 +113,7 @@ function toHeaders(given: Record<string, string>): Record<string, string> {
 
 /** One line; each octet of its UTF-8 as a character, as headers are sent. */
 function toValue(text: string): string {
-  const line = text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim()
-  return Buffer.from(line).toString('latin1')
+  return Buffer.from(oneFieldLine(text)).toString('latin1')
 }
 
 function problemOf({ url, headers, body }: HttpMessage): string | undefined {

@@ -3,6 +3,7 @@
  * may answer with what it was sent: what the step's input hides is hidden here, too.
  */
 import querystring from 'node:querystring'
+import { isDeeperThan, parseJsonText } from '../../../json-text.ts'
 import { MASK } from '../graph/secret-headers.ts'
 
 /** Deeper values stay text: they could not be written again. */
@@ -13,9 +14,9 @@ const MIN_SECRET_LENGTH = 8
 /** `secrets`: the values of the headers that the input hides. */
 export function parseResponse(body: Buffer, secrets: readonly string[] = []): unknown {
   const text = hide(body.toString('utf8').toWellFormed(), secrets)
-  if (depthOf(text) > MAX_DEPTH) return text
   try {
-    return JSON.parse(text) as unknown
+    const value = parseJsonText(text)
+    return isDeeperThan(value, MAX_DEPTH) ? text : value
   } catch {
     return text
   }
@@ -41,16 +42,4 @@ export function hideInUrl(href: string, secrets: readonly string[]): string {
   ]
   const isHidden = decoded.some((text) => hide(text, secrets) !== text)
   return isHidden ? `${new URL(href).origin}/${MASK}` : href
-}
-
-/** At least the depth of the JSON value: brackets within texts count, too. */
-function depthOf(text: string): number {
-  let depth = 0
-  let deepest = 0
-  for (const char of text) {
-    if (char === '[' || char === '{') depth += 1
-    else if (char === ']' || char === '}') depth -= 1
-    deepest = Math.max(deepest, depth)
-  }
-  return deepest
 }

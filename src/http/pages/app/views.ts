@@ -2,26 +2,50 @@
 import { html } from 'hono/html'
 import { LOGIN_FAILURES } from '../../../features/accounts/oauth/login-failure.ts'
 import type { Language } from '../../../mail/languages.ts'
+import { accountCall, logInCall, sessionCall, showCalls } from '../calls.ts'
 import type { Page } from '../layout.ts'
 import type { Html } from '../phrase.ts'
 import { APP_TRANSLATIONS, type AppTexts } from '../translations/app.ts'
 
+const PLACEHOLDER = 'you@example.org'
+
 type ProviderLink = { label: string; url: string }
 
-/** `docs`, `logOut`: paths. */
-type HomeInput = { language: Language; address: string; docs: string; logOut: string }
+/** `docs`, `logOut`: paths. `baseUrl`: of the calls that are shown. */
+type HomeInput = {
+  language: Language
+  address: string
+  /** Newest first. */
+  projects: readonly { id: string; name: string }[]
+  baseUrl: string
+  docs: string
+  logOut: string
+}
 /** `failure`: the code in the query, which anyone may have written. */
 type LoginInput = {
   language: Language
   failure: string | undefined
   providers: readonly ProviderLink[]
+  isSignUpOpen: boolean
+  baseUrl: string
   docs: string
 }
 
-export function homeView({ language, address, docs, logOut }: HomeInput): Page {
+/** There is no dashboard: the page says how a program goes on, with this user's projects. */
+export function homeView(input: HomeInput): Page {
+  const { language, address, projects, baseUrl, docs, logOut } = input
   const { home } = APP_TRANSLATIONS[language]
   return page(language, home.title, [
-    html`<p>${fill(home.text, address)}</p>\n`,
+    html`<p>${fill(home.text, address)}</p>\n<p>${home.next}</p>\n`,
+    ...projects.map(
+      ({ id, name }) => html`<p><strong><bdi>${name}</bdi></strong><br><code>${id}</code></p>\n`,
+    ),
+    showCalls(
+      logInCall(baseUrl, address),
+      projects[0] === undefined
+        ? sessionCall(`${baseUrl}/users/@me/projects`, { name: '…' })
+        : `curl -sS -b cookies.txt -H 'X-Project-Id: ${projects[0].id}' ${baseUrl}/contacts`,
+    ),
     html`<form method="post" action="${logOut}">
 <button type="submit" class="quiet">${home.logOut}</button>
 </form>
@@ -30,7 +54,9 @@ export function homeView({ language, address, docs, logOut }: HomeInput): Page {
   ])
 }
 
-export function loginView({ language, failure, providers, docs }: LoginInput): Page {
+/** There is no form for passwords: the page says how a program logs in. */
+export function loginView(input: LoginInput): Page {
+  const { language, failure, providers, isSignUpOpen, baseUrl, docs } = input
   const { login, home, failures } = APP_TRANSLATIONS[language]
   const buttons = providers.map(
     ({ label, url }) =>
@@ -41,7 +67,14 @@ export function loginView({ language, failure, providers, docs }: LoginInput): P
       ? html``
       : html`<p class="note" role="alert">${textOf(failures, failure)}</p>\n`,
     ...buttons,
-    html`<p class="muted">${login.api}</p>\n`,
+    html`<p>${login.api}</p>\n`,
+    showCalls(logInCall(baseUrl, PLACEHOLDER)),
+    ...(isSignUpOpen
+      ? [
+          html`<p>${login.signUp}</p>\n`,
+          showCalls(accountCall(`${baseUrl}/auth/signup`, PLACEHOLDER)),
+        ]
+      : [html`<p class="muted">${login.closed}</p>\n`]),
     link(docs, home.docs),
   ])
 }

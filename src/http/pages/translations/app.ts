@@ -6,13 +6,18 @@ import type { LoginFailureCode } from '../../../features/accounts/oauth/login-fa
 import type { Language } from '../../../mail/languages.ts'
 
 export type AppTexts = {
-  home: { title: string; text: string; docs: string; logOut: string }
+  /** `next`: what to do in place of a dashboard; projects and calls follow. */
+  home: { title: string; text: string; next: string; docs: string; logOut: string }
   login: {
     title: string
     /** A link for each provider. */
     with: string
     /** How to log in with a password. */
     api: string
+    /** The call that signs up follows. */
+    signUp: string
+    /** Nobody signs up here. */
+    closed: string
   }
   /** Why a login failed, and what helps. */
   failures: Record<LoginFailureCode, string>
@@ -25,6 +30,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'You are logged in',
       text: 'You are logged in as {email}.',
+      next: 'There is no dashboard yet. Give your program the id of a project, and your password or the cookie of a session:',
       docs: 'Read the documentation',
       logOut: 'Log out',
     },
@@ -32,6 +38,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Log in',
       with: 'Log in with {provider}',
       api: 'With a password you log in by the API: POST /auth/login.',
+      signUp: 'A new account is made in the same way:',
+      closed: 'New accounts are made by the operator of this server.',
     },
     failures: {
       access_denied: 'You cancelled the login, or the provider refused it.',
@@ -65,6 +73,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Je bent ingelogd',
       text: 'Je bent ingelogd als {email}.',
+      next: 'Er is nog geen dashboard. Geef je programma de id van een project, en je wachtwoord of de cookie van een sessie:',
       docs: 'Lees de documentatie',
       logOut: 'Uitloggen',
     },
@@ -72,6 +81,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Inloggen',
       with: 'Inloggen met {provider}',
       api: 'Met een wachtwoord log je in via de API: POST /auth/login.',
+      signUp: 'Een nieuw account maak je op dezelfde manier:',
+      closed: 'Nieuwe accounts maakt de beheerder van deze server.',
     },
     failures: {
       access_denied: 'Je hebt het inloggen geannuleerd, of de aanbieder heeft het geweigerd.',
@@ -106,6 +117,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Vous êtes connecté',
       text: 'Vous êtes connecté en tant que {email}.',
+      next: 'Il n’y a pas encore de tableau de bord. Donnez à votre programme l’identifiant d’un projet, et votre mot de passe ou le cookie d’une session :',
       docs: 'Lire la documentation',
       logOut: 'Se déconnecter',
     },
@@ -113,6 +125,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Se connecter',
       with: 'Se connecter avec {provider}',
       api: 'Avec un mot de passe, connectez-vous par l’API : POST /auth/login.',
+      signUp: 'Un nouveau compte se crée de la même façon :',
+      closed: 'Les nouveaux comptes sont créés par l’opérateur de ce serveur.',
     },
     failures: {
       access_denied: 'Vous avez annulé la connexion, ou le fournisseur l’a refusée.',
@@ -149,6 +163,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'आप लॉग इन हैं',
       text: 'आप {email} के रूप में लॉग इन हैं।',
+      next: 'अभी कोई डैशबोर्ड नहीं है। अपने प्रोग्राम को किसी प्रोजेक्ट की id, और अपना पासवर्ड या किसी सत्र की कुकी दें:',
       docs: 'दस्तावेज़ पढ़ें',
       logOut: 'लॉग आउट करें',
     },
@@ -156,6 +171,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'लॉग इन करें',
       with: '{provider} से लॉग इन करें',
       api: 'पासवर्ड से लॉग इन API के ज़रिए होता है: POST /auth/login।',
+      signUp: 'नया खाता भी इसी तरह बनता है:',
+      closed: 'नए खाते इस सर्वर का संचालक बनाता है।',
     },
     failures: {
       access_denied: 'आपने लॉग इन रद्द कर दिया, या प्रदाता ने उसे अस्वीकार कर दिया।',
@@ -189,6 +206,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Du bist angemeldet',
       text: 'Du bist als {email} angemeldet.',
+      next: 'Es gibt noch keine Oberfläche. Gib deinem Programm die Id eines Projekts und dein Passwort oder das Cookie einer Sitzung:',
       docs: 'Dokumentation lesen',
       logOut: 'Abmelden',
     },
@@ -196,6 +214,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Anmelden',
       with: 'Mit {provider} anmelden',
       api: 'Mit einem Passwort meldest du dich über die API an: POST /auth/login.',
+      signUp: 'Ein neues Konto entsteht auf dieselbe Weise:',
+      closed: 'Neue Konten legt der Betreiber dieses Servers an.',
     },
     failures: {
       access_denied: 'Du hast die Anmeldung abgebrochen, oder der Anbieter hat sie abgelehnt.',
@@ -231,6 +251,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Sessão iniciada',
       text: 'Você entrou como {email}.',
+      next: 'Ainda não há um painel. Dê ao seu programa o id de um projeto e a sua senha ou o cookie de uma sessão:',
       docs: 'Ler a documentação',
       logOut: 'Sair',
     },
@@ -238,6 +259,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Entrar',
       with: 'Entrar com {provider}',
       api: 'Com uma senha, entre pela API: POST /auth/login.',
+      signUp: 'Uma nova conta é criada da mesma forma:',
+      closed: 'Novas contas são criadas pelo operador deste servidor.',
     },
     failures: {
       access_denied: 'Você cancelou o login, ou o provedor o recusou.',
@@ -272,6 +295,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Влезли сте',
       text: 'Влезли сте като {email}.',
+      next: 'Все още няма табло. Дайте на програмата си идентификатора на проект и паролата си или бисквитката на сесия:',
       docs: 'Прочетете документацията',
       logOut: 'Изход',
     },
@@ -279,6 +303,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Вход',
       with: 'Вход с {provider}',
       api: 'С парола се влиза чрез API: POST /auth/login.',
+      signUp: 'Нов профил се създава по същия начин:',
+      closed: 'Новите профили се създават от оператора на този сървър.',
     },
     failures: {
       access_denied: 'Отказахте се от входа или доставчикът го отхвърли.',
@@ -313,6 +339,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Jste přihlášeni',
       text: 'Jste přihlášeni jako {email}.',
+      next: 'Zatím tu není žádná nástěnka. Dejte svému programu id projektu a své heslo nebo cookie relace:',
       docs: 'Přečíst dokumentaci',
       logOut: 'Odhlásit se',
     },
@@ -320,6 +347,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Přihlášení',
       with: 'Přihlásit se přes {provider}',
       api: 'S heslem se přihlásíte přes API: POST /auth/login.',
+      signUp: 'Nový účet vznikne stejným způsobem:',
+      closed: 'Nové účty zakládá provozovatel tohoto serveru.',
     },
     failures: {
       access_denied: 'Přihlášení jste zrušili, nebo ho poskytovatel odmítl.',
@@ -353,6 +382,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Zalogowano',
       text: 'Zalogowano jako {email}.',
+      next: 'Nie ma jeszcze panelu. Podaj swojemu programowi id projektu oraz swoje hasło albo ciasteczko sesji:',
       docs: 'Przeczytaj dokumentację',
       logOut: 'Wyloguj się',
     },
@@ -360,6 +390,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Logowanie',
       with: 'Zaloguj się przez {provider}',
       api: 'Hasłem logujesz się przez API: POST /auth/login.',
+      signUp: 'Nowe konto powstaje w ten sam sposób:',
+      closed: 'Nowe konta zakłada operator tego serwera.',
     },
     failures: {
       access_denied: 'Logowanie zostało anulowane albo dostawca je odrzucił.',
@@ -393,6 +425,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Has iniciado sesión',
       text: 'Has iniciado sesión como {email}.',
+      next: 'Todavía no hay un panel. Dale a tu programa el id de un proyecto, y tu contraseña o la cookie de una sesión:',
       docs: 'Leer la documentación',
       logOut: 'Cerrar sesión',
     },
@@ -400,6 +433,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Iniciar sesión',
       with: 'Iniciar sesión con {provider}',
       api: 'Con una contraseña se inicia sesión por la API: POST /auth/login.',
+      signUp: 'Una cuenta nueva se crea de la misma manera:',
+      closed: 'Las cuentas nuevas las crea el operador de este servidor.',
     },
     failures: {
       access_denied: 'Cancelaste el inicio de sesión o el proveedor lo rechazó.',
@@ -435,6 +470,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Accesso effettuato',
       text: 'Hai effettuato l’accesso come {email}.',
+      next: 'Non c’è ancora un pannello. Dai al tuo programma l’id di un progetto, e la tua password o il cookie di una sessione:',
       docs: 'Leggi la documentazione',
       logOut: 'Esci',
     },
@@ -442,6 +478,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Accedi',
       with: 'Accedi con {provider}',
       api: 'Con una password si accede tramite l’API: POST /auth/login.',
+      signUp: 'Un nuovo account si crea allo stesso modo:',
+      closed: 'I nuovi account li crea il gestore di questo server.',
     },
     failures: {
       access_denied: 'Hai annullato l’accesso oppure il provider lo ha rifiutato.',
@@ -475,6 +513,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: '您已登入',
       text: '您已以 {email} 登入。',
+      next: '目前還沒有管理介面。請把專案的 id，以及您的密碼或工作階段的 cookie 交給您的程式：',
       docs: '閱讀文件',
       logOut: '登出',
     },
@@ -482,6 +521,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: '登入',
       with: '使用 {provider} 登入',
       api: '若使用密碼，請透過 API 登入：POST /auth/login。',
+      signUp: '新帳號也用同樣的方式建立：',
+      closed: '新帳號由本伺服器的管理者建立。',
     },
     failures: {
       access_denied: '您已取消登入，或服務供應商拒絕了登入。',
@@ -512,6 +553,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: '您已登入',
       text: '您已以 {email} 登入。',
+      next: '目前尚未有管理介面。請將項目的 id，以及你的密碼或工作階段的 cookie 交給你的程式：',
       docs: '閱讀文件',
       logOut: '登出',
     },
@@ -519,6 +561,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: '登入',
       with: '使用 {provider} 登入',
       api: '如使用密碼，請透過 API 登入：POST /auth/login。',
+      signUp: '新帳戶亦以同樣方式建立：',
+      closed: '新帳戶由本伺服器的營運者建立。',
     },
     failures: {
       access_denied: '您已取消登入，或服務供應商拒絕了登入。',
@@ -547,6 +591,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: '您已登录',
       text: '您已以 {email} 登录。',
+      next: '目前还没有管理界面。请把项目的 id，以及您的密码或会话的 cookie 交给您的程序：',
       docs: '阅读文档',
       logOut: '退出登录',
     },
@@ -554,6 +599,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: '登录',
       with: '使用 {provider} 登录',
       api: '如使用密码，请通过 API 登录：POST /auth/login。',
+      signUp: '新账号也用同样的方式创建：',
+      closed: '新账号由本服务器的运营者创建。',
     },
     failures: {
       access_denied: '您已取消登录，或服务提供商拒绝了登录。',
@@ -584,6 +631,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'ログインしています',
       text: '{email} としてログインしています。',
+      next: '管理画面はまだありません。プロジェクトの id と、パスワードまたはセッションの Cookie をプログラムに渡してください：',
       docs: 'ドキュメントを読む',
       logOut: 'ログアウト',
     },
@@ -591,6 +639,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'ログイン',
       with: '{provider} でログイン',
       api: 'パスワードでのログインは API で行います：POST /auth/login。',
+      signUp: '新しいアカウントも同じ方法で作成します：',
+      closed: '新しいアカウントはこのサーバーの管理者が作成します。',
     },
     failures: {
       access_denied: 'ログインがキャンセルされたか、プロバイダーに拒否されました。',
@@ -626,6 +676,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Du är inloggad',
       text: 'Du är inloggad som {email}.',
+      next: 'Det finns ingen översikt ännu. Ge ditt program ett projekts id, och ditt lösenord eller cookien för en session:',
       docs: 'Läs dokumentationen',
       logOut: 'Logga ut',
     },
@@ -633,6 +684,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Logga in',
       with: 'Logga in med {provider}',
       api: 'Med lösenord loggar du in via API:et: POST /auth/login.',
+      signUp: 'Ett nytt konto skapas på samma sätt:',
+      closed: 'Nya konton skapas av den som driver servern.',
     },
     failures: {
       access_denied: 'Du avbröt inloggningen, eller så nekade leverantören den.',
@@ -666,6 +719,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
     home: {
       title: 'Rydych wedi mewngofnodi',
       text: 'Rydych wedi mewngofnodi fel {email}.',
+      next: 'Nid oes dangosfwrdd eto. Rhowch id prosiect i’ch rhaglen, a’ch cyfrinair neu gwci sesiwn:',
       docs: 'Darllen y ddogfennaeth',
       logOut: 'Allgofnodi',
     },
@@ -673,6 +727,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       title: 'Mewngofnodi',
       with: 'Mewngofnodi gyda {provider}',
       api: 'Gyda chyfrinair, mewngofnodwch drwy’r API: POST /auth/login.',
+      signUp: 'Gwneir cyfrif newydd yn yr un modd:',
+      closed: 'Gweithredwr y gweinydd hwn sy’n creu cyfrifon newydd.',
     },
     failures: {
       access_denied: 'Rydych wedi canslo’r mewngofnodi, neu mae’r darparwr wedi’i wrthod.',

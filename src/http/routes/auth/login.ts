@@ -13,12 +13,12 @@ import { type HttpResponse, json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { code, MAX_ACCOUNT_BYTES, newPassword } from '../../shapes/account.ts'
+import { code, loginPassword, MAX_ACCOUNT_BYTES } from '../../shapes/account.ts'
 import { emailAddress } from '../../shapes/fields.ts'
 
 const credentials = z.object({
   email: emailAddress,
-  password: newPassword,
+  password: loginPassword,
   code: code.optional(),
 })
 

@@ -1,19 +1,35 @@
 /** The arithmetic of an audience, of a stored campaign or of a draft that is not stored yet. */
 import { z } from 'zod'
+import type { FieldWarning } from '../../../errors.ts'
 import { viewAudience } from '../../../features/campaigns/audience/count.ts'
+import { findDraftType } from '../../../features/campaigns/audience/draft-type.ts'
+import type { CampaignAudience } from '../../../features/campaigns/audience/scope.ts'
 import { loadCampaign } from '../../../features/campaigns/find.ts'
 import { EVERYBODY, readAudience, requireAudience } from '../../../features/campaigns/validate.ts'
+import { readStoredCondition } from '../../../features/conditions/condition.ts'
+import { findUnsentCampaigns } from '../../../features/conditions/find-misfits.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignChanges, MAX_CAMPAIGN_BYTES } from '../../shapes/campaign-fields.ts'
+import {
+  campaignNames,
+  draftAudience,
+  MAX_CAMPAIGN_BYTES,
+  warnOfIgnored,
+} from '../../shapes/campaign-fields.ts'
 import { instant } from '../../shapes/fields.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const audience = z.object({
   matching: z.int().meta({ description: 'The sum of the three numbers that follow' }),
-  unsubscribed: z.int().meta({ description: '0 for a TRANSACTIONAL campaign' }),
+  unsubscribed: z.int().meta({
+    description: 'Those left out because they are unsubscribed; 0 for a TRANSACTIONAL campaign',
+  }),
   suppressed: z.int(),
   willReceive: z.int(),
+  unsubscribedRecipients: z.int().meta({
+    description:
+      'Those of `willReceive` who are unsubscribed: a TRANSACTIONAL campaign goes to them, too',
+  }),
   sample: z
     .array(z.object({ id: z.string(), email: z.string() }))
     .meta({ description: 'At most ten contacts that would get the campaign' }),
@@ -25,18 +41,23 @@ const shared = { tag: 'Campaigns' } as const
 export const count = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    growsDisk: false,
+    isRead: true,
     summary: 'Count the audience of a draft that is not stored',
-    description: 'The audience and the type matter; the other fields of a campaign are ignored.',
-    body: campaignChanges,
+    description:
+      'The audience matters, and the type, which is that of the template unless given. The other fields of ' +
+      'a campaign are ignored.',
+    names: campaignNames,
+    body: draftAudience,
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
     responses: { 200: { description: 'The numbers', schema: audience } },
     refusals: [404],
-    handle: async ({ project: { id: projectId }, body }) => {
+    handle: async ({ project: { id: projectId }, body, warn }) => {
+      warnOfIgnored({ body, warn })
       const given = readAudience(EVERYBODY, body)
       await requireAudience(core.store.read, projectId, given)
-      const { type = 'MARKETING' } = body
+      const type = await findDraftType(core.store.read, { projectId, ...body })
       const data = await viewAudience(core, { projectId, type, ...given })
+      await warnOfUnsent(core, { campaign: { projectId, ...given }, warn })
       return json(200, data)
     },
   })
@@ -49,6 +70,21 @@ export const show = ({ core }: RouteDeps) =>
     refusals: [400, 404],
     handle: async (call) => {
       const campaign = await loadCampaign(core.store.read, uuidKeyOf(call))
-      return json(200, await viewAudience(core, campaign))
+      const data = await viewAudience(core, campaign)
+      await warnOfUnsent(core, { campaign, warn: call.warn })
+      return json(200, data)
     },
   })
+
+/** A number of everybody, or of nobody, may come from a campaign that nobody has got. */
+async function warnOfUnsent(
+  core: RouteDeps['core'],
+  { campaign, warn }: { campaign: CampaignAudience; warn(warning: FieldWarning): void },
+): Promise<void> {
+  const { projectId, audienceType, audienceCondition } = campaign
+  if (audienceType !== 'FILTERED') return
+  const condition = readStoredCondition(audienceCondition, 'The campaign')
+  for (const { message, fix } of await findUnsentCampaigns(core, projectId, condition)) {
+    warn({ field: 'audienceCondition', message, suggestion: fix })
+  }
+}

@@ -10,41 +10,52 @@ import { listCampaigns } from '../../../features/campaigns/list.ts'
 import { showCampaign } from '../../../features/campaigns/show.ts'
 import { updateCampaign } from '../../../features/campaigns/update.ts'
 import type { CampaignView } from '../../../features/campaigns/view.ts'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_IDS_PER_REQUEST,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../../features/limits.ts'
+import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../features/limits.ts'
 import { withEnd } from '../../../features/listing.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
+import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { campaignResponse, shownCampaign, shownCampaignResponse } from '../../shapes/campaign.ts'
-import { campaignChanges, MAX_CAMPAIGN_BYTES, newCampaign } from '../../shapes/campaign-fields.ts'
+import {
+  campaignChanges,
+  campaignNames,
+  MAX_CAMPAIGN_BYTES,
+  newCampaign,
+  warnOfIgnored,
+} from '../../shapes/campaign-fields.ts'
 import { id } from '../../shapes/fields.ts'
-import { choiceParameter, countParameter, numbersOf } from '../../shapes/paging.ts'
+import { warnOfForeign } from '../../shapes/foreign-placeholders.ts'
+import {
+  choiceParameter,
+  cursorEnd,
+  numbersOf,
+  PAGING_TEXT,
+  pagingOf,
+  pagingParameters,
+  refuseMixedPaging,
+} from '../../shapes/paging.ts'
+import { warnOfTransactional } from '../../shapes/transactional-campaign.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
-const listQuery = z.object({
-  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
-  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  status: z.enum(['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED']).optional(),
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH)
-    .optional()
-    .meta({ description: "Part of the name, the subject or the sender's address" }),
-  archived: z
-    .enum(['true', 'false'])
-    .default('false')
-    .meta({ description: 'Lists the archived campaigns in place of the others' }),
-  sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
-  dir: choiceParameter(['asc', 'desc'], 'desc'),
-})
+const listQuery = z
+  .object({
+    ...pagingParameters,
+    status: z.enum(['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED']).optional(),
+    search: z
+      .string()
+      .max(MAX_SEARCH_LENGTH)
+      .optional()
+      .meta({ description: "Part of the name, the subject or the sender's address" }),
+    archived: z
+      .enum(['true', 'false'])
+      .default('false')
+      .meta({ description: 'Lists the archived campaigns in place of the others' }),
+    sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
+    dir: choiceParameter(['asc', 'desc'], 'desc'),
+  })
+  .superRefine(refuseMixedPaging)
 
 const campaignPage = z
   .object({
@@ -53,11 +64,12 @@ const campaignPage = z
     page: z.int(),
     pageSize: z.int(),
     totalPages: z.int(),
+    ...cursorEnd,
     archivedCount: z.int().meta({ description: 'The archived campaigns of the project' }),
   })
   .meta({ id: 'CampaignPage' })
 
-const bulkChange = z.object({
+const bulkChange = z.strictObject({
   ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
   delete: z.boolean().default(false),
 })
@@ -72,18 +84,21 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List campaigns',
+    description: PAGING_TEXT,
     query: listQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: campaignPage } },
     handle: async (call) => {
-      const { archived, page, pageSize, ...rest } = call.query
+      const { archived, status, search, sort, dir } = call.query
+      const { isNumbered, pageSize, ...place } = pagingOf(call.query)
       const found = await listCampaigns(core, {
-        ...{ ...rest, projectId: call.project.id, page, pageSize },
+        ...{ projectId: call.project.id, status, search, sort, dir, pageSize, ...place },
         isArchived: archived === 'true',
       })
-      const { total, archivedCount } = found
-      const fields = { ...numbersOf({ total, page, pageSize }), archivedCount }
-      return wholeResponse(call, { name: 'data', listing: withEnd(found.listing, () => fields) })
+      const { total, page, archivedCount } = found
+      const numbers = numbersOf({ total, page, pageSize })
+      const listing = withEnd(found.listing, (end) => ({ ...numbers, ...end, archivedCount }))
+      return (isNumbered ? wholeResponse : pageResponse)(call, { name: 'data', listing })
     },
   })
 
@@ -92,13 +107,20 @@ export const create = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Create a campaign',
     answerBytes: RECORD_ANSWER_BYTES,
-    description: 'The new campaign is a DRAFT.',
+    description:
+      'The new campaign is a DRAFT. `warnings` says so if it goes to unsubscribed contacts, too.',
+    names: campaignNames,
     body: newCampaign,
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
     responses: { 201: { description: 'Created', schema: campaignResponse } },
     refusals: [403, 404],
-    handle: async ({ project, body }) =>
-      respond(201, await createCampaign(core, { projectId: project.id, ...body })),
+    handle: async ({ project, body, warn }) => {
+      const created = await createCampaign(core, { projectId: project.id, ...body })
+      warnOfIgnored({ body, warn })
+      warnOfTransactional(created, { warn, isCopied: body.type === undefined })
+      warnOfForeign(created, warn)
+      return respond(201, created)
+    },
   })
 
 export const get = ({ core }: RouteDeps) =>
@@ -122,6 +144,7 @@ export const update = ({ core }: RouteDeps) =>
       'and `maxPerHour` can change; once it is SENT or CANCELLED, nothing. With the header ' +
       '`If-Match: "3"` the change is made to version 3 only: any other version is answered with 412 ' +
       'and the current record in `error.details.current`.',
+    names: campaignNames,
     body: campaignChanges,
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
     responses: { 200: { description: 'The campaign after the change', schema: campaignResponse } },
@@ -129,7 +152,11 @@ export const update = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const key = uuidKeyOf(call)
-      return respond(200, await updateCampaign(core, { ...key, changes: call.body, isExpected }))
+      const changed = await updateCampaign(core, { ...key, changes: call.body, isExpected })
+      warnOfIgnored(call)
+      warnOfTransactional(changed, call)
+      warnOfForeign(call.body, call.warn)
+      return respond(200, changed)
     },
   })
 
@@ -153,7 +180,12 @@ export const duplicate = ({ core }: RouteDeps) =>
     description: 'The copy is a DRAFT, whatever the status of the original.',
     responses: { 201: { description: 'The copy', schema: campaignResponse } },
     refusals: [404],
-    handle: async (call) => respond(201, await duplicateCampaign(core, uuidKeyOf(call))),
+    handle: async (call) => {
+      const copy = await duplicateCampaign(core, uuidKeyOf(call))
+      warnOfTransactional(copy, call)
+      warnOfForeign(copy, call.warn)
+      return respond(201, copy)
+    },
   })
 
 export const archive = ({ core }: RouteDeps) =>

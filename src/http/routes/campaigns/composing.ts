@@ -20,7 +20,8 @@ const testRequest = z
       description: 'In place of `email`; an address that occurs twice gets one email',
     }),
     contactId: id.optional().meta({
-      description: "The contact to render as; by default the address' own",
+      description:
+        "The contact to render as; by default the address' own, and for an address without data the first contact of the audience",
     }),
   })
   .superRefine(({ email, emails }, context) => {
@@ -32,6 +33,19 @@ const testRequest = z
     addresses: emails ?? (email === undefined ? [] : [email]),
     contactId,
   }))
+
+/** Other services call the addresses so. */
+const TEST_NAMES = {
+  aliases: {
+    to: 'email',
+    address: 'email',
+    recipient: 'email',
+    recipients: 'emails',
+    addresses: 'emails',
+    subscribers: 'emails',
+    testEmails: 'emails',
+  },
+}
 
 const testResponse = z.object({
   success: z.literal(true),
@@ -56,6 +70,7 @@ export const test = ({ core }: RouteDeps) =>
       'is never tracked and counts for no campaign. It goes to unsubscribed contacts too, and from a ' +
       'campaign in any status. With a suppressed address nothing is sent. An unknown address becomes ' +
       'a contact, as in a send. Tests count for the limits of the project by the month (402).',
+    names: TEST_NAMES,
     body: testRequest,
     responses: { 200: { description: 'Accepted: stored and queued', schema: testResponse } },
     refusals: [400, 402, 403, 404],
@@ -75,12 +90,13 @@ export const test = ({ core }: RouteDeps) =>
 export const check = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    growsDisk: false,
+    isRead: true,
     summary: 'Check a campaign before it is sent',
     answerBytes: RECORD_ANSWER_BYTES,
     description:
       'Renders the campaign for ten of its recipients and looks at the sender, the audience and the ' +
-      'texts. A check blocks nothing: `error` marks what a send would refuse, or what would reach ' +
+      'texts. `unsubscribed_recipients` counts unsubscribed contacts that a TRANSACTIONAL campaign ' +
+      'reaches. A check blocks nothing: `error` marks what a send would refuse, or what would reach ' +
       'nobody.',
     responses: { 200: { description: 'What to mend, errors first', schema: findings } },
     refusals: [404],

@@ -8,13 +8,20 @@ import { viewStats } from '../../../features/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/import-export/export-slots.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
 import { listingOf } from '../../../features/listing.ts'
+import { prefers } from '../../exchange/accepts.ts'
 import {
   arrayResponse,
   EXPORT_ANSWER_BYTES,
   LIST_ANSWER_BYTES,
   pageResponse,
 } from '../../exchange/list-response.ts'
-import { json } from '../../response.ts'
+import {
+  CSV_TYPE,
+  csvResponse,
+  jsonOrTable,
+  recordTable,
+  varyingByType,
+} from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { instant } from '../../shapes/fields.ts'
 import { countParameter, cursorParameter, pageEnd } from '../../shapes/paging.ts'
@@ -69,7 +76,13 @@ const recipientsQuery = z
   .refine(hasOneOutcome.check, hasOneOutcome.refusal)
 
 const exportQuery = z
-  .strictObject(outcomeParameters)
+  .strictObject({
+    ...outcomeParameters,
+    data: z
+      .enum(['true', 'false'])
+      .default('false')
+      .meta({ description: 'Adds a column for each field of the contacts, `data.<field>`' }),
+  })
   .refine(hasOneOutcome.check, hasOneOutcome.refusal)
 
 const recipients = z
@@ -103,10 +116,16 @@ export const showStats = ({ core }: RouteDeps) =>
       200: {
         description: 'The figures',
         schema: z.object({ success: z.literal(true), data: stats }),
+        isTableToo: true,
       },
     },
-    handle: async (call) =>
-      json(200, { success: true, data: await viewStats(core, uuidKeyOf(call)) }),
+    handle: async (call) => {
+      const key = uuidKeyOf(call)
+      const data = await viewStats(core, key)
+      return jsonOrTable(call.incoming.headers.accept, { success: true, data }, () =>
+        recordTable(`campaign-${key.id}`, data),
+      )
+    },
   })
 
 export const list = ({ core }: RouteDeps) =>
@@ -117,6 +136,7 @@ export const list = ({ core }: RouteDeps) =>
       '`skipped`: suppressed, or unsubscribed before delivery. A page of a rare outcome may be ' +
       'short although there are more: go on until `cursor` is null.',
     query: recipientsQuery,
+    csvWay: 'For CSV: GET /campaigns/:id/recipients/export',
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: recipients } },
     handle: async (call) => {
@@ -132,16 +152,17 @@ export const exportCsv = ({ core }: RouteDeps) => {
     ...shared,
     summary: 'Export the recipients of a campaign as CSV',
     description:
-      'The columns are the fields of the list. Text that a spreadsheet program would run as a ' +
+      'The columns are the fields of the list, then `openedAt`, `clickedAt` and `clicks`. Text that a spreadsheet program would run as a ' +
       'formula is prefixed with an apostrophe. A project can have 2 such exports open at a time ' +
       'and the server 8; further ones are refused with 429.',
     query: exportQuery,
     answerBytes: EXPORT_ANSWER_BYTES,
     responses: { 200: { description: 'The file', contentType: 'text/csv' } },
     handle: async (call) => {
-      const { outcome: given, type } = call.query
+      const { outcome: given, type, data } = call.query
       const key = uuidKeyOf(call)
-      const body = await exportRecipients({ ...core, slots }, { ...key, outcome: given ?? type })
+      const wanted = { ...key, outcome: given ?? type, hasData: data === 'true' }
+      const body = await exportRecipients({ ...core, slots }, wanted)
       return {
         status: 200,
         body,
@@ -161,12 +182,15 @@ export const showLinks = ({ core }: RouteDeps) =>
     description:
       'The 1,000 links with most clicks. `uniqueClickers` counts recipients who followed the link.',
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'The links', schema: links } },
+    responses: { 200: { description: 'The links', schema: links, isTableToo: true } },
     handle: async (call) => {
-      const found = await listLinks(core, uuidKeyOf(call))
-      return arrayResponse(
-        call,
-        listingOf(found, ({ url }) => url.length),
-      )
+      const key = uuidKeyOf(call)
+      const found = await listLinks(core, key)
+      if (prefers(CSV_TYPE, call.incoming.headers.accept)) {
+        const columns = ['url', 'clicks', 'uniqueClickers']
+        return csvResponse({ name: `links-${key.id}`, columns, rows: found })
+      }
+      const listing = listingOf(found, ({ url }) => url.length)
+      return varyingByType(await arrayResponse(call, listing))
     },
   })

@@ -5,6 +5,7 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { campaignResponse } from '../../shapes/campaign.ts'
 import { schedule } from '../../shapes/campaign-fields.ts'
+import { warnOfUnsubscribed } from '../../shapes/transactional-campaign.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const shared = { tag: 'Campaigns' } as const
@@ -16,17 +17,21 @@ export const send = ({ core }: RouteDeps) =>
     description:
       'Each contact of the audience that exists now gets one email. A scheduled campaign goes to the ' +
       'audience of its time, and can be scheduled again or sent at once. While a limit of the project ' +
-      'by the month is reached, it cannot be sent at once (402).',
+      'by the month is reached, it cannot be sent at once (402). `warnings` says how many unsubscribed ' +
+      'contacts get a TRANSACTIONAL campaign.',
     // A time in the query must not be ignored: the campaign would be sent at once.
     query: z.strictObject({}),
     answerBytes: RECORD_ANSWER_BYTES,
+    names: { aliases: { sendAt: 'scheduledFor', date: 'scheduledFor', schedule: 'scheduledFor' } },
     body: schedule.optional(),
     responses: {
       200: { description: 'The campaign is SENDING or SCHEDULED', schema: campaignResponse },
     },
     refusals: [400, 402, 403, 404, 409],
     handle: async (call) => {
-      const { campaign, message } = await sendCampaign(core, uuidKeyOf(call), call.body)
+      const sent = await sendCampaign(core, uuidKeyOf(call), call.body)
+      const { campaign, message, unsubscribedRecipients: unsubscribed } = sent
+      warnOfUnsubscribed(campaign, { warn: call.warn, unsubscribed })
       return largeJson(200, { success: true, data: campaign, message })
     },
   })

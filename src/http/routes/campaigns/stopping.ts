@@ -74,7 +74,10 @@ export const retry = ({ core }: RouteDeps) =>
     description:
       'Except those that were cancelled, whose contact has unsubscribed, or whose content was ' +
       'cleared by retention. They count for the limits of the project again; those that are over a ' +
-      'limit stay failed. A campaign that was sent keeps its status.',
+      'limit stay failed. A campaign that was sent keeps its status. Nothing in the query or the body ' +
+      'selects some of them: such names are refused.',
+    query: z.strictObject({}),
+    body: z.strictObject({}).optional(),
     refusals: [400, 402, 403, 404],
     responses: { 200: { description: 'The number of emails', schema: retried } },
     handle: async (call) => {

@@ -29,6 +29,7 @@ import { conditionField } from '../../shapes/condition.ts'
 import { contactData, contactRecord } from '../../shapes/contact.ts'
 import { emailAddress } from '../../shapes/fields.ts'
 import { choiceParameter, countParameter, pageEnd } from '../../shapes/paging.ts'
+import { findWeakData, IN_CONTACTS } from '../../shapes/weak-data.ts'
 
 /** A cursor holds an address, which has up to 254 octets in its shortest form. */
 const MAX_CURSOR_LENGTH = 2000
@@ -60,7 +61,9 @@ const listQuery = z.object({
     .transform((text) => text === 'true')
     .optional()
     .meta({ type: 'boolean' }),
-  filter: z.string().optional().meta({ description: 'A condition as JSON' }),
+  filter: z.string().optional().meta({
+    description: 'A condition as JSON. The members of a segment: GET /segments/:id/contacts',
+  }),
 })
 
 const limit = z
@@ -75,41 +78,59 @@ const condition = conditionField.optional()
 
 // Strict, because a body with a misspelt name, or a bare condition, must not select all contacts.
 const queryBody = z
-  .strictObject(
-    {
-      ...listFields,
-      limit,
-      subscribed: z.boolean().optional(),
-      filter: condition,
-      condition,
-    },
-    {
-      error: ({ code, keys }) =>
-        code === 'unrecognized_keys' && keys.includes('groups')
-          ? 'A condition is the value of "filter", not the body itself'
-          : undefined,
-    },
-  )
+  .strictObject({
+    ...listFields,
+    limit,
+    subscribed: z.boolean().optional(),
+    filter: condition,
+    condition,
+  })
   .refine((body) => body.filter === undefined || body.condition === undefined, {
     path: ['condition'],
     message: 'Give either filter or condition',
   })
 
-const newContact = z.object({
-  email: emailAddress,
-  subscribed: z.boolean().optional().meta({
-    description: 'Defaults to true for a new contact; an existing contact keeps its state',
-  }),
-  data: contactData.nullish(),
-})
+const unsubscribed = z
+  .boolean()
+  .nullish()
+  .meta({
+    description:
+      'true: the person asked to be unsubscribed. The contact is unsubscribed, and imports, bulk work, ' +
+      'defaults and the public key do not subscribe the address again. false and null change nothing',
+  })
 
-const changes = z.object({
-  email: emailAddress,
-  subscribed: z.boolean(),
-  data: contactData
-    .nullable()
-    .meta({ description: 'Merged with the existing data; null clears the data' }),
-})
+type GivenState = { subscribed?: boolean | undefined; unsubscribed?: boolean | null | undefined }
+
+const isOneState = ({ subscribed, unsubscribed }: GivenState) =>
+  subscribed !== true || unsubscribed !== true
+
+const contradiction = {
+  path: ['unsubscribed'],
+  message: 'Contradicts "subscribed": give one of them',
+}
+
+const newContact = z
+  .object({
+    email: emailAddress,
+    subscribed: z.boolean().optional().meta({
+      description: 'Defaults to true for a new contact; an existing contact keeps its state',
+    }),
+    unsubscribed,
+    data: contactData.nullish(),
+  })
+  .refine(isOneState, contradiction)
+
+const changes = z
+  .object({
+    email: emailAddress,
+    subscribed: z.boolean(),
+    unsubscribed,
+    data: contactData
+      .nullable()
+      .meta({ description: 'Merged with the existing data; null clears the data' }),
+  })
+  .partial()
+  .refine(isOneState, contradiction)
 
 const saved = contactRecord.extend({
   _meta: z.object({ isNew: z.boolean(), isUpdate: z.boolean() }),
@@ -119,13 +140,30 @@ const page = z
   .object({
     data: z.array(contactRecord),
     ...pageEnd,
-    total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'ContactPage' })
 
 const lookup = z.object({
   emails: z.array(z.string().max(MAX_ADDRESS_TEXT_LENGTH)).min(1).max(MAX_ADDRESSES_PER_REQUEST),
 })
+
+/** Other services have these beside the address. */
+const names = {
+  aliases: {
+    name: 'data.name',
+    firstName: 'data.firstName',
+    lastName: 'data.lastName',
+    phone: 'data.phone',
+    attributes: 'data',
+    attribs: 'data',
+    status: 'subscribed',
+    fields: 'data',
+    customFields: 'data',
+    properties: 'data',
+    metadata: 'data',
+    address: 'email',
+  },
+}
 
 const shared = { tag: 'Contacts' } as const
 
@@ -134,6 +172,7 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List contacts, newest first',
     query: listQuery,
+    csvWay: 'For CSV: GET /contacts/export',
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
     refusals: [400],
@@ -148,9 +187,11 @@ export const list = ({ core }: RouteDeps) =>
 export const query = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    growsDisk: false,
+    isRead: true,
     summary: 'List contacts by a condition',
     description: 'Like GET /contacts, for conditions that are too long for a URL.',
+    // A condition is the value of "filter", not the body itself.
+    names: { aliases: { logic: 'filter', groups: 'filter' } },
     body: queryBody,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: page } },
@@ -166,7 +207,7 @@ export const query = ({ core }: RouteDeps) =>
 export const lookUp = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    growsDisk: false,
+    isRead: true,
     summary: 'Look up which addresses belong to contacts',
     answerBytes: RECORD_ANSWER_BYTES,
     body: lookup,
@@ -186,18 +227,29 @@ function readCondition(body: { filter?: unknown; condition?: unknown }): Conditi
   return body.condition === undefined ? undefined : parseCondition(body.condition, 'condition')
 }
 
+/**
+ * `unsubscribed: true` says that the person asked for it. Clients send false as a default, so it says nothing:
+ * it must not clear a wish.
+ */
+function readState({ subscribed, unsubscribed }: GivenState) {
+  const hasLeft = unsubscribed === true
+  return { subscribed: hasLeft ? false : subscribed, hasLeft }
+}
+
 export const save = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Create a contact, or change the contact with this address',
+    names,
     body: newContact,
     responses: {
       200: { description: 'Changed', schema: saved },
       201: { description: 'Created', schema: saved },
     },
-    handle: async ({ project, body }) => {
-      const { email: address, subscribed, data } = body
-      const draft = { projectId: project.id, address, subscribed, data }
+    handle: async ({ project, body, warn }) => {
+      const { email: address, data } = body
+      for (const warning of findWeakData(data, IN_CONTACTS)) warn(warning)
+      const draft = { projectId: project.id, address, ...readState(body), data }
       const { contact: row, isNew } = await upsertContact(core, draft)
       const _meta = { isNew, isUpdate: !isNew }
       return json(isNew ? 201 : 200, { ...toContactView(row), _meta })
@@ -216,20 +268,22 @@ export const get = ({ core }: RouteDeps) =>
 export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    protects: (given) => isDeepStrictEqual(given, { subscribed: false }),
+    protects: (given) =>
+      isDeepStrictEqual(given, { subscribed: false }) ||
+      isDeepStrictEqual(given, { unsubscribed: true }),
     summary: 'Change a contact',
     description:
       'Absent fields stay as they are. A contact that gets a suppressed address is unsubscribed ' +
       'unless the same request sets `subscribed`.',
-    body: changes.partial(),
+    names,
+    body: changes,
     responses: { 200: { description: 'The contact', schema: contactRecord } },
     refusals: [404, 409],
     handle: async (call) => {
-      const { email: address, ...rest } = call.body
-      return json(
-        200,
-        toContactView(await updateContact(core, rowKeyOf(call), { ...rest, address })),
-      )
+      const { email: address, data } = call.body
+      for (const warning of findWeakData(data, IN_CONTACTS)) call.warn(warning)
+      const changes = { address, ...readState(call.body), data }
+      return json(200, toContactView(await updateContact(core, rowKeyOf(call), changes)))
     },
   })
 

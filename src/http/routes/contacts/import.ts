@@ -2,10 +2,18 @@
 import { z } from 'zod'
 import type { ImportKind } from '../../../features/import-export/import-file.ts'
 import { findImport } from '../../../features/import-export/status.ts'
-import { contactsForm, MAX_CSV_FORM_BYTES, suppressionsForm, takeCsv } from '../../body/csv-form.ts'
+import {
+  contactsForm,
+  contactsNames,
+  MAX_CSV_FORM_BYTES,
+  suppressionsForm,
+  suppressionsNames,
+  takeCsv,
+} from '../../body/csv-form.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import { fieldWarnings } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 
 const rowError = z.object({
@@ -31,15 +39,19 @@ const result = z.object({
     .array(
       z.object({
         field: z.string(),
-        type: z.enum(['text', 'number', 'boolean', 'mixed']),
+        type: z.enum(['text', 'number', 'boolean', 'mixed', 'json']),
         reason: z.string().nullable().meta({
           description: 'Why a column with numbers or booleans is read as text',
+        }),
+        keys: z.array(z.string()).optional().meta({
+          description:
+            'Of `json` only: the first 50 keys of its objects, which become keys of the data; each is shown up to 60 characters',
         }),
       }),
     )
     .meta({
       description:
-        'How the columns of data are read; `mixed` in an export of this service where each cell has its own type',
+        'How the columns of data are read; `mixed` in an export of this service where each cell has its own type; `json`: objects whose keys became keys of the data',
     }),
   damage: z
     .object({
@@ -53,13 +65,40 @@ const result = z.object({
       cutFields: z.int().meta({ description: 'Values that were too long and were shortened' }),
     })
     .meta({ description: 'What was not taken as it is' }),
+  unknownFields: fieldWarnings.meta({
+    description:
+      'At most 20 names that an import does not know: fields of the form, headers in `mapping` that the file does not have, and columns that contacts cannot have',
+  }),
 })
 
 const contactResult = result.extend({
+  subscribedCount: z.int().meta({
+    description:
+      'Contacts that became subscribed: new ones, and those that were unsubscribed before. A contact that is unsubscribed after one row and subscribed by a later row counts in both',
+  }),
+  unsubscribedCount: z.int().meta({
+    description:
+      'Contacts that became unsubscribed: new ones, and those that were subscribed before. Also those of rows in `errors` whose data alone was refused',
+  }),
   keptUnsubscribedCount: z.int().meta({
     description:
-      'Rows that would have subscribed a person who left: the contact stays unsubscribed. They count above too',
+      'Rows that would have subscribed a person who left, or whom another row unsubscribes, and rows of contacts who are unsubscribed here and get mail from another service, as its column says: these rows subscribe nobody. They count above too',
   }),
+  subscriptionWords: z
+    .array(
+      z.object({
+        column: z.string(),
+        word: z.string().nullable().meta({
+          description: 'In lower case; null for all further texts of the column together',
+        }),
+        rows: z.int(),
+        readAs: z.enum(['subscribed', 'unsubscribed', 'unchanged']),
+      }),
+    )
+    .meta({
+      description:
+        'The words of columns that say who gets mail, and how each was read: up to 20 words of each of up to 10 columns',
+    }),
 })
 
 const suppressionResult = result.extend({
@@ -74,6 +113,7 @@ const given = z.object({
   types: z.enum(['values', 'strings']),
   subscribed: z.boolean(),
   resubscribe: z.boolean(),
+  dryRun: z.boolean().meta({ description: 'The counts say what would happen; nothing changed' }),
 })
 
 function statusOf(schema: z.ZodType) {
@@ -89,14 +129,14 @@ export const importContacts = ({ core }: RouteDeps) =>
     ...contacts,
     summary: 'Import contacts from a CSV file',
     description:
-      'The header row needs a column `email`. All other columns are optional: in `subscribed`, true, 1 and yes mean subscribed, and any other word means unsubscribed; `data.<key>` sets that key, and any other header sets the key of its name in lower case. Empty cells change nothing. People who left by themselves stay unsubscribed, unless `resubscribe` is true.',
+      'The header row needs a column `email`. All other columns are optional: in `subscribed`, true, 1, yes, subscribed, active, enabled, confirmed and opted in mean subscribed, and any other word means unsubscribed; columns in which exports of other services say who left, such as `status` and `UNSUB_TIME`, unsubscribe; `data.<key>` sets that key, and any other header sets the key of its name in lower case. Empty cells change nothing. People who left by themselves stay unsubscribed, unless `resubscribe` is true. `dryRun` counts what a file would do.',
     takesStream: contactsForm,
     maxBodyBytes: MAX_CSV_FORM_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [409],
     handle: async (call) => {
-      const fields = ['mapping', 'types', 'subscribed', 'resubscribe'] as const
-      const jobId = await takeCsv(core, call, { kind: 'import', fields })
+      const fields = ['mapping', 'types', 'subscribed', 'resubscribe', 'dryRun'] as const
+      const jobId = await takeCsv(core, call, { kind: 'import', fields, names: contactsNames })
       return json(202, { message: 'The import is queued.', jobId })
     },
   })
@@ -112,7 +152,9 @@ export const importSuppressions = ({ core }: RouteDeps) =>
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [409],
     handle: async (call) => {
-      const jobId = await takeCsv(core, call, { kind: 'suppressions-import', fields: ['mapping'] })
+      const fields = ['mapping', 'dryRun'] as const
+      const form = { kind: 'suppressions-import', fields, names: suppressionsNames } as const
+      const jobId = await takeCsv(core, call, form)
       return json(202, { message: 'The import is queued.', jobId })
     },
   })

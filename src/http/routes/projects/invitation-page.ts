@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { AppError } from '../../../errors.ts'
+import { AppError, isInvalid } from '../../../errors.ts'
 import { acceptInvitation } from '../../../features/accounts/invitations/accept.ts'
 import { showInvitation } from '../../../features/accounts/invitations/show.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
@@ -48,7 +48,7 @@ export const accept = (deps: PageDeps) =>
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error
         // The page says why the reader cannot accept.
-        if (error.code !== 'VALIDATION_ERROR') return redirectToPage(call)
+        if (!isInvalid(error)) return redirectToPage(call)
         return showPage(deps, call, true)
       }
     },
@@ -76,7 +76,8 @@ async function showPage(
   const user = await findSessionUser(core, incoming)
   const shown = await showInvitation(core, params.token ?? '', user)
   if (shown === undefined) throw noSuchPage()
-  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword }))
+  const call = { baseUrl: core.config.baseUrl, token: params.token ?? '' }
+  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword, ...call }))
 }
 
 async function acceptByForm(

@@ -84,6 +84,7 @@ export const add = ({ core }: RouteDeps) =>
       'address replaces older ones. A project can invite 50 times a day, and mail an address 3 times an ' +
       'hour.',
     body: newMember,
+    names: { record: listedMember },
     responses: {
       200: { description: 'Invited', schema: enveloped(invited) },
     },
@@ -103,6 +104,7 @@ export const update = ({ core }: RouteDeps) =>
     // It stores nothing new.
     growsDisk: false,
     body: roleChange,
+    names: { record: listedMember },
     responses: { 200: { description: 'Changed', schema: enveloped(member) } },
     refusals: [404],
     handle: async ({ user, project, params, body }) => {

@@ -12,7 +12,13 @@ import { MAX_NAME_LENGTH } from '../../../features/limits.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
-import { projectRecord, submissionTemplates, trackingMode } from '../../shapes/project.ts'
+import {
+  onTemplateFault,
+  postalAddress,
+  projectRecord,
+  submissionTemplates,
+  trackingMode,
+} from '../../shapes/project.ts'
 
 const name = z.string().min(1).max(MAX_NAME_LENGTH).meta({
   description: 'Without invisible characters, and without letters that imitate those of others',
@@ -28,7 +34,9 @@ const settings = z
       .string()
       .regex(LANGUAGE_PATTERN, 'Expected a language such as en or pt-BR')
       .meta({ description: 'Of pages and footers, such as `en` or `pt-BR`' }),
+    postalAddress,
     submissionTemplates,
+    onTemplateFault,
     publicKeyMayUpdate: z.boolean().meta({
       description:
         'Whether the public key may unsubscribe existing contacts, overwrite their data and learn their ids; false for new projects',
@@ -44,6 +52,21 @@ const regenerated = projectRecord
   .meta({ id: 'ProjectWithNewKeys' })
 
 const shared = { tag: 'Projects' } as const
+
+const LIMITS = 'PUT /users/@me/projects/:id/billing-limits'
+
+/** How what is shown of a project changes. */
+const WAYS = {
+  ...Object.fromEntries(
+    Object.keys(settings.shape).map((field) => [field, 'PATCH /users/@me/projects/:id']),
+  ),
+  billingLimitWorkflows: LIMITS,
+  billingLimitCampaigns: LIMITS,
+  billingLimitTransactional: LIMITS,
+  billingLimitInbound: LIMITS,
+  role: 'PATCH /projects/:id/members/:userId',
+  disabled: 'The operator of this server disables and enables projects',
+}
 
 export const list = ({ core }: RouteDeps) =>
   userOperation({
@@ -64,6 +87,7 @@ export const create = ({ core }: RouteDeps) => {
       'You own the project. The response has its secret key, which nothing shows again. Who owns a ' +
       'disabled project is refused. A user can create 5 projects an hour and own ' +
       '`accounts.max_projects_per_user` (400); operators are exempt.',
+    names: { ways: WAYS },
     body: newProject,
     responses: { 201: { description: 'Created', schema: projectRecord } },
     refusals: [400],
@@ -76,6 +100,7 @@ export const update = ({ core }: RouteDeps) =>
   memberOperation({
     ...shared,
     summary: 'Change the settings of a project',
+    names: { ways: WAYS },
     body: settings,
     responses: { 200: { description: 'The project', schema: projectRecord } },
     refusals: [404],

@@ -1,5 +1,6 @@
 /** The user who has logged in. */
 import { z } from 'zod'
+import { invalidField } from '../../../errors.ts'
 import { changePassword, updatePreferences } from '../../../features/accounts/self/update.ts'
 import { describeSelf } from '../../../features/accounts/self/view.ts'
 import { isTimezone } from '../../../features/workflows/schedule/next-firing.ts'
@@ -49,17 +50,19 @@ const change = z
       .max(MAX_TIMEZONE_LENGTH)
       .refine(isTimezone, 'Not the name of a time zone, such as Europe/Berlin')
       .optional(),
-    email: z.unknown().optional().meta({ description: 'Refused: it cannot be changed' }),
+    email: z.unknown().optional().meta({
+      description: 'It cannot be changed: another address than that of the account is refused',
+    }),
   })
   .superRefine(({ currentPassword, newPassword, language, timezone, email }, context) => {
     const isPassword = currentPassword !== undefined || newPassword !== undefined
     const isPreference = language !== undefined || timezone !== undefined
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
-    if (email !== undefined) refuse('email', ADDRESS_STAYS)
-    else if (isPassword && isPreference)
+    if (isPassword && isPreference)
       refuse('newPassword', 'Change the password in a call of its own')
-    else if (!isPassword && !isPreference) refuse('newPassword', 'There is nothing to change')
+    else if (!isPassword && !isPreference && email === undefined)
+      refuse('newPassword', 'There is nothing to change')
     else if (isPassword && currentPassword === undefined) refuse('currentPassword', 'Required')
     else if (isPassword && newPassword === undefined) refuse('newPassword', 'Required')
   })
@@ -88,13 +91,21 @@ export const update = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_ACCOUNT_BYTES,
     responses: { 200: { description: 'The user', schema: self } },
     handle: async (call) => {
-      const { currentPassword, newPassword, language, timezone } = call.body
+      const { currentPassword, newPassword, language, timezone, email } = call.body
+      if (email !== undefined && !isAddressOf(call.user, email)) {
+        throw invalidField('email', 'custom', ADDRESS_STAYS)
+      }
       if (currentPassword === undefined || newPassword === undefined) {
         return json(200, await updatePreferences(core, call.user.id, { language, timezone }))
       }
       return setPassword(core, call, { currentPassword, newPassword })
     },
   })
+
+/** A client may send back the whole record. */
+function isAddressOf({ address }: UserCall<unknown, unknown>['user'], given: unknown): boolean {
+  return typeof given === 'string' && given.toLowerCase() === address.toLowerCase()
+}
 
 async function setPassword(
   core: RouteDeps['core'],

@@ -5,8 +5,10 @@ import { removeEndpoint } from '../../../features/webhooks/endpoints/delete.ts'
 import { getEndpoint, listEndpoints } from '../../../features/webhooks/endpoints/find.ts'
 import { rotateEndpointSecret } from '../../../features/webhooks/endpoints/rotate-secret.ts'
 import { updateEndpoint } from '../../../features/webhooks/endpoints/update.ts'
+import { findWeakPatterns } from '../../../features/webhooks/weak-patterns.ts'
 import { json, noContent } from '../../response.ts'
-import { projectOperation, type RouteDeps } from '../../route.ts'
+import { projectOperation, type RawCall, type RouteDeps } from '../../route.ts'
+import { warnOfSilentEvents } from '../../shapes/silent-events.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 import {
   endpointChanges,
@@ -49,8 +51,12 @@ export const create = ({ core }: RouteDeps) =>
       },
     },
     refusals: [400],
-    handle: async ({ project, caller, body }) =>
-      json(201, shownTo(caller, await createEndpoint(core, { projectId: project.id, ...body }))),
+    handle: async (call) => {
+      const { project, caller, body } = call
+      const made = await createEndpoint(core, { projectId: project.id, ...body })
+      await warnOfEvents(core, call, body.events)
+      return json(201, shownTo(caller, made))
+    },
   })
 
 export const get = ({ core }: RouteDeps) =>
@@ -72,7 +78,11 @@ export const update = ({ core }: RouteDeps) =>
     body: endpointChanges,
     responses: { 200: { description: 'The endpoint', schema: endpointRecord } },
     refusals: [404],
-    handle: async (call) => json(200, await updateEndpoint(core, uuidKeyOf(call), call.body)),
+    handle: async (call) => {
+      const changed = await updateEndpoint(core, uuidKeyOf(call), call.body)
+      await warnOfEvents(core, call, call.body.events ?? [])
+      return json(200, changed)
+    },
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -102,3 +112,18 @@ export const rotateSecret = ({ core }: RouteDeps) =>
     handle: async (call) =>
       json(200, shownTo(call.caller, await rotateEndpointSecret(core, uuidKeyOf(call)))),
   })
+
+/** Of events that do not occur, or have another name in deliveries. */
+async function warnOfEvents(
+  core: RouteDeps['core'],
+  call: { project: { id: string }; warn: RawCall['warn'] },
+  events: readonly string[],
+): Promise<void> {
+  const named = events.map((name, index) => ({ field: `events.${index}`, name }))
+  await warnOfSilentEvents(core, call, named)
+  const weak = await findWeakPatterns(core, call.project.id, events)
+  for (const { field, name } of named) {
+    const found = weak.get(name)
+    if (found !== undefined) call.warn({ field, ...found })
+  }
+}

@@ -137,6 +137,9 @@ export const cancelAll = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Cancel all active executions of a workflow',
+    description: 'Nothing in the query or the body selects some of them: such names are refused.',
+    query: z.strictObject({}),
+    body: z.strictObject({}).optional(),
     responses: {
       200: {
         description: 'The number of executions that were active',

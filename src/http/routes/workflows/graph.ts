@@ -7,11 +7,29 @@ import { MAX_CONFIGS_BYTES } from '../../../features/workflows/limits.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
-import { workflowDetail } from '../../shapes/workflow.ts'
+import { warnOfLiveError } from '../../shapes/live-errors.ts'
+import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
+import { editedKeyOf, uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { transitionRecord, workflowDetail } from '../../shapes/workflow.ts'
 import { graph, MAX_GRAPH_BYTES } from '../../shapes/workflow-fields.ts'
 
 const shared = { tag: 'Workflows' } as const
+
+/** What a graph is not: the fields of the workflow. */
+const WAYS = Object.fromEntries(
+  ['name', 'description', 'enabled', 'triggerType', 'allowReentry'].map((name) => [
+    name,
+    'PATCH /workflows/:id',
+  ]),
+)
+
+const replaced = workflowDetail
+  .extend({
+    ids: z.record(z.string(), z.string()).optional().meta({
+      description: 'The UUIDs of the steps by the names of the request, if it had some',
+    }),
+  })
+  .meta({ id: 'ReplacedWorkflow' })
 
 const findings = z.object({
   findings: z.array(
@@ -25,25 +43,37 @@ const findings = z.object({
   ),
 })
 
+/** The answer of GET, and the transitions of its steps. */
+const sentBack = workflowDetail.extend({ transitions: z.array(transitionRecord) })
+
 export const replace = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Replace all steps and transitions',
     answerBytes: 2 * MAX_CONFIGS_BYTES,
     description:
-      'In one transaction. The ids are UUIDs of your choice; steps and transitions that are missing ' +
-      'are removed. A header of a WEBHOOK whose value is `***` stays as that of the same step. Refused ' +
+      'In one transaction. The ids of steps are UUIDs of your choice, or names such as `welcome`: `ids` ' +
+      'of the answer has the UUIDs of the names, and the same name means the same step when the graph is ' +
+      "sent again. The name of a TRIGGER is that of the workflow's own. Steps and transitions that are " +
+      'missing are removed. A header of a WEBHOOK whose value is `***` stays as that of the same step. Refused ' +
       'with 409 where single edits would be. `If-Match` as for a change of the ' +
       'workflow.',
     body: graph,
+    names: { record: sentBack, ways: WAYS },
     maxBodyBytes: MAX_GRAPH_BYTES,
-    responses: { 200: { description: 'The workflow after the change', schema: workflowDetail } },
+    responses: { 200: { description: 'The workflow after the change', schema: replaced } },
     refusals: [404, 409, 412],
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
-      const edit = { ...viewedKeyOf(call), isExpected, graph: call.body }
-      const workflow = await replaceGraph(core, edit)
-      const { headers, ...response } = largeJson(200, workflow)
+      const edit = { ...editedKeyOf(call), isExpected, graph: call.body }
+      const { workflow, ids } = await replaceGraph(core, edit)
+      const events = call.body.steps.map(({ config }, index) =>
+        eventOf(config, `steps.${index}.config`),
+      )
+      await warnOfSilentEvents(core, call, events)
+      await warnOfLiveError(core, call, { field: 'steps' })
+      const named = Object.keys(ids).length === 0 ? {} : { ids }
+      const { headers, ...response } = largeJson(200, { ...workflow, ...named })
       return { ...response, headers: { ...headers, etag: `"${workflow.version}"` } }
     },
   })
@@ -51,7 +81,7 @@ export const replace = ({ core }: RouteDeps) =>
 export const check = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    growsDisk: false,
+    isRead: true,
     summary: 'Check a workflow',
     answerBytes: RECORD_ANSWER_BYTES,
     description: 'An `error` keeps the workflow from being enabled; the rest informs.',

@@ -2,26 +2,32 @@
 
 import { z } from 'zod'
 import { viewWorkflowStats } from '../../../features/workflows/executions/stats.ts'
-import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
+const stepFigures = z.object({
+  stepId: z.string(),
+  name: z.string(),
+  type: z.string(),
+  waiting: z.int().meta({ description: 'Executions that are at the step now' }),
+  completed: z.int().meta({
+    description:
+      'Executions that completed the step; a SEND_EMAIL is completed also if its email is FAILED or SUPPRESSED',
+  }),
+  failed: z.int().meta({ description: 'Executions that the step failed' }),
+  skipped: z.int().meta({
+    description: 'Executions that skipped the step, or were cancelled while they waited at it',
+  }),
+  medianMs: z.int().nullable().meta({
+    description: 'The median time from the beginning of the step to its completion, to 10%',
+  }),
+})
+
 const stats = z
   .object({
-    steps: z.array(
-      z.object({
-        stepId: z.string(),
-        name: z.string(),
-        type: z.string(),
-        waiting: z.int().meta({ description: 'Executions that are at the step now' }),
-        completed: z.int(),
-        failed: z.int(),
-        skipped: z.int().meta({ description: 'Cancelled while they waited at the step' }),
-        medianMs: z.int().nullable().meta({
-          description: 'The median time from the beginning of the step to its completion, to 10%',
-        }),
-      }),
-    ),
+    steps: z.array(stepFigures),
     transitions: z.array(
       z.object({
         transitionId: z.string(),
@@ -58,9 +64,19 @@ export const show = ({ core }: RouteDeps) =>
     tag: 'Workflows',
     summary: 'Show the figures of a workflow',
     answerBytes: RECORD_ANSWER_BYTES,
-    description: 'The figures of steps and transitions do not shrink when contacts are deleted.',
+    description:
+      'The figures of steps and transitions do not shrink when contacts are deleted. As CSV, a row for ' +
+      'each step.',
     params: { id: 'The id of the workflow' },
-    responses: { 200: { description: 'The figures', schema: stats } },
+    responses: { 200: { description: 'The figures', schema: stats, isTableToo: true } },
     refusals: [404],
-    handle: async (call) => largeJson(200, await viewWorkflowStats(core, uuidKeyOf(call))),
+    handle: async (call) => {
+      const key = uuidKeyOf(call)
+      const figures = await viewWorkflowStats(core, key)
+      return jsonOrTable(call.incoming.headers.accept, figures, () => ({
+        name: `workflow-${key.id}`,
+        columns: Object.keys(stepFigures.shape),
+        rows: figures.steps,
+      }))
+    },
   })

@@ -7,7 +7,9 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
+import { warnOfLiveError } from '../../shapes/live-errors.ts'
+import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
+import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { stepRecord } from '../../shapes/workflow.ts'
 import { newStep, stepChanges } from '../../shapes/workflow-fields.ts'
 
@@ -33,10 +35,10 @@ export const add = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const { autoConnect, ...step } = call.body
-      return largeJson(
-        201,
-        await addStep(core, { ...viewedKeyOf(call), isExpected, step, autoConnect }),
-      )
+      const added = await addStep(core, { ...editedKeyOf(call), isExpected, step, autoConnect })
+      await warnOfSilentEvents(core, call, [eventOf(step.config, 'config')])
+      await warnOfLiveError(core, call, { stepId: added.id })
+      return largeJson(201, added)
     },
   })
 
@@ -49,14 +51,18 @@ export const update = ({ core }: RouteDeps) =>
       'Changes the fields that are given; a `templateId` of null detaches the template. A header of a ' +
       'WEBHOOK whose value is `***` stays as it is. Config and ' +
       'template cannot change while the workflow is enabled and has active executions.',
+    names: { ways: { type: 'Add a step of that type, and delete this one' } },
     body: stepChanges,
     responses: { 200: { description: 'The step after the change', schema: stepRecord } },
     refusals: [400, 404, 409, 412],
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const stepId = uuidParameterOf(call, 'stepId')
-      const edit = { ...viewedKeyOf(call), isExpected, stepId, changes: call.body }
-      return largeJson(200, await updateStep(core, edit))
+      const edit = { ...editedKeyOf(call), isExpected, stepId, changes: call.body }
+      const changed = await updateStep(core, edit)
+      await warnOfSilentEvents(core, call, [eventOf(call.body.config, 'config')])
+      await warnOfLiveError(core, call, { stepId })
+      return largeJson(200, changed)
     },
   })
 

@@ -8,7 +8,9 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
+import { warnOfLiveError } from '../../shapes/live-errors.ts'
+import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
+import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { stepRecord, transitionRecord } from '../../shapes/workflow.ts'
 import { insertedStep, newTransition } from '../../shapes/workflow-fields.ts'
 
@@ -27,7 +29,9 @@ export const add = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const edit = { ...viewedKeyOf(call), isExpected, transition: call.body }
-      return json(201, await addTransition(core, edit))
+      const added = await addTransition(core, edit)
+      await warnOfLiveError(core, call, { from: added.toStepId, field: 'toStepId' })
+      return json(201, added)
     },
   })
 
@@ -45,8 +49,11 @@ export const insertStep = ({ core }: RouteDeps) =>
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const transitionId = uuidParameterOf(call, 'transitionId')
-      const edit = { ...viewedKeyOf(call), isExpected, transitionId, step: call.body }
-      return largeJson(201, await insert(core, edit))
+      const edit = { ...editedKeyOf(call), isExpected, transitionId, step: call.body }
+      const inserted = await insert(core, edit)
+      await warnOfSilentEvents(core, call, [eventOf(call.body.config, 'config')])
+      await warnOfLiveError(core, call, { stepId: inserted.id })
+      return largeJson(201, inserted)
     },
   })
 

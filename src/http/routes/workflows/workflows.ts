@@ -1,13 +1,7 @@
 /** The workflows of a project: their definitions. */
 
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_IDS_PER_REQUEST,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../../features/limits.ts'
+import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../features/limits.ts'
 import { withEnd } from '../../../features/listing.ts'
 import { bulkUpdateWorkflows } from '../../../features/workflows/definition/bulk-update.ts'
 import { createWorkflow } from '../../../features/workflows/definition/create.ts'
@@ -21,28 +15,37 @@ import type { WorkflowDetail } from '../../../features/workflows/definition/view
 import { MAX_CONFIGS_BYTES } from '../../../features/workflows/limits.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
+import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
 import { type HttpResponse, json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventName } from '../../shapes/event-name.ts'
 import { id } from '../../shapes/fields.ts'
-import { choiceParameter, countParameter, numbersOf } from '../../shapes/paging.ts'
-import { uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
-import { workflowDetail, workflowPage } from '../../shapes/workflow.ts'
+import {
+  choiceParameter,
+  numbersOf,
+  PAGING_TEXT,
+  pagingOf,
+  pagingParameters,
+  refuseMixedPaging,
+} from '../../shapes/paging.ts'
+import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
+import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
+import { listedWorkflow, workflowDetail, workflowPage } from '../../shapes/workflow.ts'
 import { newWorkflow, workflowChanges } from '../../shapes/workflow-fields.ts'
 
-const listQuery = z.object({
-  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
-  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH)
-    .optional()
-    .meta({ description: 'Part of the name or the description' }),
-  status: z.enum(['active', 'disabled']).optional(),
-  sort: choiceParameter(['name', 'createdAt', 'updatedAt', 'steps'], 'createdAt'),
-  dir: choiceParameter(['asc', 'desc'], 'desc'),
-})
+const listQuery = z
+  .object({
+    ...pagingParameters,
+    search: z
+      .string()
+      .max(MAX_SEARCH_LENGTH)
+      .optional()
+      .meta({ description: 'Part of the name or the description' }),
+    status: z.enum(['active', 'disabled']).optional(),
+    sort: choiceParameter(['name', 'createdAt', 'updatedAt', 'steps'], 'createdAt'),
+    dir: choiceParameter(['asc', 'desc'], 'desc'),
+  })
+  .superRefine(refuseMixedPaging)
 
 const fieldsQuery = z.object({
   eventName: eventName.optional().meta({
@@ -62,7 +65,7 @@ const fields = z.object({
   count: z.int(),
 })
 
-const bulkChange = z.object({
+const bulkChange = z.strictObject({
   ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
   delete: z.boolean().default(false),
 })
@@ -78,16 +81,20 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List workflows',
+    description: PAGING_TEXT,
     query: listQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: workflowPage } },
     handle: async (call) => {
-      const { status, page, pageSize, ...rest } = call.query
+      const { status, search, sort, dir } = call.query
+      const { isNumbered, pageSize, ...place } = pagingOf(call.query)
       const isEnabled = status === undefined ? undefined : status === 'active'
-      const wanted = { ...rest, projectId: call.project.id, page, pageSize, isEnabled }
-      const { listing, total } = await listWorkflows(core, wanted)
-      const numbered = withEnd(listing, () => numbersOf({ total, page, pageSize }))
-      return wholeResponse(call, { name: 'data', listing: numbered })
+      const order = { sort, dir, pageSize, ...place }
+      const wanted = { projectId: call.project.id, search, isEnabled, ...order }
+      const { listing: found, page, total } = await listWorkflows(core, wanted)
+      const numbers = numbersOf({ total, page, pageSize })
+      const listing = withEnd(found, (end) => ({ ...numbers, ...end }))
+      return (isNumbered ? wholeResponse : pageResponse)(call, { name: 'data', listing })
     },
   })
 
@@ -110,9 +117,33 @@ export const create = ({ core }: RouteDeps) =>
     description:
       'The new workflow is disabled, is triggered by an event, and has one step, its TRIGGER.',
     body: newWorkflow,
+    names: { record: listedWorkflow },
     responses: { 201: { description: 'Created', schema: workflowDetail } },
-    handle: async ({ project, body }) =>
-      respond(201, await createWorkflow(core, { projectId: project.id, ...body })),
+    handle: async ({
+      project,
+      body: { workflow, isEnabledGiven, givenTrigger },
+      reportUnknown: report,
+      warn,
+    }) => {
+      const made = await createWorkflow(core, { projectId: project.id, ...workflow, report })
+      if (isEnabledGiven) {
+        warn({
+          field: 'enabled',
+          message: 'A new workflow is disabled: no event starts it yet.',
+          suggestion: `Add its steps, then PATCH /workflows/${made.id} {"enabled": true}`,
+        })
+      }
+      const event = { field: 'eventName', name: workflow.eventName }
+      await warnOfSilentEvents(core, { project, warn }, [event])
+      if (givenTrigger !== 'EVENT') {
+        warn({
+          field: 'triggerType',
+          message: 'A new workflow is started by an event.',
+          suggestion: `PATCH /workflows/${made.id} {"triggerType": "${givenTrigger}", "triggerConfig": …}`,
+        })
+      }
+      return respond(201, made)
+    },
   })
 
 export const get = ({ core }: RouteDeps) =>
@@ -137,13 +168,19 @@ export const update = ({ core }: RouteDeps) =>
       'change while the workflow is enabled and has active executions. With the header ' +
       '`If-Match: "3"` the change is made to version 3 only: any other version is answered with 412 ' +
       'and the current record in `error.details.current`.',
+    names: {
+      aliases: { status: 'enabled', state: 'enabled', active: 'enabled', isActive: 'enabled' },
+    },
     body: workflowChanges,
     responses: { 200: { description: 'The workflow after the change', schema: workflowDetail } },
     refusals: [400, 404, 409, 412],
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
-      const key = viewedKeyOf(call)
-      return respond(200, await updateWorkflow(core, { ...key, changes: call.body, isExpected }))
+      const key = editedKeyOf(call)
+      const changed = await updateWorkflow(core, { ...key, changes: call.body, isExpected })
+      const event = eventOf(call.body.triggerConfig, 'triggerConfig')
+      await warnOfSilentEvents(core, call, [event])
+      return respond(200, changed)
     },
   })
 

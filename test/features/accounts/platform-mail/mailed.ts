@@ -21,15 +21,15 @@ type Mailed = {
   locale: string
 }
 
-/** Runs the jobs that wait. Returns how many there were. */
-export async function writeMail(core: Core): Promise<number> {
+/** Runs the jobs that wait, and ends them unless `isEnded` is false. Returns how many there were. */
+export async function writeMail(core: Core, { isEnded = true } = {}): Promise<number> {
   const now = core.now()
   const claimed = await core.store.write((tx) =>
     claimJobs(tx, { kinds: [PLATFORM_MAIL_KIND], limit: 100, now, leaseUntil: now + 60_000 }),
   )
   for (const job of claimed) {
     await sendPlatformMail(core, { ...job, signal: new AbortController().signal })
-    await core.store.write((tx) => completeJob(tx, job, { result: null, now }))
+    if (isEnded) await core.store.write((tx) => completeJob(tx, job, { result: null, now }))
   }
   return claimed.length
 }
@@ -75,7 +75,8 @@ export async function composed(core: Core, emailId: string): Promise<Buffer> {
   if (email === undefined || row === undefined || content === undefined) {
     throw new TypeError('there is no such email')
   }
-  const project = { name: email.projectName, language: email.language }
+  const { projectName: name, language, postalAddress } = email
+  const project = { name, language, postalAddress }
   const opened = { ...email, variables: openSnapshot(core, row).snapshot }
   const returnPath = { token: 'b.test', domain: 'bounce.test' }
   const source = toSource(core, { email: opened, project, content, returnPath })

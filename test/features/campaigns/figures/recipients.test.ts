@@ -7,6 +7,7 @@ import { UNSUBSCRIBED } from '../../../../src/features/messages/delivery/prepare
 import { sealCursor } from '../../../../src/features/sealed-cursor.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { listRecipients } from '../../../lists.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
@@ -139,6 +140,43 @@ test('pages of any size have every recipient once, across lanes, and a bare id i
   }
 })
 
+test('the export has the data of the contacts when asked', async (t) => {
+  const { campaign, ids } = await openMixed(t)
+  const { contactId } = await campaign.email(ids[0] as string)
+  await campaign.core.store.write((tx) =>
+    tx
+      .update(contacts)
+      .set({ data: { name: '=Ada', plan: 'pro' } })
+      .where(eq(contacts.id, contactId)),
+  )
+  const slots = createExportSlots()
+  const query = { ...campaign.key, hasData: true }
+  let text = ''
+  for await (const piece of await exportRecipients({ ...campaign.core, slots }, query)) {
+    text += Buffer.from(piece).toString()
+  }
+  const lines = text.trimEnd().split('\r\n')
+  assert.match(lines[0] ?? '', /,clicks,data\.name,data\.plan$/)
+  assert.equal(lines.length, 11)
+  const row = lines.find((line) => line.startsWith(String(ids[0])))
+  assert.match(String(row), /,'=Ada,pro$/)
+})
+
+test('large data is written in pieces of about a megabyte', async (t) => {
+  const campaign = await openCampaign(t)
+  await campaign.add(40)
+  const data = { note: 'x'.repeat(60_000) }
+  await campaign.core.store.write((tx) => tx.update(contacts).set({ data }))
+  const slots = createExportSlots()
+  const sizes: number[] = []
+  const query = { ...campaign.key, hasData: true }
+  for await (const piece of await exportRecipients({ ...campaign.core, slots }, query)) {
+    sizes.push(piece.length)
+  }
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) > 40 * 60_000)
+  assert.ok(Math.max(...sizes) < 1024 * 1024 + 61_000, sizes.join(' '))
+})
+
 test('the export has every recipient, and no formula', async (t) => {
   const { campaign, ids } = await openMixed(t)
   await campaign.core.store.write((tx) =>
@@ -152,13 +190,19 @@ test('the export has every recipient, and no formula', async (t) => {
   let text = ''
   for await (const piece of pieces) text += Buffer.from(piece).toString()
   const lines = text.trimEnd().split('\r\n')
-  assert.equal(lines[0], 'emailId,contactId,email,occurredAt,status,reason')
+  assert.equal(
+    lines[0],
+    'emailId,contactId,email,occurredAt,status,reason,openedAt,clickedAt,clicks',
+  )
   assert.equal(lines.length, 11)
   assert.match(text, /,'=cmd@evil\.test,/)
   const failed = await exportRecipients(
     { ...campaign.core, slots },
     { ...campaign.key, outcome: 'failed' },
   )
+  const clicked = lines.find((line) => line.startsWith(String(ids[1])))
+  const at = new Date((await campaign.email(ids[1] as string)).clickedAt as number).toISOString()
+  assert.match(String(clicked), new RegExp(`,${at},1$`))
   let rows = 0
   for await (const piece of failed) rows += Buffer.from(piece).toString().split('\r\n').length - 1
   assert.equal(rows, 2)

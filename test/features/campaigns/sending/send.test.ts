@@ -4,10 +4,12 @@ import { DAY_MS } from '../../../../src/clock.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { addProject } from '../../../core.ts'
+import type { ContentClass } from '../../../../src/store/schema/words.ts'
+import { addProject, type TestCore } from '../../../core.ts'
 import {
   addCampaign,
   addContacts,
+  breakCounts,
   emailsOf,
   eventNames,
   loadCampaignRow,
@@ -69,6 +71,70 @@ test('a campaign without recipients, or of an unverified domain, is refused', as
   const receipt = await addCampaign(core, project.id, { type: 'TRANSACTIONAL' })
   await sendCampaign(core, { ...key, id: receipt })
   assert.equal((await loadCampaignRow(core, receipt)).status, 'SENDING')
+})
+
+/** A core on which an unsubscribed contact gets a TRANSACTIONAL campaign, and the campaign's key. */
+async function openTransactional(t: Parameters<typeof openSendingCore>[0]) {
+  const { core, project } = await openSendingCore(t)
+  await addContacts(core, project.id, [{ address: 'left@x.test', subscribed: false }])
+  const id = await addCampaign(core, project.id, { type: 'TRANSACTIONAL' })
+  return { core, key: { projectId: project.id, id } }
+}
+
+test('a count of the unsubscribed recipients that fails is logged, and the campaign is sent', async (t) => {
+  const { core, key } = await openTransactional(t)
+  const lines: unknown[] = []
+  const broken = new Error('the scan threads are busy')
+  breakCounts(t, core, () => Promise.reject(broken))
+  const log = { ...core.log, warn: (...line: unknown[]) => void lines.push(line) } as never
+  const sent = await sendCampaign({ ...core, log }, key)
+  assert.deepEqual([sent.campaign.status, sent.unsubscribedRecipients], ['SENDING', undefined])
+  assert.equal((await loadCampaignRow(core, key.id)).status, 'SENDING')
+  const text = 'the unsubscribed recipients of a campaign could not be counted'
+  assert.deepEqual(lines, [[{ error: broken, campaignId: key.id }, text]])
+})
+
+test('a count of the unsubscribed recipients that never ends begins after the sending, and only once', async (t) => {
+  const { core, key } = await openTransactional(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let runs = 0
+  const begun = Promise.withResolvers<void>()
+  breakCounts(t, core, () => {
+    runs += 1
+    begun.resolve()
+    return new Promise<never>(() => undefined)
+  })
+  const send = async (scheduledFor?: string) => {
+    const asked = Promise.withResolvers<void>()
+    const take: TestCore['sharedRuns']['take'] = (name, act) => {
+      asked.resolve()
+      return core.sharedRuns.take(name, act)
+    }
+    const sending = sendCampaign({ ...core, sharedRuns: { take } }, key, { scheduledFor })
+    await asked.promise
+    const { status } = await loadCampaignRow(core, key.id)
+    await begun.promise
+    t.mock.timers.tick(2_000)
+    return [status, (await sending).unsubscribedRecipients]
+  }
+  const tomorrow = new Date(core.now() + DAY_MS).toISOString()
+  assert.deepEqual(await send(tomorrow), ['SCHEDULED', undefined])
+  assert.deepEqual(await send(), ['SENDING', undefined])
+  assert.equal(runs, 1)
+})
+
+test('the refusal of an empty audience names those whom the type leaves out', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  const suggestionOf = async (type: ContentClass) => {
+    const id = await addCampaign(core, project.id, { type })
+    const error = await sendCampaign(core, { projectId: project.id, id }).catch((error) => error)
+    return error.suggestion
+  }
+  const look = 'Look at the audience of the campaign: who is'
+  for (const type of ['MARKETING', 'HEADLESS'] as const) {
+    assert.equal(await suggestionOf(type), `${look} unsubscribed or suppressed is left out.`)
+  }
+  assert.equal(await suggestionOf('TRANSACTIONAL'), `${look} suppressed is left out.`)
 })
 
 test('a time that is no time, has passed or is too far away is refused', async (t) => {

@@ -83,6 +83,7 @@ for (const [name, data, expected] of [
   ['twenty levels', nest(20), 'none'],
   ['one level more', nest(21), `data.${'a.'.repeat(19)}a too_big`],
   ['lists, which nest too', { x: [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]] }, deepList()],
+  ['lists deeper than the stack', { x: [stackBreaker()] }, deepList()],
   ['a key of 255 characters', { ['k'.repeat(255)]: 1 }, 'none'],
   ['a longer key', { ['k'.repeat(256)]: 1 }, `data.${'k'.repeat(60)}… too_big`],
   [
@@ -110,6 +111,10 @@ for (const [name, data, expected] of [
       expected,
     )
   })
+}
+
+function stackBreaker(): unknown {
+  return JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
 }
 
 function deepList(): string {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADDRESS_COLUMN_NAMES } from '../../../../src/features/import-export/csv/address-column.ts'
+import {
+  isImportable,
+  type Mapping,
+} from '../../../../src/features/import-export/csv/column-names.ts'
 import { detectDelimiter } from '../../../../src/features/import-export/csv/delimiter.ts'
 import {
   isAddressHeader,
-  isImportable,
-  type Mapping,
   RECORD_LIMITS,
   readHeader,
 } from '../../../../src/features/import-export/csv/header.ts'
@@ -17,7 +19,7 @@ function header(line: string, mapping: Mapping = []) {
   const parser = createCsvParser({ delimiter: ',', ...RECORD_LIMITS })
   const [record] = [...parser.push(line), ...parser.end()]
   assert.ok(record)
-  const { columns, ...rest } = readHeader(record, mapping)
+  const { columns, ...rest } = readHeader(record, { mapping, filename: 'people.csv' })
   return { ...rest, columns: Object.fromEntries(columns) }
 }
 

@@ -233,6 +233,14 @@ test('marketing to one unsubscribed recipient refuses the whole request', async 
   assert.equal(emails.length, 2)
 })
 
+test('HEADLESS to an unsubscribed recipient is accepted: the program that sends decides', async (t) => {
+  const sender = await openSender(t)
+  const template = await addTemplate(sender, { type: 'HEADLESS' })
+  const { emails } = await sender.send({ template, subscribed: false })
+  const email = await sender.email(emails[0]?.email as string)
+  assert.deepEqual([email.contentClass, email.status], ['HEADLESS', 'PENDING'])
+})
+
 test('an address on the suppression list gets a row that is never queued', async (t) => {
   const sender = await openSender(t)
   await sender.core.store.write((tx) =>

@@ -37,6 +37,43 @@ test('small and large contents are read whole; cleared ones are left out', async
   assert.equal(left.size, 0)
 })
 
+test('To and Cc of submitted mail count, and are read with the texts', async (t) => {
+  const sender = await openSender(t)
+  const recipientsOf = (length: number) => ({ to: 'a'.repeat(length), cc: 'b'.repeat(length) })
+  const [few, many] = [await keep(sender, ''), await keep(sender, '')]
+  await change(sender, few, { recipientFields: recipientsOf(10) })
+  await change(sender, many, { recipientFields: recipientsOf(60_000) })
+  const { found } = await createContentCache(sender.core).load([few, many])
+  assert.deepEqual(found.get(few)?.recipientFields, recipientsOf(10))
+  assert.deepEqual(found.get(many)?.recipientFields, recipientsOf(60_000))
+  const asked: number[] = []
+  sender.core.outbound.hasMemoryFor = (_, bytes) => {
+    asked.push(bytes)
+    return false
+  }
+  const { left } = await createContentCache(sender.core).load([few, many])
+  assert.deepEqual([...left], [many])
+  assert.equal(asked.length, 1)
+  assert.ok(Number(asked[0]) > 120_000)
+})
+
+test('a cached content counts its To and Cc', async (t) => {
+  const sender = await openSender(t)
+  const ids: string[] = []
+  const recipientFields = { to: 'a'.repeat(64_000), cc: 'b'.repeat(64_000) }
+  for (let index = 0; index < 40; index += 1) {
+    const id = await keep(sender, '')
+    await change(sender, id, { shareKey: `template ${index} 1`, recipientFields })
+    ids.push(id)
+  }
+  const contentCache = createContentCache(sender.core)
+  await contentCache.load(ids)
+  const [first = '', last = ''] = [ids[0], ids.at(-1)]
+  for (const id of [first, last]) await change(sender, id, { body: 'changed' })
+  const { found } = await contentCache.load([first, last])
+  assert.deepEqual([found.get(first)?.body, found.get(last)?.body], ['changed', '\u00e4'])
+})
+
 test('a content that several emails share is cached, that of a single email is not', async (t) => {
   const sender = await openSender(t)
   const [own, shared, twice] = [

@@ -27,7 +27,8 @@ async function sourceOf(
   const texts = await loadTexts(sender.core, [email.contentId])
   const content = texts.get(email.contentId)
   if (content === undefined) throw new Error('its content is gone')
-  const project = { name: email.projectName, language: email.language }
+  const { projectName: name, language, postalAddress } = email
+  const project = { name, language, postalAddress }
   const returnPath = { token: 'token', domain: 'bounce.example.test' }
   return toSource(sender.core, { email, project, content, returnPath })
 }
@@ -99,7 +100,7 @@ test('only marketing has a footer, in the language of its contact', async (t) =>
   }
   const { footer, variables } = await sourceOf(sender, '<p>Hello</p>', 'MARKETING')
   const url = variables.system.unsubscribeUrl
-  assert.deepEqual(footer, { language: 'en', projectName: 'Shop', url })
+  assert.deepEqual(footer, { language: 'en', projectName: 'Shop', url, postalAddress: null })
   const spoken: [locale: string, project: string, language: string][] = [
     ['pt-BR', 'de', 'pt'],
     ['zh-Hant-HK', 'de', 'zh-HK'],

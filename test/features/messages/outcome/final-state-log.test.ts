@@ -11,6 +11,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
+import { countedLines } from '../../../counted-lines.ts'
 import { pause } from '../../../pause.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
@@ -27,9 +28,9 @@ async function openLogged(t: TestContext) {
     },
   })
   const count = (name: CounterName) =>
-    sender.core.counters
-      .lines(name)
-      .map(({ labels, count: sum }) => [...Object.values(labels), sum].join(' '))
+    countedLines(sender.core, name).map(({ labels, count: sum }) =>
+      [...Object.values(labels), sum].join(' '),
+    )
   return { ...sender, entries, count }
 }
 

@@ -22,6 +22,7 @@ import {
   suppressions,
 } from '../../../../src/store/schema/suppressions.ts'
 import { address, START } from '../../../core.ts'
+import { countedLines } from '../../../counted-lines.ts'
 import { type Bounces, noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
 
 const hard = { kind: 'hard' } as const
@@ -79,7 +80,7 @@ test('after 50 suppressions in a minute, further ones are held: the mail bounces
   assert.equal(reason?.cause, 'suppressions')
   assert.match(reason?.reason ?? '', /held: 70 /)
   assert.match(reason?.reason ?? '', /pillarbox suppressions undo --since 2026-11-21T11:59:00Z/)
-  const counted = sender.core.counters.lines('pillarbox_suppressions_held_total')
+  const counted = countedLines(sender.core, 'pillarbox_suppressions_held_total')
   assert.deepEqual(counted, [{ labels: { cause: 'fuse' }, count: 70 }])
 })
 

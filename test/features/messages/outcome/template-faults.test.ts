@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { recordAttempts } from '../../../../src/features/messages/outcome/record-attempts.ts'
 import { createLog } from '../../../../src/log.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
+import { countedLines } from '../../../counted-lines.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 const fault = { part: 'body', line: 2, column: 5, message: 'undefined filter: shout' } as const
@@ -42,7 +43,7 @@ test('a fault of a template is stored with the email, logged and counted', async
   assert.deepEqual([part, line, column], ['body', 2, 5])
   // The message quotes the template.
   assert.ok(!JSON.stringify(lines).includes(fault.message))
-  assert.deepEqual(sender.core.counters.lines('pillarbox_template_faults_total'), [
+  assert.deepEqual(countedLines(sender.core, 'pillarbox_template_faults_total'), [
     { labels: { part: 'subject' }, count: 1 },
     { labels: { part: 'body' }, count: 1 },
   ])
@@ -57,5 +58,5 @@ test('an email without a fault has no fault stored, logged or counted', async (t
     lines.filter(({ part }) => part !== undefined),
     [],
   )
-  assert.deepEqual(sender.core.counters.lines('pillarbox_template_faults_total'), [])
+  assert.deepEqual(countedLines(sender.core, 'pillarbox_template_faults_total'), [])
 })

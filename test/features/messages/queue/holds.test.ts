@@ -38,7 +38,8 @@ test('holds and releases of many emails release the lock in between', async (t) 
   assert.equal(await holdDomain(sender.core, 'dest.test'), 1_200)
   assert.ok(writes.mock.callCount() >= 3)
   assert.deepEqual(await statesOf(sender), { held: 1_200 })
-  assert.deepEqual(await releaseDomain(sender.core, 'dest.test'), { due: 1_200, paused: 0 })
+  const released = await releaseDomain(sender.core, 'dest.test')
+  assert.deepEqual(released, { due: 1_200, paused: 0, isHeld: true })
   assert.deepEqual(await statesOf(sender), { queued: 1_200 })
 })
 
@@ -53,7 +54,7 @@ test('a release leaves mail paused whose campaign is paused', async (t) => {
   const { giveUpAt } = await sender.email(id)
   await holdDomain(core, 'dest.test')
   clock.now += 1_000
-  assert.deepEqual(await releaseDomain(core, 'dest.test'), { due: 1, paused: 1 })
+  assert.deepEqual(await releaseDomain(core, 'dest.test'), { due: 1, paused: 1, isHeld: true })
   assert.deepEqual(await statesOf(sender), { queued: 1, paused: 1 })
   const email = await sender.email(id)
   assert.deepEqual([email.dueAt, email.heldAt], [null, START + 1_000])

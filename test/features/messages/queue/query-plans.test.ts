@@ -1,6 +1,7 @@
 /** The query plans of statements over `emails`: none may read the whole table. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { listContactsOfAddress } from '../../../../src/features/contacts/read/find-by-address.ts'
 import {
   listAhead,
   listLastAttempts,
@@ -62,6 +63,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['whether an email can be retried', listRetryFacts],
   ['deferring what waits for a site at rest', deferLane],
   ['counting', queueCounts()],
+  ['counting the mail to addresses that begin alike', queueCounts('ada@')],
   ['the age of what waits', oldestDue(0)],
   ['listing', list({})],
   ['counting what is listed', listedCount({ domain: 'dest.test' })],
@@ -138,6 +140,10 @@ test('mail and suppressions of one recipient are found project by project in the
     )
   used(/SEARCH contacts USING .*contacts_address \(project_id=\? AND email=\?\)/, plan)
   used(/SEARCH emails USING INDEX emails_contact \(contact_id=\?\)/, plan)
+  used(
+    /SEARCH contacts USING .*contacts_address \(project_id=\? AND email=\?\)/,
+    await planOf(sender, listContactsOfAddress),
+  )
   for (const query of [listByAddress, listSuppressionsOf]) {
     used(/SEARCH suppressions USING .*\(project_id=\? AND email=\?\)/, await planOf(sender, query))
   }

@@ -201,6 +201,27 @@ test('a task whose result could not be recorded is not started again meanwhile',
   await dispatcher.stop(0)
 })
 
+test('a result that can never be recorded holds up no other', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const rows = ['a', 'b', 'c', 'd'].flatMap((lane, at) => rowsOf(lane, 1, at + 1))
+  const { source, open, recorded } = createSource(rows)
+  const { record } = source
+  source.record = async (results) => {
+    if (results.some(({ result }) => result.number === 2)) throw new RangeError('too deep')
+    await record(results)
+  }
+  const dispatcher = startDispatcher({ log: silentLog(), now: () => 1_000 }, source)
+  await until(() => open.length === 4)
+  for (const { end } of [...open]) end({})
+  for (let turn = 0; turn < 10; turn += 1) {
+    await turns()
+    t.mock.timers.tick(1_000)
+  }
+  assert.deepEqual(recorded.toSorted(), [1, 3, 4])
+  t.mock.timers.reset()
+  await dispatcher.stop(0)
+})
+
 test('an attempt that throws is made again, and the lane goes on', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { source, open, started } = createSource(rowsOf('a', 2))

@@ -8,6 +8,7 @@ import { fenceDatabase } from '../../../../src/features/recovery/fence-database.
 import { releaseFences } from '../../../../src/features/recovery/release.ts'
 import { startTriggers } from '../../../../src/features/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../src/features/workflows/engine/graphs.ts'
+import { createStepValues } from '../../../../src/features/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../src/features/workflows/engine/turn.ts'
 import { cancelAllExecutions } from '../../../../src/features/workflows/executions/cancel-all.ts'
 import { settleCancelled } from '../../../../src/features/workflows/executions/settle-cancelled.ts'
@@ -145,7 +146,12 @@ test('S34: a place is taken and an execution begins together, or not at all', as
       await fn(tx)
       throw new Error('killed before the commit')
     })
-  const killed = { ...core, store: { ...core.store, write }, graphs: createGraphs() }
+  const killed = {
+    ...core,
+    store: { ...core.store, write },
+    graphs: createGraphs(),
+    values: createStepValues(core),
+  }
   const turn = takeTurn(killed, { projectId, workflowId: key.id }, 50)
   await assert.rejects(turn, /killed before the commit/)
   assert.deepEqual([await states(), await places()], [{ EXITED: 1, WAITING: 2 }, 1])
@@ -203,7 +209,7 @@ test('S34: a fence holds who waits', async (t) => {
   await begin()
   await fenceDatabase(core, { cause: 'start', isAlone: true })
   core.clock.now += MINUTE_MS
-  const turn = { ...core, graphs: createGraphs() }
+  const turn = { ...core, graphs: createGraphs(), values: createStepValues(core) }
   for (const limit of [1, 50]) {
     assert.equal((await takeTurn(turn, { projectId, workflowId: key.id }, limit)).walked, 0)
   }

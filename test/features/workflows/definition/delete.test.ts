@@ -4,6 +4,7 @@ import { findReferences } from '../../../../src/features/references/registry.ts'
 import { bulkUpdateWorkflows } from '../../../../src/features/workflows/definition/bulk-update.ts'
 import { deleteWorkflow } from '../../../../src/features/workflows/definition/delete.ts'
 import { ERASE_KIND, eraseWorkflows } from '../../../../src/features/workflows/definition/erase.ts'
+import { findLiveError } from '../../../../src/features/workflows/definition/validate.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import { startOne } from '../../../../src/features/workflows/executions/start-one.ts'
 import { newId } from '../../../../src/store/ids.ts'
@@ -82,6 +83,17 @@ test('a deleted workflow is gone at once, and its rows a little later', async (t
     ...{ workflows: 2, workflowSteps: 2, workflowTransitions: 0 },
     ...{ workflowFigures: 0, workflowExecutions: 0, workflowStepExecutions: 0 },
   })
+})
+
+test('a workflow that was deleted since an edit of it has no error in force', async (t) => {
+  const { core, key: others } = await openStage(t)
+  const { projectId } = others
+  const steps = [{ type: 'TRIGGER' }, { type: 'SEND_EMAIL' }] as const
+  const { id } = await addWorkflow(core, { projectId, steps })
+  const key = { projectId, id }
+  assert.equal((await findLiveError(core, key))?.code, 'no_template')
+  await deleteWorkflow(core, key)
+  assert.equal(await findLiveError(core, key), undefined)
 })
 
 test('a refused deletion of several workflows changes none of them', async (t) => {

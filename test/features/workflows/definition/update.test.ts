@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AppError } from '../../../../src/errors.ts'
+import { createSegment } from '../../../../src/features/segments/create.ts'
 import { updateWorkflow } from '../../../../src/features/workflows/definition/update.ts'
+import { validateWorkflow } from '../../../../src/features/workflows/definition/validate.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { openStage, workflowOf } from '../executions/stage.ts'
 
@@ -23,4 +26,24 @@ test('a schedule that never fires is refused before a transaction begins', async
   await updateWorkflow(deps, { ...key, changes: { name: 'Renamed' } })
   assert.equal(writes, 1)
   assert.equal((await workflowOf(stage))?.name, 'Renamed')
+})
+
+test('the findings of a refused change are made without suggestions, which take time', async (t) => {
+  const stage = await openStage(t, {
+    steps: [{ type: 'TRIGGER' }, { type: 'SEND_EMAIL' }],
+    ...{ triggerEvent: 'segment.vips.entry', isEnabled: false },
+  })
+  const { core, key, project } = stage
+  await createSegment(core, { projectId: project.id, name: 'VIP', type: 'STATIC' })
+  const silentIn = (findings: readonly { code: string; message: string }[]) =>
+    findings.flatMap(({ code, message }) => (code === 'segment_unknown' ? [message] : []))
+  const [shown = ''] = silentIn((await validateWorkflow(core, key)).findings)
+  assert.match(shown, /Did you mean segment\.vip\.entry\?/)
+  await assert.rejects(updateWorkflow(core, { ...key, changes: { enabled: true } }), (error) => {
+    assert.ok(error instanceof AppError)
+    const { findings } = error.details as { findings: { code: string; message: string }[] }
+    const hint = ' Did you mean segment.vip.entry?'
+    assert.deepEqual(silentIn(findings), [shown.replace(hint, '')])
+    return true
+  })
 })

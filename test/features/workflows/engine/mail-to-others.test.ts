@@ -9,6 +9,7 @@ import { createTemplate } from '../../../../src/features/templates/create.ts'
 import { type Hit, recordHits } from '../../../../src/features/tracking/record-hits.ts'
 import { listDueLanes } from '../../../../src/features/workflows/engine/due.ts'
 import { createGraphs } from '../../../../src/features/workflows/engine/graphs.ts'
+import { createStepValues } from '../../../../src/features/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../src/features/workflows/engine/turn.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { events } from '../../../../src/store/schema/events.ts'
@@ -141,7 +142,7 @@ test('end that wait although its time is over when they are found', async (t) =>
   await runner.stop()
   await hit('click')
   core.clock.now += 61 * MINUTE_MS
-  const deps = { ...core, graphs: createGraphs() }
+  const deps = { ...core, graphs: createGraphs(), values: createStepValues(core) }
   for (const lane of await listDueLanes(core.store.read)) await takeTurn(deps, lane, 50)
   assert.ok((await path()).includes('check COMPLETED'), (await path()).join())
 })

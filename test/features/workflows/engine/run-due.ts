@@ -2,6 +2,7 @@
 import { listDueLanes } from '../../../../src/features/workflows/engine/due.ts'
 import { startTriggers } from '../../../../src/features/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../src/features/workflows/engine/graphs.ts'
+import { createStepValues } from '../../../../src/features/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../src/features/workflows/engine/turn.ts'
 import type { TestCore } from '../../../core.ts'
 
@@ -15,6 +16,7 @@ type Runner = {
 export async function createRunner(core: TestCore, limit = 50): Promise<Runner> {
   const follower = startTriggers(core)
   const graphs = createGraphs()
+  const values = createStepValues(core)
   await follower.caughtUp()
   return {
     async run() {
@@ -24,7 +26,11 @@ export async function createRunner(core: TestCore, limit = 50): Promise<Runner> 
         const lanes = await listDueLanes(core.store.read)
         const due = lanes.filter(({ dueAt }) => dueAt <= core.now())
         if (due.length === 0) return walked
-        for (const lane of due) walked += (await takeTurn({ ...core, graphs }, lane, limit)).walked
+        for (const lane of due) {
+          const turn = await takeTurn({ ...core, graphs, values }, lane, limit)
+          walked += turn.walked
+          await turn.rendering
+        }
       }
     },
     stop: follower.stop,

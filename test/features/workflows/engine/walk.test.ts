@@ -7,6 +7,7 @@ import { appendEvent } from '../../../../src/features/events/append.ts'
 import { createTemplate } from '../../../../src/features/templates/create.ts'
 import { clearWish, recordWish } from '../../../../src/features/wishes/wishes.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
+import { viewWorkflowStats } from '../../../../src/features/workflows/executions/stats.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { usageMonths } from '../../../../src/store/schema/billing.ts'
@@ -377,6 +378,10 @@ test('marketing to an unsubscribed contact is a FAILED email, and the execution 
   assert.equal(email?.status, 'FAILED')
   assert.equal(email?.error, 'the contact has unsubscribed')
   assert.equal((await listExecutions(core, id))[0]?.status, 'COMPLETED')
+  // The figures count executions: `GET /emails` has those of emails.
+  const { steps } = await viewWorkflowStats(core, { projectId, id })
+  const { completed, failed } = steps.find(({ type }) => type === 'SEND_EMAIL') ?? {}
+  assert.deepEqual([completed, failed], [1, 0])
 })
 
 test('mail to a named address whose owner left, or that is suppressed, is a SKIPPED step', async (t) => {

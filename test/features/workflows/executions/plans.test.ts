@@ -33,7 +33,7 @@ function record(): { tx: Tx; texts: string[] } {
     texts.push(text)
     if (shape === 'run') return { changes: 1 }
     if (shape === 'record') return ROW
-    return shape === 'records' ? [ROW] : shape === 'row' ? Array(30).fill(1) : []
+    return shape === 'records' ? [ROW] : shape === 'row' ? Array(30).fill('1') : []
   })
   const more = { afterCommit: () => undefined, yieldToLoop: async () => undefined }
   return { tx: Object.assign(db, more), texts }

@@ -26,6 +26,10 @@ const headers = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'a']))
 const condition = { field: 'data.plan', operator: 'equals', value: 'pro' }
 
+const UNKNOWN_FIELDS = [
+  ...['plan', 'email', 'contact.plan', 'contact.emial', 'data.', 'email.opend', 'x.y'],
+]
+
 describe('a config is refused', () => {
   const refused: [StepType, unknown, string[]][] = [
     ['EXIT', null, ['config invalid_type']],
@@ -54,6 +58,8 @@ describe('a config is refused', () => {
     ['WAIT_FOR_EVENT', { eventName: '\ud800' }, ['config.eventName invalid_string']],
     ['WAIT_FOR_EVENT', { eventName: '..' }, ['config.eventName invalid_string']],
     ['TRIGGER', { eventName: 'a\nb' }, ['config.eventName invalid_string']],
+    ['WAIT_FOR_EVENT', { eventName: 'email.opend' }, ['config.eventName invalid_string']],
+    ['TRIGGER', { eventName: 'email.' }, ['config.eventName invalid_string']],
     ['WAIT_FOR_EVENT', { eventName: 'a', timeout: 0 }, ['config.timeout too_small']],
     ['WAIT_FOR_EVENT', { eventName: 'a', timeout: 31_536_001 }, ['config.timeout too_big']],
     ['WAIT_FOR_EVENT', { eventName: 'a', timeout: 1.5 }, ['config.timeout invalid_type']],
@@ -70,8 +76,24 @@ describe('a config is refused', () => {
     ['CONDITION', { ...condition, field: 'data.__proto__.a' }, ['config.field custom']],
     ['CONDITION', { ...condition, field: 'data.constructor.name' }, ['config.field custom']],
     ['CONDITION', { ...condition, field: 'event.prototype' }, ['config.field custom']],
+    ...UNKNOWN_FIELDS.map((field): [StepType, unknown, string[]] => [
+      'CONDITION',
+      { ...condition, field },
+      ['config.field custom'],
+    ]),
     ['CONDITION', { ...condition, mode: 'many' }, ['config.mode invalid_enum_value']],
     ['CONDITION', { ...condition, stepId: ID }, ['config.stepId custom']],
+    ['CONDITION', { ...condition, campaignId: ID }, ['config.campaignId custom']],
+    [
+      'CONDITION',
+      { field: 'email.received', operator: 'exists', campaignId: ID },
+      ['config.campaignId custom'],
+    ],
+    [
+      'CONDITION',
+      { field: 'email.open', operator: 'exists', campaignId: ID, stepId: ID },
+      ['config.campaignId custom'],
+    ],
     ['CONDITION', { mode: 'multi', field: 'data.a' }, ['config.branches invalid_type']],
     ['CONDITION', multi([]), ['config.branches too_small']],
     ['CONDITION', multi(branches(21)), ['config.branches too_big']],
@@ -180,6 +202,19 @@ describe('a config is stored', () => {
       { field: 'email.clicked', operator: 'exists', stepId: ID },
       { field: 'email.clicked', operator: 'exists', stepId: ID },
     ],
+    ...['contact.subscribed', 'email.open'].flatMap((field): [StepType, object, object][] => [
+      [
+        'CONDITION',
+        { field, operator: 'equals', value: 'true' },
+        { field, operator: 'equals', value: true },
+      ],
+      [
+        'CONDITION',
+        { field, operator: 'in', value: ['false', 'x'] },
+        { field, operator: 'in', value: [false, 'x'] },
+      ],
+    ]),
+    ['CONDITION', { ...condition, value: 'true' }, { ...condition, value: 'true' }],
     ['CONDITION', multi(branches(20)), multi(branches(20))],
     ['WEBHOOK', { url }, { url, method: 'POST' }],
     ['WEBHOOK', { url: '{{ url }}', method: 'GET' }, { url: '{{ url }}', method: 'GET' }],
@@ -218,7 +253,7 @@ describe('a config is stored', () => {
 
 test('the template of a SEND_EMAIL may stand in its config, but is not stored there', () => {
   const parsed = parseConfig({ type: 'SEND_EMAIL', config: { templateId: ID.toUpperCase() } })
-  assert.deepEqual(parsed, { config: {}, templateId: ID })
+  assert.deepEqual(parsed, { config: {}, templateId: ID, unknown: [] })
 })
 
 test('only own properties are read', () => {

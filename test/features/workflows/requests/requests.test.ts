@@ -8,6 +8,7 @@ import { getSigningSecret } from '../../../../src/features/webhooks/signing-secr
 import { takeRequests } from '../../../../src/features/workflows/requests/load.ts'
 import { hideInUrl, parseResponse } from '../../../../src/features/workflows/requests/response.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import {
   type WorkflowStepExecution,
@@ -130,6 +131,16 @@ test('page links of the contact may stand in a body', async (t) => {
     links?.map((path) => path.split('/')[1]),
     ['unsubscribe', 'subscribe', 'manage'],
   )
+})
+
+test('the postal address of the project may stand in a body', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const postalAddress = '1 Main Street, Ghent'
+  await stage.core.store.write((tx) => tx.update(projects).set({ postalAddress }))
+  const body = '{{ postalAddress }}'
+  await stage.until(await stage.begin({ url: receiver.url, method: 'POST', body }), hasEnded)
+  assert.equal(receiver.received[0]?.body, postalAddress)
 })
 
 for (const status of [408, 425, 429, 500, 503]) {
@@ -446,6 +457,11 @@ test('a response is shown as JSON or as text; what could not be written again st
   assert.equal(parseResponse(Buffer.from('')), '')
   const deep = '['.repeat(30_000)
   assert.equal(parseResponse(Buffer.from(deep + ']'.repeat(30_000))), deep + ']'.repeat(30_000))
+  // Brackets within texts are no depth, in either direction.
+  const hidden = `{"log":"${']'.repeat(20_000)}","d":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+  assert.equal(parseResponse(Buffer.from(hidden)), hidden)
+  const flat = { log: '['.repeat(200) }
+  assert.deepEqual(parseResponse(Buffer.from(JSON.stringify(flat))), flat)
 })
 
 async function addressOf(

@@ -95,6 +95,25 @@ describe('POST /auth/request-verification', () => {
     }
   })
 
+  it('refuses the fourth mail, and no earlier one, while jobs of written mail still run', async () => {
+    const address = newAddress()
+    const cookie = cookieOf(await signUp(address))
+    const statuses: number[] = []
+    for (let each = 1; each <= 5; each += 1) {
+      await writeMail(service.core, { isEnded: false })
+      statuses.push((await request(cookie)).status)
+    }
+    assert.deepEqual(statuses, [200, 200, 200, 429, 429])
+    assert.equal((await mailTo(service.core, address)).length, 4)
+  })
+
+  it('grants three of many requests at once', async () => {
+    const cookie = cookieOf(await signUp(newAddress()))
+    const all = await Promise.all(Array.from({ length: 8 }, () => request(cookie)))
+    const statuses = all.map(({ status }) => status).sort()
+    assert.deepEqual(statuses, [200, 200, 200, 429, 429, 429, 429, 429])
+  })
+
   it('mails an older user three times an hour', async () => {
     const { id, address } = await addUser(service.core, { verifiedAt: null })
     clock.now += HOUR_MS

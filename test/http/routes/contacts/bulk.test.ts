@@ -96,8 +96,8 @@ test('a body without exactly one selection is refused, and nothing is queued', a
     [{ mode: 'query', filter: { search: 'x'.repeat(256) } }, 'filter.search', 'too_big'],
     [{ mode: 'query', filter: { search: ' \t' } }, 'filter.search', 'custom'],
     [{ mode: 'query', filter: { subscribed: 'no' } }, 'filter.subscribed', 'invalid_type'],
-    [{ mode: 'query', filter: { subscribd: false } }, 'filter.subscribd', 'unrecognized_keys'],
-    [{ mode: 'query', filter: {}, excludedIds: [id] }, 'excludedIds', 'unrecognized_keys'],
+    [{ mode: 'query', filter: { subscribd: false } }, 'filter.subscribd', 'unrecognized'],
+    [{ mode: 'query', filter: {}, excludedIds: [id] }, 'excludedIds', 'unrecognized'],
     [{ mode: 'query', filter: {}, excludeIds: ids(10_001) }, 'excludeIds', 'too_big'],
     [{ mode: 'query', filter: { condition: {} } }, 'filter.condition.logic', 'invalid_type'],
   ]

@@ -31,12 +31,15 @@ async function addPeople(): Promise<void> {
 test('a misspelt filter is refused, and nothing is exported', async () => {
   const response = await get('?segmentid=1')
   assert.equal(response.status, 422)
-  assert.match(await response.text(), /unrecognized_keys/)
+  assert.match(await response.text(), /unrecognized/)
 })
 
 const headers = (by = mine) => ({ authorization: `Bearer ${by.secret}` })
+/** Not compressed, so that lengths can be compared. */
 const get = (query: string, by = mine) =>
-  fetch(`${service.url}/contacts/export${query}`, { headers: headers(by) })
+  fetch(`${service.url}/contacts/export${query}`, {
+    headers: { ...headers(by), 'accept-encoding': 'identity' },
+  })
 
 test('all contacts are exported as one file, in pieces', async () => {
   const response = await get('')

@@ -89,6 +89,7 @@ test('a file is accepted, and its job shows the result', async () => {
     types: 'values',
     subscribed: true,
     resubscribe: false,
+    dryRun: false,
   })
   const done = await finished(path)
   assert.deepEqual([done.body.state, done.body.progress], ['completed', 100])
@@ -141,6 +142,16 @@ test('a file without an email column is a failed job with the reason', async () 
   assert.equal(done.body.result, null)
 })
 
+test('an archive and a workbook are refused, with what to do', async () => {
+  const bytes = Buffer.from('PK\x03\x04\x14\x00\x00\x00\x08\x00abc')
+  const named = await post([['file', csv(bytes, 'application/zip'), 'export.ZIP']])
+  assert.equal(named.status, 422)
+  assert.match(named.body.error.errors[0].message, /unpack the archive/)
+  const { body } = await post([['file', csv(bytes), 'people.csv']])
+  const done = await finished(`/contacts/import/${body.jobId}`)
+  assert.match(done.body.failedReason, /ZIP archive or a workbook.+: unpack the archive, or save/)
+})
+
 test('addresses to suppress are imported in the same way', async () => {
   const list = csv('email,reason\na@dest.test,spam\nb@dest.test,\n')
   const { status, body } = await post([['file', list, 'left.csv']], '/suppressions/import')
@@ -151,10 +162,58 @@ test('addresses to suppress are imported in the same way', async () => {
   assert.equal(await service.core.store.read.$count(suppressions), 2)
 })
 
-test('unknown text fields are ignored', async () => {
+test('unknown text fields are ignored and named', async () => {
   const { status, body } = await post([['colour', 'red'], file, ['csrf_token', 'x'.repeat(1000)]])
   assert.equal(status, 202)
-  assert.equal((await finished(`/contacts/import/${body.jobId}`)).body.result.failureCount, 0)
+  const { failureCount, unknownFields } = (await finished(`/contacts/import/${body.jobId}`)).body
+    .result
+  assert.equal(failureCount, 0)
+  assert.deepEqual(
+    unknownFields.map(({ field }: { field: string }) => field),
+    ['colour', 'csrf_token'],
+  )
+  assert.deepEqual(body.warnings, unknownFields)
+})
+
+for (const path of ['/contacts/import', '/suppressions/import']) {
+  test(`a dry run of ${path} counts and changes nothing`, async () => {
+    const { body } = await post([['dryRun', 'true'], file], path)
+    const done = (await finished(`${path}/${body.jobId}`)).body
+    assert.deepEqual(
+      [done.state, done.data.dryRun, done.result.createdCount],
+      [...['completed', true, 1]],
+    )
+    const { read } = service.core.store
+    assert.equal((await read.$count(contacts)) + (await read.$count(suppressions)), 0)
+  })
+}
+
+test('the result of an import says who became subscribed, by which words', async () => {
+  const text = 'email,status\nada@dest.test,active\nbob@dest.test,unsubscribed\n'
+  const { body } = await post([['file', csv(text), 'people.csv']])
+  const { result } = (await finished(`/contacts/import/${body.jobId}`)).body
+  assert.deepEqual([result.subscribedCount, result.unsubscribedCount], [1, 1])
+  assert.deepEqual(result.subscriptionWords, [
+    { column: 'status', word: 'active', rows: 1, readAs: 'unchanged' },
+    { column: 'status', word: 'unsubscribed', rows: 1, readAs: 'unsubscribed' },
+  ])
+})
+
+test('the form subscribes existing contacts only with subscribed=true and resubscribe=true', async () => {
+  const off: Part = ['file', csv('email,subscribed\nada@dest.test,no\n'), 'off.csv']
+  const forms: [parts: Part[], isSubscribed: boolean][] = [
+    [[file], false],
+    [[file, ['subscribed', 'true']], false],
+    [[file, ['resubscribe', 'true']], false],
+    [[file, ['resubscribe', 'true'], ['subscribed', 'false']], false],
+    [[file, ['resubscribe', 'true'], ['subscribed', 'true']], true],
+  ]
+  for (const [parts, isSubscribed] of [[[off], false] as const, ...forms]) {
+    const { body } = await post(parts)
+    await finished(`/contacts/import/${body.jobId}`)
+    const [contact] = await service.core.store.read.select().from(contacts).all()
+    assert.equal(contact?.subscribed, isSubscribed, JSON.stringify(parts.slice(1)))
+  }
 })
 
 const five = 5 * 1024 * 1024
@@ -168,10 +227,19 @@ const refused: [name: string, parts: Part[], status: number, field: string][] = 
   ['two files', [file, file], 422, 'file'],
   ['a file under another name', [file, ['csv', csv(people), 'b.csv']], 422, 'csv'],
   ['a field that stands twice', [['types', 'strings'], file, ['types', 'values']], 422, 'types'],
+  ['a misspelt dry run', [file, ['dry_run', 'true']], 422, 'dry_run'],
+  ['another name of a dry run', [file, ['dry', 'true']], 422, 'dry'],
+  ['a misspelt state', [file, ['subscribe', 'false']], 422, 'subscribe'],
+  ['a dry run that is neither', [file, ['dryRun', 'yes']], 422, 'dryRun'],
   ['a mapping that is a file', [['mapping', csv('{}'), 'm.csv'], file], 422, 'mapping'],
   ['a mapping that is no JSON', [file, ['mapping', '{plan']], 422, 'mapping'],
   ['a mapping that is a list', [file, ['mapping', '["email"]']], 422, 'mapping'],
   ['a mapping to a number', [file, ['mapping', '{"plan":5}']], 422, 'mapping.plan'],
+  [
+    'a mapping deeper than the stack',
+    [file, ['mapping', `{"plan":${'['.repeat(100_000)}${']'.repeat(100_000)}}`]],
+    ...([422, 'mapping.plan'] as const),
+  ],
   ['a mapping to what nobody can set', [file, ['mapping', '{"plan":"id"}']], 422, 'mapping.plan'],
   ['a mapping that is too long', [file, ['mapping', ' '.repeat(300_000)]], 422, 'mapping'],
   ['types that do not exist', [file, ['types', 'guess']], 422, 'types'],
@@ -186,6 +254,11 @@ for (const [name, parts, status, field] of refused) {
     assert.equal(answer.status, status, JSON.stringify(answer.body))
     const { code, errors = [] } = answer.body.error
     assert.equal(code, status === 413 ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR')
+    if (status === 413) {
+      const { suggestion, details } = answer.body.error
+      assert.equal(suggestion, 'At most 5 MB: split it, each part with the header row.')
+      assert.deepEqual(details, { maxBytes: 5 * 1024 * 1024 })
+    }
     if (field !== '') {
       const fields = errors.map((error: { field: string }) => error.field)
       assert.ok(fields.includes(field), `${field} is none of ${fields}`)
@@ -387,4 +460,23 @@ test('any damaged form gets a response, and a refused one leaves nothing', async
     }),
     { numRuns: 100 },
   )
+})
+
+test('a field of a form that nothing reads is named in the answer, and refused with Prefer', async () => {
+  const { status, body } = await post([['typs', 'strings'], file])
+  assert.equal(status, 202)
+  const message = 'There is no such field, so it was ignored; did you mean types?'
+  assert.deepEqual(body.warnings, [{ field: 'typs', message, suggestion: 'types' }])
+  const form = new FormData()
+  form.append('typs', 'strings')
+  form.append('file', csv(people), 'people.csv')
+  const headers = { ...key(), prefer: 'handling=strict' }
+  const refused = await answer(
+    await fetch(`${service.url}/contacts/import`, { method: 'POST', body: form, headers }),
+  )
+  const { field, code } = refused.body.error.errors[0]
+  assert.deepEqual([refused.status, field, code], [422, 'typs', 'unrecognized'])
+  const misspelt = await post([['maping', '{"state":"subscribed"}'], file])
+  assert.deepEqual([misspelt.status, misspelt.body.error.errors[0].field], [422, 'maping'])
+  assert.equal(await service.core.store.read.$count(jobs), 1)
 })

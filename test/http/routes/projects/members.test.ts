@@ -166,8 +166,14 @@ describe('the calls on members', () => {
     assert.deepEqual(await ids(), [project.ownerId])
   })
 
-  it('are closed for changes while the project is disabled', async () => {
+  it('are closed for changes while the project is disabled, but everybody may leave', async () => {
+    const [member, other] = [await join('MEMBER'), await join('MEMBER')]
     await updateProject(service.core, project.id, { disable: 'MANUAL' })
+    const remove = (cookie: string, id: string) => by(cookie, 'delete', `${members()}/${id}`)
+    assert.deepEqual(await codeOf(remove(owner, other.id)), [403, 'PROJECT_DISABLED'])
+    assert.equal((await remove(member.cookie, member.id.toUpperCase())).status, 200)
+    assert.deepEqual(await codeOf(remove(owner, project.ownerId)), [403, 'FORBIDDEN'])
+    assert.deepEqual((await ids()).toSorted(), [project.ownerId, other.id].toSorted())
     const sent = by(owner, 'post', members()).send({ email: 'a@people.test' })
     assert.deepEqual(await codeOf(sent), [403, 'PROJECT_DISABLED'])
     assert.equal((await by(owner, 'get', members())).status, 200)
@@ -230,6 +236,18 @@ describe('invitations', () => {
 })
 
 describe('POST /auth/accept-invitation', () => {
+  it('compares an address that the request names too without letter case', async () => {
+    const { email, token } = await invite()
+    const given = { token, password: 'a long password' }
+    const { status, body, text } = await accept({ ...given, email: email.replace('n', 'N') })
+    assert.deepEqual([status, body.data?.email, body.warnings], [200, email, undefined], text)
+    const other = await accept({
+      ...{ ...given, token: (await invite()).token },
+      email: 'other@people.test',
+    })
+    assert.equal(other.body.warnings?.[0].field, 'email')
+  })
+
   it('makes an account and a session whose cookie works', async () => {
     const { email, token } = await invite()
     const accepted = await accept({ token, password: 'a password' })

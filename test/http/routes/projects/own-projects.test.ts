@@ -15,7 +15,15 @@ const FIELDS = [
   ...['id', 'name', 'public', 'secret', 'publicLastUsedAt', 'secretLastUsedAt', 'disabled'],
   ...['disabledReason', 'customer', 'subscription', 'billingLimitWorkflows'],
   ...['billingLimitCampaigns', 'billingLimitTransactional', 'billingLimitInbound', 'tracking'],
-  ...['language', 'submissionTemplates', 'publicKeyMayUpdate', 'role', 'createdAt', 'updatedAt'],
+  ...[
+    'language',
+    'postalAddress',
+    'submissionTemplates',
+    'onTemplateFault',
+    'publicKeyMayUpdate',
+    'role',
+  ],
+  ...['createdAt', 'updatedAt'],
 ]
 const UNKNOWN = '0199a7c0-0000-7000-8000-0000000000ff'
 
@@ -203,15 +211,16 @@ describe('PATCH /users/@me/projects/:id', () => {
   const path = () => `/users/@me/projects/${project.id}`
 
   it('changes the settings that it is given, and nothing else', async () => {
-    const switches = { submissionTemplates: true, publicKeyMayUpdate: true }
+    const faults = { onTemplateFault: 'send', postalAddress: '1 Main St' }
+    const switches = { submissionTemplates: true, publicKeyMayUpdate: true, ...faults }
     const change = { name: 'Renamed', tracking: 'DISABLED', language: 'pt-BR', ...switches }
     const { status, body } = await mine('patch', path()).send({
       ...change,
       ...{ disabled: true, secret: 'sk_x', id: UNKNOWN },
     })
     assert.equal(status, 200)
-    const { name, tracking, language, submissionTemplates, publicKeyMayUpdate } = body
-    assert.deepEqual({ name, tracking, language, submissionTemplates, publicKeyMayUpdate }, change)
+    const changed = Object.keys(change).map((key) => [key, body[key]])
+    assert.deepEqual(Object.fromEntries(changed), change)
     const row = await rowOf(project.id)
     assert.deepEqual([row?.name, row?.isDisabled], ['Renamed', false])
     assert.equal((await call('get', '/projects', project)).body.data.name, 'Renamed')
@@ -220,7 +229,8 @@ describe('PATCH /users/@me/projects/:id', () => {
   it('refuses what breaks the shape, with the field', async () => {
     const wrong = {
       ...{ name: 'Pаypal', tracking: 'ON', language: 'english' },
-      submissionTemplates: 'yes',
+      ...{ submissionTemplates: 'yes', onTemplateFault: 'ignore' },
+      postalAddress: 'two\nlines',
     }
     for (const [field, value] of Object.entries(wrong)) {
       const { status, body } = await mine('patch', path()).send({ [field]: value })

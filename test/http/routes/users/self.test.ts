@@ -73,6 +73,16 @@ describe('PATCH /users/@me', () => {
     assert.deepEqual([again.language, again.timezone], ['pt-BR', 'UTC'])
   })
 
+  it('takes the record that it shows', async () => {
+    const browser = await loggedIn()
+    const { body: record } = await browser.call('get', '/users/@me')
+    const change = { ...record, email: record.email.toUpperCase(), timezone: 'Asia/Tokyo' }
+    const { status, body } = await browser.call('patch', '/users/@me', change)
+    assert.deepEqual([status, body], [200, { ...record, timezone: 'Asia/Tokyo' }])
+    const same = await browser.call('patch', '/users/@me', { email: record.email })
+    assert.deepEqual([same.status, same.body], [200, body])
+  })
+
   const wrong: [object, string, string][] = [
     [{}, 'newPassword', 'custom'],
     [{ email: 'new@people.test' }, 'email', 'custom'],
@@ -108,7 +118,9 @@ describe('PATCH /users/@me', () => {
   }
 
   it('says that the address stays, and what to do', async () => {
-    const { body } = await (await loggedIn()).call('patch', '/users/@me', { email: user.address })
+    const { body } = await (await loggedIn()).call('patch', '/users/@me', {
+      email: 'new@people.test',
+    })
     const [{ message }] = body.error.errors
     assert.match(message, /cannot be changed: make an account with the new one, and invite it/)
   })

@@ -205,6 +205,9 @@ test('all active executions are cancelled, with their number', async () => {
   for (let each = 0; each < 3; each += 1) await start(workflow, { contactId: await person() })
   const path = `/workflows/${workflow.id}/executions/cancel-all`
   assert.deepEqual(refusal(await call('post', path, other)), [404, 'WORKFLOW_NOT_FOUND'])
+  const refused = await call('post', path).send({ contactId: newId() })
+  const [first] = refused.body.error.errors
+  assert.deepEqual([refused.status, first.field, first.code], [422, 'contactId', 'unrecognized'])
   assert.deepEqual((await call('post', path)).body, { cancelled: 3 })
   assert.deepEqual((await call('post', path)).body, { cancelled: 0 })
   const { body } = await call('get', `/workflows/${workflow.id}/stats`)

@@ -87,6 +87,105 @@ test('a graph is replaced as a whole, with ids of the client', async () => {
   assert.deepEqual(same.body, answer.body)
 })
 
+describe('short ids of steps', () => {
+  const stepsOf = (...types: [id: string, type: string, config?: object][]) =>
+    types.map(([id, type, config]) => ({ id, type, name: id, ...(config && { config }) }))
+  const named = {
+    steps: stepsOf(
+      ['start', 'TRIGGER'],
+      ['mail', 'SEND_EMAIL'],
+      ['wait', 'WAIT_FOR_EVENT', { eventName: 'email.opened', stepId: 'mail', timeout: 60 }],
+      ['end', 'EXIT'],
+    ),
+    transitions: [
+      { fromStepId: 'start', toStepId: 'mail' },
+      { fromStepId: 'mail', toStepId: 'wait' },
+      { fromStepId: 'wait', toStepId: 'end', waitOutcome: 'EVENT' },
+    ],
+  }
+
+  test('that no step has are refused with those that exist', async () => {
+    const { id } = await create()
+    const waiting = (stepId: string) =>
+      named.steps.map((step) =>
+        step.id === 'wait' ? { ...step, config: { eventName: 'email.opened', stepId } } : step,
+      )
+    for (const stepId of ['mial', 'welcome', newId()]) {
+      const answer = await put(id, { ...named, steps: waiting(stepId) })
+      const hint = stepId === 'mial' ? ' Did you mean "mail"?' : ''
+      const message = `The workflow has no step "${stepId}"; its emails are mail.${hint}`
+      const field = 'steps.2.config.stepId'
+      assert.equal(answer.status, 422, answer.text)
+      assert.deepEqual(answer.body.error.errors, [{ field, message, code: 'custom' }])
+    }
+    const { ids } = await ok(put(id, named))
+    await ok(put(id, { ...named, steps: waiting(ids.mail.toUpperCase()) }))
+  })
+
+  test('stand for UUIDs, which the answer tells', async () => {
+    const { id, steps } = await create()
+    const { ids, ...workflow } = await ok(put(id, named))
+    assert.deepEqual(workflow, await show(id))
+    assert.deepEqual(Object.keys(ids), ['start', 'mail', 'wait', 'end'])
+    assert.equal(ids.start, steps[0].id)
+    const shown = new Map(workflow.steps.map((step: ShownStep) => [step.name, step]))
+    for (const name of ['mail', 'wait', 'end']) {
+      assert.equal(Object(shown.get(name)).id, ids[name])
+      assert.match(
+        ids[name],
+        /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      )
+    }
+    assert.equal(Object(shown.get('wait')).config.stepId, ids.mail)
+    assert.deepEqual(await ways(id), ['start>mail', 'mail>wait', 'wait>end EVENT'])
+  })
+
+  test('mean the same steps when the graph is sent again, and other ones with another type', async () => {
+    const { id } = await create()
+    const { ids, version } = await ok(put(id, named))
+    const again = await ok(put(id, named))
+    assert.deepEqual([again.ids, again.version], [ids, version])
+    const mixed = {
+      steps: named.steps.map((step) => ({ ...step, id: step.id === 'mail' ? ids.mail : step.id })),
+      transitions: named.transitions.map((way) => ({
+        ...way,
+        toStepId: way.toStepId === 'mail' ? ids.mail : way.toStepId,
+        fromStepId: way.fromStepId === 'mail' ? ids.mail : way.fromStepId,
+      })),
+    }
+    mixed.steps[2] = {
+      ...mixed.steps[2],
+      config: { eventName: 'email.opened', stepId: ids.mail, timeout: 60 },
+    } as never
+    assert.equal((await ok(put(id, mixed))).version, version)
+    const [start] = named.steps
+    const other = {
+      steps: [start, ...stepsOf(['mail', 'EXIT'])],
+      transitions: named.transitions.slice(0, 1),
+    }
+    const changed = await ok(put(id, other))
+    assert.notEqual(changed.ids.mail, ids.mail)
+    assert.deepEqual(await ways(id), ['start>mail'])
+    const elsewhere = await create()
+    assert.notEqual((await ok(put(elsewhere.id, named))).ids.end, ids.end)
+  })
+
+  test('are refused when they occur twice, are missing, or are none', async () => {
+    const { id } = await create()
+    const twice = { ...named, steps: [...named.steps, ...stepsOf(['mail', 'EXIT'])] }
+    const { body } = await put(id, twice)
+    assert.equal(body.error.errors[0].field, 'steps.4.id')
+    const missing = [...named.transitions, { fromStepId: 'mail', toStepId: 'nobody' }]
+    assert.equal((await put(id, { ...named, transitions: missing })).status, 404)
+    for (const wrong of ['', 'a b', '-a', 'x'.repeat(33), `${newId()}`.slice(1), 5]) {
+      const steps = [...named.steps, { id: wrong, type: 'EXIT', name: 'E' }]
+      const refused = await put(id, { ...named, steps })
+      assert.deepEqual([refused.status, refused.body.error.errors[0].field], [422, 'steps.4.id'])
+    }
+    assert.deepEqual(await ways(id), [])
+  })
+})
+
 test('transitions without ids stay the same rows', async () => {
   const { id } = await chain()
   const { steps, transitions } = await graphOf(id)
@@ -143,9 +242,9 @@ describe('a graph is refused', () => {
       'BAD_REQUEST',
     ],
     [
-      'with an id that is no UUID',
+      'with an id that is neither a UUID nor a name',
       ({ steps, transitions }) => ({
-        steps: [...steps, newStep('EXIT', {}, { id: '1' })],
+        steps: [...steps, newStep('EXIT', {}, { id: 'a b' })],
         transitions,
       }),
       422,
@@ -435,6 +534,37 @@ test('in a disabled workflow, executions at removed steps are cancelled', async 
   assert.deepEqual([row?.status, row?.exitReason], ['CANCELLED', 'step removed'])
 })
 
+test('a graph with an error has a warning in an enabled workflow', async () => {
+  const { id, steps } = await create()
+  const [trigger] = steps
+  const mail = newStep('SEND_EMAIL', {}, { name: 'Mail' })
+  const graph = { steps: [trigger, mail], transitions: [way(trigger, mail)] }
+  assert.equal((await put(id, graph)).body.warnings, undefined)
+  await ok(put(id, { steps: [trigger], transitions: [] }))
+  await ok(patch(id, { enabled: true }))
+  const other = { ...mail, id: newId() }
+  const apart = await put(id, { steps: [trigger, other], transitions: [] })
+  assert.deepEqual([apart.status, apart.body.warnings], [200, undefined], 'no way leads to it')
+  const { status, body } = await put(id, {
+    steps: [trigger, other],
+    transitions: [way(trigger, other)],
+  })
+  assert.deepEqual(
+    [status, body.warnings],
+    [
+      200,
+      [
+        {
+          field: 'steps',
+          message:
+            'The workflow is enabled, so executions meet an error: The step "Mail" has no template.',
+          suggestion: "Set the step's templateId to a template of this project.",
+        },
+      ],
+    ],
+  )
+})
+
 describe('a check', () => {
   type Finding = { code: string; severity: string; message: string; fix: string; stepId?: string }
   const findingsOf = async (id: string): Promise<Finding[]> =>
@@ -477,8 +607,16 @@ describe('a check', () => {
 
   test('finds conditions that can never be true, and branches that lead nowhere', async () => {
     const { id } = await create()
-    await ok(add(id, 'CONDITION', { field: 'plan', operator: 'greaterThan', value: 'x' }), 201)
+    const config = { field: 'data.plan', operator: 'greaterThan', value: 'x' }
+    const step = await ok(add(id, 'CONDITION', config), 201)
     await ok(add(id, 'EXIT'), 201)
+    // As it could be saved before such fields were refused.
+    await service.core.store.write((tx) =>
+      tx
+        .update(workflowSteps)
+        .set({ config: { ...config, field: 'plan' } })
+        .where(eq(workflowSteps.id, step.id)),
+    )
     assert.deepEqual(await codesOf(id), [
       'warning unknown_field',
       'warning value_not_numeric',
@@ -486,20 +624,114 @@ describe('a check', () => {
     ])
   })
 
+  test('finds values of another type than the field has', async () => {
+    const { id } = await create()
+    const config = { field: 'contact.subscribed', operator: 'equals', value: 'true' }
+    const step = await ok(add(id, 'CONDITION', config), 201)
+    assert.equal(step.config.value, true)
+    const found = async (value: unknown) => {
+      const next = { config: { ...config, value } }
+      await ok(call('patch', `/workflows/${id}/steps/${step.id}`).send(next))
+      return (await findingsOf(id)).filter(({ code }) => code === 'value_of_other_type')
+    }
+    assert.deepEqual(await found('false'), [])
+    const [finding] = await found('yes')
+    assert.match(finding?.message ?? '', /contact\.subscribed, which is true or false/)
+  })
+
+  test('finds events of segments that do not occur, as a warning of the request does', async () => {
+    const named = { projectId: mine.id, name: `Big Spender ${newId().slice(-6)}` }
+    const made = await createSegment(service.core, {
+      ...{ ...named, type: 'DYNAMIC', hasMembershipEvents: true },
+      condition: { logic: 'AND', groups: [{ filters: [exists] }] },
+    })
+    const still = await createSegment(service.core, {
+      ...{ projectId: mine.id, name: newId(), type: 'STATIC' },
+    })
+    const slug = made.name.toLowerCase().replaceAll(' ', '-')
+    const [right, near] = [`segment.${slug}.entry`, `segment.${slug}s.entry`]
+    const silent = `segment.${still.name}.exit`
+
+    const workflow = await create({ eventName: near })
+    const { id } = workflow
+    const [warning, ...others] = workflow.warnings
+    assert.deepEqual([warning.field, warning.suggestion, others], ['eventName', right, []])
+    const found = async () =>
+      (await findingsOf(id)).filter(({ code }) => code === 'segment_unknown')
+    const [finding] = await found()
+    assert.match(finding?.message ?? '', /nothing starts the workflow/)
+    assert.ok(finding?.message.includes(`Did you mean ${right}?`), finding?.message)
+
+    const changed = await ok(patch(id, { triggerConfig: { eventName: right } }))
+    assert.equal(changed.warnings, undefined)
+    assert.deepEqual(await found(), [])
+
+    const wait = await ok(add(id, 'WAIT_FOR_EVENT', { eventName: silent, timeout: 9 }), 201)
+    assert.equal(wait.warnings[0].field, 'config.eventName')
+    assert.match(wait.warnings[0].message, /does not track its membership/)
+    assert.deepEqual(
+      (await found()).map(({ stepId }) => stepId),
+      [wait.id],
+    )
+    const again = await ok(put(id, await graphOf(id)))
+    assert.equal(again.warnings[0].field, 'steps.1.config.eventName')
+    const mended = { config: { eventName: right, timeout: 9 } }
+    const step = await ok(call('patch', `/workflows/${id}/steps/${wait.id}`).send(mended))
+    assert.equal(step.warnings, undefined)
+    assert.deepEqual(await found(), [])
+  })
+
   test('accepts every event of emails as the field of a condition', async () => {
     const names = ['sent', 'delivered', 'delivery', 'opened', 'open', 'clicked', 'click', 'bounced']
     names.push('bounce', 'complained', 'complaint', 'failed', 'suppressed', 'received')
     const { id } = await create()
-    const step = await ok(add(id, 'CONDITION', { field: 'email.', operator: 'exists' }), 201)
-    const codesFor = async (field: string) => {
+    const step = await ok(add(id, 'CONDITION', { field: 'email.open', operator: 'exists' }), 201)
+    const change = (field: string) => {
       const config = { field, operator: 'exists' }
-      await ok(call('patch', `/workflows/${id}/steps/${step.id}`).send({ config }))
-      return (await codesOf(id)).filter((code) => code.startsWith('warning'))
+      return call('patch', `/workflows/${id}/steps/${step.id}`).send({ config })
     }
-    for (const name of names) assert.deepEqual(await codesFor(`email.${name}`), [], name)
+    for (const name of names) {
+      await ok(change(`email.${name}`))
+      const codes = (await codesOf(id)).filter((code) => code.startsWith('warning'))
+      assert.deepEqual(codes, [], name)
+    }
     for (const name of ['', 'opens', 'opened.x', 'Open']) {
-      assert.deepEqual(await codesFor(`email.${name}`), ['warning unknown_field'], name)
+      assert.equal((await change(`email.${name}`)).status, 422, name)
     }
+  })
+
+  test('refuses a condition on a campaign that the project lacks, and finds one that was deleted', async () => {
+    const { id, steps } = await create()
+    const from = address('a@shop.test')
+    const campaign = { name: 'C', subject: 'S', body: '<p>B</p>', from: from.address }
+    const audience = { audienceType: 'ALL' }
+    const made = async (by = mine) =>
+      (await ok(call('post', '/campaigns', by).send({ ...campaign, ...audience }), 201)).data.id
+    const [campaignId, foreign] = [await made(), newId()]
+    const config = (id: string) => ({ field: 'email.opened', operator: 'exists', campaignId: id })
+    const refused = async (request: ReturnType<typeof add>, field: string) => {
+      const { status, body } = await request
+      assert.deepEqual([status, body.error?.code], [400, 'BAD_REQUEST'], JSON.stringify(body))
+      assert.equal(body.error.errors?.[0]?.field, field)
+      assert.equal(body.error.details?.id, foreign)
+    }
+    await refused(add(id, 'CONDITION', config(foreign)), 'config.campaignId')
+    const step = await ok(add(id, 'CONDITION', config(campaignId)), 201)
+    const change = (id_: string, more = {}) =>
+      call('patch', `/workflows/${id}/steps/${step.id}`).send({ config: config(id_), ...more })
+    await refused(change(foreign), 'config.campaignId')
+    const graph = await graphOf(id)
+    const others = graph.steps.map((each) =>
+      each.id === step.id ? { ...each, config: config(foreign) } : each,
+    )
+    await refused(put(id, { ...graph, steps: others }), 'steps.1.config.campaignId')
+    assert.ok(!(await codesOf(id)).includes('warning campaign_missing'))
+    await ok(call('delete', `/campaigns/${campaignId}`))
+    assert.ok((await codesOf(id)).includes('warning campaign_missing'))
+    // What was there before does not keep other edits from being saved.
+    await ok(put(id, graph))
+    await ok(change(campaignId, { name: 'Opened' }))
+    assert.equal(steps.length, 1)
   })
 
   test('finds waits without end, and timeouts that lead nowhere', async () => {
@@ -512,6 +744,127 @@ describe('a check', () => {
       'info wait_without_timeout',
       'info timeout_without_transition',
     ])
+  })
+
+  test('finds variables that nothing fills, with the one that may be meant', async () => {
+    const { id } = await create()
+    await call('post', '/contacts').send({ email: 'ann@people.test', data: { vorname: 'Ann' } })
+    const from = address('a@shop.test')
+    const body = '<p>{{ Vorname }} {{ vorname }} {{ plan }} {{ event.any }} {{ zzz ?? x }}</p>'
+    const template = { projectId: mine.id, name: 'T', subject: 'Hi', body, from }
+    const { id: templateId } = await createTemplate(service.core, template)
+    const step = await ok(add(id, 'SEND_EMAIL', {}, { templateId }), 201)
+    const seen = '{{ vornam }}{{ seen }}{{ contact.email }}{{ contact.vornam }}'
+    await ok(add(id, 'UPDATE_CONTACT', { updates: { seen } }), 201)
+    const unfilled = async () =>
+      (await findingsOf(id)).filter(({ code }) => code === 'unfilled_variable')
+    const guessed = await unfilled()
+    assert.deepEqual(
+      guessed.map(({ message }) => /\{\{(\w+)\}\}/.exec(message)?.[1]),
+      ['Vorname', 'vornam'],
+    )
+    assert.equal(guessed[0]?.stepId, step.id)
+    assert.match(guessed[0]?.fix ?? '', /^Did you mean \{\{vorname\}\}\?/)
+    // Once the event has occurred, its names are known.
+    const signup = { event: 'signup', email: 'ann@people.test' }
+    await ok(
+      call('post', '/v1/track').send({
+        ...signup,
+        data: { tier: { value: 1, persistent: false } },
+      }),
+    )
+    const known = await unfilled()
+    assert.deepEqual(
+      known.map(({ message }) => /\{\{(\w+)\}\}/.exec(message)?.[1]),
+      ['Vorname', 'plan', 'vornam'],
+    )
+  })
+
+  test('tells slips in variables with a fallback or in tags', async () => {
+    const { id } = await create({ eventName: 'unheard' })
+    await call('post', '/contacts').send({ email: 'ann@people.test', data: { vorname: 'Ann' } })
+    const from = address('a@shop.test')
+    const body =
+      '<p>{{ zzz ?? x }}{{ vornmae ?? you }}{% if vornama %}{{ vornmae ?? you }}{% endif %}'
+    const template = { projectId: mine.id, name: 'T', subject: 'Hi', body, from }
+    const { id: templateId } = await createTemplate(service.core, template)
+    const step = await ok(add(id, 'SEND_EMAIL', {}, { templateId }), 201)
+    await ok(add(id, 'UPDATE_CONTACT', { updates: { seen: '{{ vornama }}' } }), 201)
+    const found = (await findingsOf(id)).filter(({ code }) => code === 'unfilled_variable')
+    assert.deepEqual(
+      found.map(({ severity, message }) => [severity, /\{\{(\w+)\}\}/.exec(message)?.[1]]),
+      [
+        ['warning', 'vornama'],
+        ['info', 'vornmae'],
+      ],
+    )
+    assert.equal(found[1]?.stepId, step.id)
+    assert.match(found[1]?.fix ?? '', /^Did you mean \{\{vorname\}\}\?/)
+  })
+
+  test('tells a slip behind many variables that contacts have', async () => {
+    const { id } = await create({ eventName: 'unheard' })
+    const names = Array.from({ length: 120 }, (_, at) => `filled${at}`)
+    const data = Object.fromEntries([...names, 'vorname'].map((name) => [name, 'x']))
+    await ok(call('post', '/contacts').send({ email: 'full@people.test', data }), 201)
+    const seen = [...names, 'vornmae'].map((name) => `{{ ${name} ?? x }}`).join('')
+    await ok(add(id, 'UPDATE_CONTACT', { updates: { seen } }), 201)
+    const found = (await findingsOf(id)).filter(({ code }) => code === 'unfilled_variable')
+    assert.deepEqual(
+      found.map(({ message }) => /\{\{(\w+)\}\}/.exec(message)?.[1]),
+      ['vornmae'],
+    )
+  })
+
+  test('finds a mail that asks to confirm in a workflow that a contact walks once', async () => {
+    const from = address('a@shop.test')
+    const templateOf = async (body: string) => {
+      const template = { projectId: mine.id, name: 'T', subject: 'Hi', body, from }
+      return (await createTemplate(service.core, template)).id
+    }
+    const leaving = await templateOf('<a href="{{ unsubscribeUrl }}">no</a> {{UnsubscribeURL}}')
+    const asking = await templateOf('<a href="{{ unsubscribeUrl }}">no</a> {{subscribeUrl}}')
+    const { id } = await create()
+    const found = async () => (await findingsOf(id)).filter(({ code }) => code === 'asks_once')
+    await ok(add(id, 'SEND_EMAIL', {}, { templateId: leaving }), 201)
+    assert.deepEqual(await found(), [])
+    const step = await ok(add(id, 'SEND_EMAIL', {}, { templateId: asking }), 201)
+    assert.deepEqual(
+      (await found()).map(({ severity, stepId }) => [severity, stepId]),
+      [['info', step.id]],
+    )
+    await ok(call('patch', `/workflows/${id}`).send({ allowReentry: true }))
+    assert.deepEqual(await found(), [])
+  })
+
+  test('judges a variable once, however many steps print it, and compares few of them', async () => {
+    const { id } = await create({ eventName: 'unheard' })
+    await call('post', '/contacts').send({ email: 'ann@people.test', data: { vorname: 'Ann' } })
+    const strange = Array.from({ length: 20 }, (_, at) => `{{ qqq${'x'.repeat(at)}${at} }}`)
+    const from = address('a@shop.test')
+    const body = `<p>{{ vornam }} ${strange.join(' ')} {{ vornamee }}</p>`
+    const template = { projectId: mine.id, name: 'T', subject: 'Hi', body, from }
+    const { id: templateId } = await createTemplate(service.core, template)
+    const step = await ok(add(id, 'SEND_EMAIL', {}, { templateId }), 201)
+    await ok(add(id, 'SEND_EMAIL', {}, { templateId }), 201)
+    await ok(add(id, 'UPDATE_CONTACT', { updates: { seen: '{{ vornam }}' } }), 201)
+    const found = (await findingsOf(id)).filter(({ code }) => code === 'unfilled_variable')
+    assert.deepEqual(
+      found.map(({ message, stepId }) => [/\{\{(\w+)\}\}/.exec(message)?.[1], stepId]),
+      [['vornam', step.id]],
+    )
+  })
+
+  test('knows each key of the contacts, however many there are', async () => {
+    const { id } = await create()
+    const keys = Array.from({ length: 600 }, (_, at) => `key${String(at).padStart(3, '0')}`)
+    for (const at of [0, 200, 400]) {
+      const data = Object.fromEntries(keys.slice(at, at + 200).map((key) => [key, 'x']))
+      await ok(call('post', '/contacts').send({ email: `many${at}@people.test`, data }), 201)
+    }
+    await ok(add(id, 'UPDATE_CONTACT', { updates: { seen: '{{ key599 }}' } }), 201)
+    const found = (await findingsOf(id)).filter(({ code }) => code === 'unfilled_variable')
+    assert.deepEqual(found, [])
   })
 
   test('finds steps without a way to them', async () => {
@@ -528,12 +881,26 @@ describe('a check', () => {
     const wait = await ok(add(id, 'WAIT_FOR_EVENT', { eventName: 'email.open', stepId }), 201)
     const has = async () => (await codesOf(id)).includes('error unknown_email_step')
     assert.equal(await has(), false)
+    for (const other of ['welcome', newId()]) {
+      const unknown = { eventName: 'email.open', stepId: other }
+      const refusals = [
+        await add(id, 'WAIT_FOR_EVENT', unknown),
+        await call('patch', `/workflows/${id}/steps/${wait.id}`).send({ config: unknown }),
+      ]
+      for (const { status, body } of refusals) {
+        const { field, message } = body.error.errors[0]
+        assert.deepEqual([status, field], [422, 'config.stepId'])
+        assert.ok(message.endsWith(`its emails are ${stepId} ("SEND_EMAIL").`), message)
+      }
+    }
     await ok(call('delete', `/workflows/${id}/transitions/${wait.incomingTransitions[0].id}`), 204)
     assert.equal(await has(), true)
     await ok(link(id, stepId, wait.id), 201)
     const config = { eventName: 'email.open', stepId: wait.id }
     await ok(call('patch', `/workflows/${id}/steps/${wait.id}`).send({ config }))
     assert.equal(await has(), true)
+    const found = (await findingsOf(id)).find(({ code }) => code === 'unknown_email_step')
+    assert.ok(found?.fix.includes(`${stepId} ("SEND_EMAIL")`), found?.fix)
   })
 
   test('finds data that contacts cannot have', async () => {

@@ -91,13 +91,85 @@ describe('a step is added', () => {
   })
 })
 
+test('a step needs no position, and no config if it has nothing to say', async () => {
+  const { id } = await create()
+  const steps = `/workflows/${id}/steps`
+  const first = await ok(call('post', steps).send({ type: 'SEND_EMAIL', name: 'Mail' }), 201)
+  const second = await ok(call('post', steps).send({ type: 'EXIT', name: 'End' }), 201)
+  assert.deepEqual([first.config, second.config], [{}, {}])
+  assert.deepEqual(
+    [first.position, second.position],
+    [
+      { x: 100, y: 250 },
+      { x: 100, y: 400 },
+    ],
+  )
+  assert.deepEqual(await ways(id), ['signup>Mail', 'Mail>End'])
+  const apart = { type: 'EXIT', name: 'Apart', autoConnect: false }
+  assert.deepEqual((await ok(call('post', steps).send(apart), 201)).position, { x: 100, y: 550 })
+})
+
+describe('a step with an error has a warning in an enabled workflow', () => {
+  const noTemplate = (name: string) => ({
+    field: 'templateId',
+    message: `The workflow is enabled, so executions meet an error: The step "${name}" has no template.`,
+    suggestion: "Set the step's templateId to a template of this project.",
+  })
+
+  test('when it is added, inserted and changed', async () => {
+    const { id } = await create()
+    const before = await ok(add(id, 'SEND_EMAIL'), 201)
+    assert.equal(before.warnings, undefined, 'the workflow is disabled')
+    const templateId = await makeTemplate()
+    assert.equal((await ok(change(id, before.id, { templateId }))).warnings, undefined)
+    await ok(patch(id, { enabled: true }))
+    const added = await ok(add(id, 'SEND_EMAIL', {}, { name: 'New' }), 201)
+    assert.deepEqual(added.warnings, [noTemplate('New')])
+    assert.equal((await ok(add(id, 'EXIT'), 201)).warnings, undefined)
+    const other = await ok(change(id, before.id, { name: 'Other' }))
+    assert.equal(other.warnings, undefined, 'the error is of another step')
+    const detached = await ok(change(id, before.id, { templateId: null }))
+    assert.deepEqual(detached.warnings, [noTemplate('Other')])
+    const [transition] = before.incomingTransitions
+    const path = `/workflows/${id}/transitions/${transition?.id}/insert-step`
+    const inserted = await ok(call('post', path).send({ type: 'SEND_EMAIL', name: 'Between' }), 201)
+    assert.deepEqual(inserted.warnings, [noTemplate('Between')])
+  })
+
+  test('but only once a way leads to it', async () => {
+    const { id, steps } = await create()
+    const apart = { autoConnect: false }
+    const templateId = await makeTemplate()
+    const email = await ok(add(id, 'SEND_EMAIL', {}, { ...apart, templateId }), 201)
+    await ok(patch(id, { enabled: true }))
+    const opened = { field: 'email.opened', operator: 'exists', stepId: email.id }
+    const asks = await ok(add(id, 'CONDITION', opened, apart), 201)
+    assert.equal(asks.warnings, undefined, 'the email may still lead to it')
+    const bad = await ok(add(id, 'SEND_EMAIL', {}, { ...apart, name: 'Bad' }), 201)
+    assert.equal(bad.warnings, undefined)
+    const yes = { condition: { branch: 'yes' } }
+    assert.equal((await ok(link(id, asks.id, bad.id, yes), 201)).warnings, undefined)
+    assert.equal((await ok(link(id, email.id, asks.id), 201)).warnings, undefined)
+    const linked = await ok(link(id, steps[0].id, email.id), 201)
+    assert.deepEqual(linked.warnings, [{ ...noTemplate('Bad'), field: 'toStepId' }])
+    const end = await ok(add(id, 'EXIT', {}, apart), 201)
+    const no = { condition: { branch: 'no' } }
+    assert.equal((await ok(link(id, asks.id, end.id, no), 201)).warnings, undefined)
+  })
+})
+
 describe('a step is not added', () => {
   const url = 'https://hooks.test'
   const refused: [string, object, number, string, string?][] = [
     ['without a type', { type: undefined }, 422, 'VALIDATION_ERROR', 'type'],
     ['without a name', { name: undefined }, 422, 'VALIDATION_ERROR', 'name'],
-    ['without a position', { position: undefined }, 422, 'VALIDATION_ERROR', 'position'],
-    ['without a config', { config: undefined }, 422, 'VALIDATION_ERROR', 'config'],
+    [
+      'without the config that it needs',
+      { type: 'DELAY', config: undefined },
+      422,
+      'VALIDATION_ERROR',
+      'config.unit',
+    ],
     ['of an unknown type', { type: 'SMS' }, 422, 'VALIDATION_ERROR', 'type'],
     ['with a long name', { name: 'x'.repeat(101) }, 422, 'VALIDATION_ERROR', 'name'],
     ['nowhere', { position: { x: 'a', y: 1 } }, 422, 'VALIDATION_ERROR', 'position.x'],
@@ -131,6 +203,20 @@ describe('a step is not added', () => {
       400,
       'BAD_REQUEST',
       'config.body.a.1',
+    ],
+    [
+      'with a fault in a value',
+      { type: 'UPDATE_CONTACT', config: { updates: { a: { b: ['{{ c'] } } } },
+      400,
+      'BAD_REQUEST',
+      'config.updates.a.b.0',
+    ],
+    [
+      'with too many placeholders in its values',
+      { type: 'UPDATE_CONTACT', config: { updates: { a: '{{a}}'.repeat(1_001) } } },
+      422,
+      'VALIDATION_ERROR',
+      'config',
     ],
     [
       'with too many placeholders',
@@ -199,6 +285,39 @@ describe('a step is changed', () => {
     assert.equal(await versionOf(id), 5)
     const config = { amount: 2, unit: 'hours' }
     assert.deepEqual((await ok(change(id, delay, { config }))).config, config)
+  })
+
+  test('back to stored templates that are faults by now, in its fields and in the graph', async () => {
+    const { id, steps } = await create()
+    const old = { url: 'https://hooks.test/{{ .Name }}', method: 'POST', body: { a: ['{{> b}}'] } }
+    const [hook, update] = [
+      await ok(add(id, 'WEBHOOK', { url: 'https://hooks.test/' }), 201),
+      await ok(add(id, 'UPDATE_CONTACT', { updates: { a: 1 } }), 201),
+    ]
+    const store = (stepId: string, config: Record<string, unknown>) =>
+      service.core.store.write((tx) =>
+        tx.update(workflowSteps).set({ config }).where(eq(workflowSteps.id, stepId)),
+      )
+    await store(hook.id, old)
+    await store(update.id, { updates: { a: '{{#if x}}' } })
+    const answer = await ok(change(id, hook.id, { name: 'Hook', config: old }))
+    assert.deepEqual([answer.name, answer.config], ['Hook', old])
+    const stored = (await show(id)).steps
+    const graph = (first: object) => ({
+      steps: stored.map((step: ShownStep) => (step.id === hook.id ? { ...step, ...first } : step)),
+      transitions: stored.flatMap((step: ShownStep) => step.outgoingTransitions),
+    })
+    const put = (first: object) => call('put', `/workflows/${id}/graph`).send(graph(first))
+    assert.equal((await ok(put({ name: 'Renamed' }))).steps.length, steps.length + 2)
+    const other = { ...old, body: { a: ['{{> c}}'] } }
+    const index = stored.findIndex((step: ShownStep) => step.id === hook.id)
+    for (const [refused, field] of [
+      [await change(id, hook.id, { config: other }), 'config.body.a.0'],
+      [await put({ config: other }), `steps.${index}.config.body.a.0`],
+    ] as const) {
+      assert.equal(refused.body.error?.errors?.[0]?.code, 'template_syntax', refused.text)
+      assert.equal(refused.body.error.errors[0].field, field)
+    }
   })
 
   test('in its template, which null detaches', async () => {

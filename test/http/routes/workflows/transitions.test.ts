@@ -154,6 +154,29 @@ describe('a transition is refused', () => {
     assert.equal((await ways(id)).length, 3)
   })
 
+  test('with what is in its place, and how it came there', async () => {
+    const { id, delay, update, exit } = await chain()
+    const [taken] = await leaving(id, 'DELAY')
+    const refusal = async (to: string, of = delay) => (await link(id, of, to)).body.error
+    const connects = 'Adding a step connects it, unless `autoConnect` is false.'
+    const other = await refusal(exit)
+    assert.equal(other.message, 'The step has a transition already.')
+    const removes = `DELETE /workflows/:id/transitions/${taken?.id}.`
+    const text = `${connects} To lead elsewhere, remove the transition first: ${removes}`
+    assert.equal(other.suggestion, text)
+    const details = { fromStepId: delay, toStepId: exit, transitionId: taken?.id }
+    assert.deepEqual(other.details, details)
+    const same = await refusal(update)
+    const done = 'The transition leads to this very step, so nothing is left to do.'
+    assert.equal(same.suggestion, `${connects} ${done}`)
+    const wait = await loose()
+    const event = { waitOutcome: 'EVENT' }
+    const first = await ok(link(wait.id, wait.wait, wait.delay, event), 201)
+    const both = (await link(wait.id, wait.wait, wait.exit)).body.error
+    assert.match(both.message, /serves both/)
+    assert.ok(both.suggestion.endsWith(`/transitions/${first.id}.`), both.suggestion)
+  })
+
   test('to a step of another workflow', async () => {
     const [one, two] = [await loose(), await loose()]
     assert.equal((await link(one.id, one.delay, two.exit)).status, 404)

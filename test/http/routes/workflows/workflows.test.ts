@@ -34,7 +34,9 @@ const noticesOf = () => {
 }
 
 test('a workflow is created disabled, with its TRIGGER, and read', async () => {
-  const body = await create({ description: 'D', enabled: true, allowReentry: true })
+  const given = { description: 'D', enabled: true, allowReentry: true }
+  const { warnings, ...body } = await create(given)
+  assert.equal(warnings[0].field, 'enabled')
   const { id, createdAt, updatedAt, steps, ...fields } = body
   assert.deepEqual(fields, {
     name: 'W',

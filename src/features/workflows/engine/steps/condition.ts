@@ -42,6 +42,11 @@ const hasEvent = statement<{ seq: number }>(
       and (name <> 'email.received' or not ${isAutomaticRow}) limit 1`,
 )
 
+const findOfCampaign = statement<{ id: string }>(
+  () => sql`select id from emails where campaign_id = ${parameter('campaignId')}
+      and contact_id = ${parameter('contactId')}`,
+)
+
 export async function branch(
   tx: Tx,
   { step: { config }, execution, graph }: StepCall<StepOf<'CONDITION'>>,
@@ -64,18 +69,21 @@ function hasAnswer({ field, stepId }: ConditionConfig, { steps }: Graph): boolea
   return isKnownField(field) && (stepId === undefined || steps.has(stepId))
 }
 
-/** Whether the contact has an event of the name, or the email of the step; undefined otherwise. */
+/** Whether the contact has an event of the name, or the email of the step or campaign; undefined otherwise. */
 async function hasHappened(
   tx: Tx,
-  { field, stepId }: ConditionConfig,
+  { field, stepId, campaignId }: ConditionConfig,
   execution: Walker,
 ): Promise<true | undefined> {
   const name = storedEventName(field)
-  if (stepId === undefined) {
+  if (stepId === undefined && campaignId === undefined) {
     const found = await tx.find(hasEvent, { contactId: execution.contact.id, name })
     return found === undefined ? undefined : true
   }
-  const emailId = await findEmailOfStep(tx, execution, stepId)
+  const emailId =
+    stepId === undefined
+      ? (await tx.find(findOfCampaign, { campaignId, contactId: execution.contact.id }))?.id
+      : await findEmailOfStep(tx, execution, stepId)
   const isDone = findDone[name]
   if (emailId === undefined || isDone === undefined) return undefined
   return (await tx.find(isDone, { emailId })) === undefined ? undefined : true

@@ -6,6 +6,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../base.ts'
 import type { Step, StepOf } from '../../graph/step-config.ts'
 import type { WorkflowNotifier } from '../../notifier.ts'
+import type { AskedValues, StepValues } from '../step-values.ts'
 import type { OpenStep, StepCall, StepOutcome, Steps } from '../walk.ts'
 import { branch } from './condition.ts'
 import { beginDelay, resumeDelay } from './delay.ts'
@@ -17,15 +18,22 @@ import { beginWebhook, resumeWebhook } from './webhook.ts'
 export type StepDeps = SendEmailDeps &
   Pick<Base, 'now'> & {
     workflowNotifier: WorkflowNotifier
+    values: StepValues
   }
 
 type TurnFacts = {
   workflow: Pick<Workflow, 'id' | 'triggerEvent' | 'triggerConfig'>
   project: Project
   at: number
+  /** Asks for values that a later turn needs. */
+  ask(values: AskedValues): void
 }
 
-export function createSteps(deps: StepDeps, tx: Tx, { workflow, project, at }: TurnFacts): Steps {
+export function createSteps(
+  deps: StepDeps,
+  tx: Tx,
+  { workflow, project, at, ask }: TurnFacts,
+): Steps {
   const lane = { workflowId: workflow.id, projectId: project.id }
   const plans = createTemplatePlans(deps, project, at)
   const begin: { [Type in Step['type']]: (call: StepCall<StepOf<Type>>) => Promise<StepOutcome> } =
@@ -43,7 +51,7 @@ export function createSteps(deps: StepDeps, tx: Tx, { workflow, project, at }: T
       WAIT_FOR_EVENT: (call) => beginWait(tx, call, { workflowId: workflow.id, at }),
       CONDITION: (call) => branch(tx, call),
       WEBHOOK: (call) => beginWebhook(deps, tx, { call, lane }),
-      UPDATE_CONTACT: (call) => updateContact(tx, call, at),
+      UPDATE_CONTACT: (call) => updateContact(deps, tx, { call, workflow, at, ask }),
       EXIT: async ({ step }) => {
         const reason = step.config.reason ?? 'exit_step'
         return { kind: 'exits', reason, output: { reason } }

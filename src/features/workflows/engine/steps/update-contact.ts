@@ -1,6 +1,6 @@
 /**
  * UPDATE_CONTACT (contract 5.4): merges keys into the data of the contact, and may set `subscribed`. It never
- * subscribes a person who left.
+ * subscribes a person who left. Texts in the values are templates (`step-values.ts`).
  */
 import { AppError } from '../../../../errors.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
@@ -10,14 +10,33 @@ import { writeContact } from '../../../contacts/write/set-subscribed.ts'
 import { recordCausedChange } from '../../../segments/caused-changes.ts'
 import { endWishOfProject, hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
 import type { StepOf, UpdateContactConfig } from '../../graph/step-config.ts'
+import { type AskedValues, hasTemplates, isOf, type StepValues } from '../step-values.ts'
 import type { StepCall, StepOutcome } from '../walk.ts'
 
+type UpdateCall = StepCall<StepOf<'UPDATE_CONTACT'>>
+
+type UpdateInput = {
+  call: UpdateCall
+  workflow: { id: string }
+  at: number
+  ask(values: AskedValues): void
+}
+
 export async function updateContact(
+  { values: stepValues }: { values: StepValues },
   tx: Tx,
-  { step: { config }, execution }: StepCall<StepOf<'UPDATE_CONTACT'>>,
-  at: number,
+  { call, workflow, at, ask }: UpdateInput,
 ): Promise<StepOutcome> {
-  const { updates = {}, subscriptionAction = 'none' } = config
+  const { step, execution } = call
+  const { updates: given = {}, subscriptionAction = 'none' } = step.config
+  const updates = hasTemplates(given)
+    ? findRendered(stepValues, call, { workflowId: workflow.id, values: given, ask })
+    : given
+  if (updates === undefined) return { kind: 'later' }
+  if (updates === 'too heavy') {
+    const error = 'the templates take too much time or memory to render'
+    return { kind: 'failed', input: { updates: given, subscriptionAction }, error }
+  }
   const input = { updates, subscriptionAction }
   const before = execution.contact
   const depth = execution.depth + 1
@@ -39,6 +58,27 @@ export async function updateContact(
   const remark = isKept ? { remark: 'the person left, so the contact stays unsubscribed' } : {}
   const output = { updated: true, ...input, newData, subscribed, ...remark }
   return { kind: 'done', input, output }
+}
+
+/** Returns the values if they are rendered; otherwise asks for them. */
+function findRendered(
+  stepValues: StepValues,
+  { execution }: UpdateCall,
+  {
+    workflowId,
+    values,
+    ask,
+  }: { workflowId: string; values: Record<string, unknown> } & Pick<UpdateInput, 'ask'>,
+): Record<string, unknown> | 'too heavy' | undefined {
+  const { id, address, subscribed, data } = execution.contact
+  const facts = { contact: { id, address, subscribed, data }, context: execution.context, values }
+  const place = { executionNumber: execution.number, ordinal: execution.ordinal }
+  const found = stepValues.find({ workflowId, ...place })
+  // A wait that follows begins where the walk that asked was, so that no event is missed.
+  execution.eventSeq ??= found?.asked.eventSeq ?? null
+  if (found !== undefined && isOf(found, facts)) return found.values
+  ask({ ...facts, ...place, eventSeq: execution.eventSeq })
+  return undefined
 }
 
 /** Returns the contact after the change, the same one if nothing differs, or why it is refused. */

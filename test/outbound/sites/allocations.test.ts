@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import {
   type AllocationChange,
   createAllocations,
-} from '../../../src/outbound/sites/connections.ts'
+} from '../../../src/outbound/sites/allocations.ts'
 
 const threads = ['one', 'two']
 

@@ -1,0 +1,37 @@
+/**
+ * Commands in the texts of the program, as the operator must type them. Errors and advice come from every room,
+ * and from the running server, which do not know that a command was given another file with `--config`: the
+ * option is added when they are printed. Texts of people, such as a subject, are printed as they are.
+ */
+import { quoteWord } from '../../config/shell-word.ts'
+
+/** `pillarbox queue`, not in a path; group 1: the first word of the command. */
+const CALL = /(?<![\w/.-])pillarbox (?=([a-z]+)(?![\w-]))/g
+
+/** A command line with shell quoting: `pillarbox queue release --domain dest.test`. */
+export function formatCommand(words: readonly string[], configPath?: string): string {
+  const option = configPath === undefined ? [] : ['--config', configPath]
+  return ['pillarbox', ...option, ...words].map(quoteWord).join(' ')
+}
+
+/**
+ * Returns the function that adds `--config` to the commands in a text if the command line has it. `commands`:
+ * the names of all commands.
+ */
+export function typedLike(
+  argv: readonly string[],
+  commands: readonly string[],
+): (text: string) => string {
+  const configPath = findConfigPath(argv)
+  if (configPath === undefined) return (text) => text
+  const firstWords = new Set(commands.map((name) => name.split(' ')[0]))
+  const call = `${formatCommand([], configPath)} `
+  return (text) => text.replaceAll(CALL, (found, word) => (firstWords.has(word) ? call : found))
+}
+
+/** Of a command line that may be wrong elsewhere. */
+function findConfigPath(argv: readonly string[]): string | undefined {
+  const at = argv.findLastIndex((word) => word === '--config' || word.startsWith('--config='))
+  const word = argv[at]
+  return word === '--config' ? argv[at + 1] : word?.slice('--config='.length)
+}

@@ -1,0 +1,55 @@
+/**
+ * The configuration of a command. Its file is looked for once, and only then: a command that root starts
+ * acts as another user later, who may be unable to look into the present folder.
+ */
+import type { Loaded, LoadOptions } from '../../config/load.ts'
+import { listOtherPlaces } from './other-places.ts'
+import type { Terminal } from './terminal.ts'
+
+export type Configuration = {
+  /**
+   * The same for every call. Certificates are not checked unless the first call says so: most commands work
+   * without them. The first call also notes what the command leaves aside, unless `isQuiet`: for a command that
+   * has these notes among its warnings. @throws ConfigError
+   */
+  load(options?: FirstLoad): Promise<Loaded>
+  /** Reads the same file again, as the present user, with its certificates. @throws ConfigError */
+  check(): Promise<Loaded>
+}
+
+type FirstLoad = Pick<LoadOptions, 'checksCertificates'> & { isQuiet?: boolean }
+
+type Search = {
+  terminal: Pick<Terminal, 'env' | 'cwd' | 'systemFile'>
+  configPath: string | undefined
+  note?: (text: string) => void
+}
+
+export function findConfiguration({
+  terminal: { env, cwd, systemFile },
+  configPath,
+  note,
+}: Search): Configuration {
+  const read = async (options: Omit<LoadOptions, 'env' | 'cwd'>) => {
+    const { loadSettings } = await import('../../config/load.ts')
+    return loadSettings({ env, cwd, systemFile, ...options })
+  }
+  let loaded: Promise<Loaded> | undefined
+  const loadFirst = async ({ isQuiet = false, ...options }: FirstLoad) => {
+    const found = await read({ configPath, checksCertificates: false, ...options })
+    if (configPath === undefined && !isQuiet) {
+      for (const text of listOtherPlaces(found, { cwd, ...(systemFile && { systemFile }) })) {
+        note?.(text)
+      }
+    }
+    return found
+  }
+  const load: Configuration['load'] = (options = {}) => {
+    loaded ??= loadFirst(options)
+    return loaded
+  }
+  return {
+    load,
+    check: async () => read({ configPath: (await load()).config.file, checksCertificates: true }),
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * What a command leaves aside: the configuration of the system behind one of the present folder, and the database
+ * of a trial behind the configuration of the system. Who names a file with `--config` knows which it is.
+ */
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
+import type { Loaded } from '../../config/load.ts'
+import { quoteWord } from '../../config/shell-word.ts'
+import type { Terminal } from './terminal.ts'
+
+type Place = Pick<Terminal, 'cwd' | 'systemFile'>
+
+/** One sentence for each, for a command without `--config`. */
+export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: Place): string[] {
+  const { file, database } = config
+  const hidden = findHidden(place)
+  if (hidden !== undefined && file === path.join(place.cwd, FILE_NAME)) {
+    return [
+      `This command uses ${file}, which hides ${hidden}. For that server: --config ${quoteWord(hidden)}`,
+    ]
+  }
+  const trial = path.join(place.cwd, 'data', path.basename(database.file))
+  if (file !== systemFileOf(place) || trial === database.file || !existsSync(trial)) return []
+  return [
+    `This command uses ${file}, not ${trial}. For that database: --config with a file that has data_dir = ${quoteWord(path.dirname(trial))}.`,
+  ]
+}
+
+/** The configuration of the system, if a file in the present folder hides it, or would. */
+export function findHidden(place: Place): string | undefined {
+  const system = systemFileOf(place)
+  return system !== path.join(place.cwd, FILE_NAME) && existsSync(system) ? system : undefined
+}
+
+function systemFileOf({ systemFile = SYSTEM_FILE }: Place): string {
+  return systemFile
+}

@@ -1,0 +1,42 @@
+/**
+ * Folders whose files root and the system trust. The configuration, which belongs to another user, may name a
+ * folder there: as its owner, this user could place programs in root's PATH, or units that run as root.
+ */
+import { realpathSync } from 'node:fs'
+import path from 'node:path'
+import { statOf, userArgument } from '../../config/file-access.ts'
+import { quoteWord } from '../../config/shell-word.ts'
+import { AppError } from '../../errors.ts'
+
+const TOPS = new Set(['etc', 'usr', 'bin', 'sbin', 'boot', 'dev', 'proc', 'sys', 'run', 'root'])
+
+/** Temporary files of anybody. */
+const MEMORY = '/dev/shm/'
+
+/**
+ * Ends a command of root that would create `folder` for the user with this uid, or give it away. `root`: the
+ * folder that is `/` for the service. Without a uid, the user is made later. @throws AppError FORBIDDEN
+ */
+export function refuseSystemFolder(folder: string, uid: number | undefined, root = '/'): void {
+  const real = path.join(
+    '/',
+    path.relative(realpathSync(root), resolveLinks(path.join(root, folder))),
+  )
+  const top = real.split('/')[1] ?? ''
+  if (real.startsWith(MEMORY)) return
+  if (!TOPS.has(top) && !top.startsWith('lib')) return
+  const text = `${folder} is in /${top}, which has files of the system: root creates no folder there for another user, and gives none away.`
+  const place = quoteWord(path.join(root, folder))
+  const suggestion =
+    uid === undefined
+      ? `If you want it there, create it yourself: install -d -m 700 ${place}. Give it to the user of the service after the installation.`
+      : `If you want it there, create it yourself: install -d -o ${userArgument(uid)} -m 700 ${place}`
+  throw new AppError('FORBIDDEN', text, { suggestion })
+}
+
+/** Of the nearest folder that exists, with the rest of the path. */
+function resolveLinks(folder: string): string {
+  if (statOf(folder) !== undefined) return realpathSync(folder)
+  const parent = path.dirname(folder)
+  return parent === folder ? folder : path.join(resolveLinks(parent), path.basename(folder))
+}

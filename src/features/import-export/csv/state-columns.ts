@@ -1,0 +1,260 @@
+/**
+ * Columns in which other services say whether a person gets mail. A row with such a sign that the person left
+ * never subscribes anybody; no sign subscribes a contact that exists. Only names and words that cannot mean
+ * anything else count: `status` may be that of an order. Other words are named in a warning, with the way to
+ * map the column.
+ *
+ * | kind           | example                    | the person left if the cell                            |
+ * |----------------|----------------------------|--------------------------------------------------------|
+ * | `subscribed`   | `subscribed`, or mapped    | has no word of those who get mail                      |
+ * | `left`         | `UNSUB_TIME`, `opted out`  | has a text that is not a form of no                    |
+ * | `subscription` | `subscription status`      | has no word of those who get mail                      |
+ * | `flag`         | `subscribed_to_emails`     | is a form of no                                        |
+ * | `status`       | `status`                   | has a word of those who left                           |
+ * | `likely`       | `last unsub`, `abmelde-tag`| never: a warning names the column                      |
+ *
+ * Names and words are compared without case, blanks and punctuation. Only a `1` that stands alone is a word of
+ * those who get mail: `-1`, `(1)` and `1%` are not, and no word after a minus is.
+ *
+ * A name of the kind `left` may be in any language of the hosted pages (left-names.ts). A name that has such a word
+ * is `likely` one, but `Unsubscribe link expires` and `Abmeldefrist` have dates for everybody.
+ *
+ * `confirmed` is a flag beside columns of phpList. In other files it is read as a status, so a `no` is unknown.
+ */
+import { isLikeLeaving, isNameOfLeaving } from './left-names.ts'
+
+export type StateKind = 'subscribed' | 'left' | 'subscription' | 'flag' | 'status' | 'likely'
+
+/** `unknown` changes nothing and is worth a warning. */
+export type StateReading = 'subscribed' | 'unsubscribed' | 'unchanged' | 'unknown'
+
+const LEFT_COLUMNS = simplified([
+  ...[
+    'UNSUB_TIME',
+    'UNSUB_REASON',
+    'CLEAN_TIME',
+    'unsubscribed',
+    'is unsubscribed',
+    'unsubscribed at',
+  ],
+  ...[
+    'unsubscribed on',
+    'unsubscribe date',
+    'unsubscribed date',
+    'date unsubscribed',
+    'unsubscribe time',
+  ],
+  ...[
+    'unsubscribe timestamp',
+    'unsubscribe reason',
+    'unsubscribed reason',
+    'unsubscribed from all email',
+  ],
+  ...[
+    'global unsubscribe',
+    'globally unsubscribed',
+    'opted out',
+    'opt out',
+    'opted out at',
+    'opt out at',
+  ],
+  ...[
+    'opt out date',
+    'opt out time',
+    'opted out of all email',
+    'email opt out',
+    'has opted out of email',
+  ],
+  ...['blacklisted', 'blocklisted', 'blacklist', 'blocklist', 'is blacklisted', 'is blocklisted'],
+  ...[
+    'email blacklisted',
+    'email blocklisted',
+    'email blacklist',
+    'email disabled',
+    'bounced',
+    'bounced at',
+  ],
+  ...[
+    'hard bounced',
+    'complained',
+    'complained at',
+    'marked as spam',
+    'do not email',
+    'do not contact',
+  ],
+  ...['email suppressions', 'suppressed', 'suppressed at'],
+  // The labels of phpList.
+  ...['is this subscriber blacklisted', 'is this account disabled'],
+])
+
+const SUBSCRIPTION_COLUMNS = simplified([
+  ...['subscription status', 'subscriber status', 'subscription state', 'subscriber type'],
+  ...['email subscription status', 'newsletter status', 'email marketing consent'],
+  ...['email marketing status', 'marketing status', 'email permission status', 'opt in status'],
+])
+
+const FLAG_COLUMNS = simplified([
+  ...['subscribed to emails', 'is subscribed', 'email subscribed', 'accepts marketing'],
+  ...['accepts email marketing', 'opt in', 'opted in', 'email opt in', 'marketing opt in'],
+  ...['is this subscriber confirmed'],
+])
+
+/** Of Mailchimp: these explain the times beside them, which say who left. */
+const EXPLAINING_COLUMNS = simplified([
+  ...['UNSUB_CAMPAIGN_TITLE', 'UNSUB_CAMPAIGN_ID', 'UNSUB_REASON', 'UNSUB_REASON_OTHER'],
+  ...['CLEAN_CAMPAIGN_TITLE', 'CLEAN_CAMPAIGN_ID'],
+])
+const TIMES_OF_LEAVING: readonly string[] = ['unsubtime', 'cleantime']
+
+/** Of phpList; elsewhere it may be an order or a date that is confirmed. */
+const CONFIRMED = 'confirmed'
+/** Columns of phpList that stand beside `confirmed`: in its tables. Its exports have labels. */
+const PHPLIST_COLUMNS: readonly string[] = ['blacklisted', 'bouncecount', 'uniqid', 'htmlemail']
+/** Of phpList: whether the person confirmed by hand. People whom it imported did not. */
+const OPTED_IN = 'optedin'
+
+const STATUS_COLUMNS = simplified([
+  ...['status', 'state', 'email status', 'contact status', 'member status', 'list status'],
+  ...['global status', 'user status'],
+])
+
+const GOOD_WORDS = simplified([
+  ...['true', '1', 'yes', 'subscribed', 'active', 'enabled', 'confirmed', 'opted in'],
+])
+
+/** Words that a column `subscribed` does not have. */
+const OTHER_GOOD_WORDS = simplified(['regular', 'premium', 'gifted', 'vip', 'y', 'on', 'ok'])
+
+/** Also what programs write in place of nothing. */
+const NO_WORDS = simplified([
+  ...['', 'false', '0', 'no', 'n', 'off', 'never', 'null', 'none', 'nil', 'n/a', '[]', '{}'],
+  ...['0000-00-00', '0000-00-00 00:00:00'],
+])
+
+/** Also in other languages, and what Brevo writes for people who want no text messages. */
+const NOT_LEFT_WORDS = new Set([
+  ...NO_WORDS,
+  ...simplified([
+    'nein',
+    'non',
+    'nee',
+    'não',
+    'nao',
+    'nej',
+    'nie',
+    'ne',
+    'не',
+    'नहीं',
+    '否',
+    '未',
+    'いいえ',
+  ]),
+  ...simplified(['na', 'nage', 'sms_marketing']),
+])
+
+const LEFT_WORDS = simplified([
+  ...['unsubscribed', 'unsubscribe', 'unsub', 'opted out', 'opt out', 'blocklisted', 'blacklisted'],
+  ...[
+    'cleaned',
+    'bounced',
+    'bounce',
+    'hard bounced',
+    'hard bounce',
+    'complained',
+    'complaint',
+    'spam',
+  ],
+  ...[
+    'spam complaint',
+    'marked as spam',
+    'reported spam',
+    'suppressed',
+    'unreachable',
+    'undeliverable',
+  ],
+  ...['not subscribed', 'non subscribed', 'never subscribed', 'globally unsubscribed'],
+  ...['do not contact', 'do not email'],
+])
+
+/** Words that only a column of subscriptions has in this sense. */
+const OTHER_LEFT_WORDS = simplified([
+  ...['disabled', 'inactive', 'cancelled', 'canceled', 'pending', 'unconfirmed', 'unactivated'],
+  ...[
+    'invalid',
+    'deleted',
+    'removed',
+    'archived',
+    'suspended',
+    'blocked',
+    'banned',
+    'transactional',
+  ],
+])
+
+/** Columns of exports whose `status` is that of a subscription: of listmonk and of Keila. */
+const EXPORTS: readonly (readonly string[])[] = [
+  ['uuid', 'email', 'attributes', 'status'],
+  ['email', 'firstname', 'lastname', 'status', 'externalid'],
+  ['email', 'firstname', 'lastname', 'data', 'status'],
+]
+
+/** Returns what a column says by its name; `headers` are those of the file, simplified. */
+export function stateKindOf(header: string, headers: ReadonlySet<string>): StateKind | undefined {
+  const name = simplify(header)
+  const hasTime = TIMES_OF_LEAVING.some((each) => headers.has(each))
+  if (hasTime && EXPLAINING_COLUMNS.has(name)) return undefined
+  if (LEFT_COLUMNS.has(name) || isNameOfLeaving(header)) return 'left'
+  if (SUBSCRIPTION_COLUMNS.has(name)) return 'subscription'
+  const isOfPhplist = PHPLIST_COLUMNS.some((each) => headers.has(each))
+  if (name === OPTED_IN && isOfPhplist) return undefined
+  if (FLAG_COLUMNS.has(name)) return 'flag'
+  if (name === CONFIRMED) return isOfPhplist ? 'flag' : 'status'
+  if (!STATUS_COLUMNS.has(name)) return isLikeLeaving(header) ? 'likely' : undefined
+  const isOfExport = EXPORTS.some((names) => names.every((each) => headers.has(each)))
+  return isOfExport && name === 'status' ? 'subscription' : 'status'
+}
+
+/**
+ * Whether the name of a file of Mailchimp says that its people get no mail. An export of an audience is one
+ * file for each state, and that of people who never subscribed has no column that says so.
+ */
+export function isFileOfPeopleWhoLeft(filename: string, headers: ReadonlySet<string>): boolean {
+  const isOfMailchimp = headers.has('leid') && headers.has('euid')
+  return (
+    isOfMailchimp && /^(?:unsubscribed|cleaned|non[-_]?subscribed|transactional)_/i.test(filename)
+  )
+}
+
+/** Reads a text that is not blank. */
+export function readStateText(kind: StateKind, text: string): StateReading {
+  const word = simplify(text)
+  if (kind === 'left') return NOT_LEFT_WORDS.has(word) ? 'unchanged' : 'unsubscribed'
+  if (kind === 'likely') return NOT_LEFT_WORDS.has(word) ? 'unchanged' : 'unknown'
+  const isGood = (words: ReadonlySet<string>) => words.has(word) && !isChanged(text, word)
+  if (kind === 'subscribed') return isGood(GOOD_WORDS) ? 'subscribed' : 'unsubscribed'
+  if (isGood(GOOD_WORDS) || isGood(OTHER_GOOD_WORDS)) return 'unchanged'
+  if (kind === 'subscription' || LEFT_WORDS.has(word)) return 'unsubscribed'
+  if (kind === 'flag') return NO_WORDS.has(word) ? 'unsubscribed' : 'unknown'
+  return 'unknown'
+}
+
+/** Whether the punctuation that a word lost may have changed its sense. */
+function isChanged(text: string, word: string): boolean {
+  const trimmed = text.trim()
+  return /^\p{Pd}/u.test(trimmed) || (/\d/.test(word) && trimmed !== word)
+}
+
+/** Whether a word is one that people use for people who do not get mail. */
+export function isWordOfLeaving(text: string): boolean {
+  const word = simplify(text)
+  return NO_WORDS.has(word) || LEFT_WORDS.has(word) || OTHER_LEFT_WORDS.has(word)
+}
+
+/** Returns a name or a word in the form in which they are compared. */
+export function simplify(text: string): string {
+  return text.toLowerCase().replaceAll(/[\s\p{P}_]/gu, '')
+}
+
+function simplified(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map(simplify))
+}

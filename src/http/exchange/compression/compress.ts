@@ -1,0 +1,101 @@
+/**
+ * Compresses a response, if that is worth it. Bodies that all responses share are compressed once and kept;
+ * short ones at once, and bodies of several pieces while they are sent.
+ */
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { HttpResponse } from '../../response.ts'
+import { piecesOfOctets, WHOLE_BYTES } from '../octet-pieces.ts'
+import type { Coding } from './coding.ts'
+import {
+  BROTLI_OPTIONS,
+  COMPRESSION_BYTES,
+  compressPieces,
+  GZIP_OPTIONS,
+} from './compress-pieces.ts'
+
+export type Compressor = {
+  /** `coding`: undefined for a client that accepts none. */
+  compress(response: HttpResponse, coding: Coding | undefined): Promise<HttpResponse>
+  /** The same with its own body: for its header fields. */
+  describe(response: HttpResponse, coding: Coding | undefined): HttpResponse
+}
+
+/** Up to this size, the headers are most of an answer. */
+const MIN_BYTES = 1024
+/** For bodies that are compressed once. */
+const SHARED_OPTIONS = {
+  br: { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } },
+  gzip: { level: 9 },
+} as const
+
+type Octets = Uint8Array<ArrayBuffer>
+
+export function createCompressor(): Compressor {
+  const shared = {
+    br: new WeakMap<Octets, Promise<Octets>>(),
+    gzip: new WeakMap<Octets, Promise<Octets>>(),
+  }
+
+  function compressShared(body: Octets, coding: Coding): Promise<Octets> {
+    const known = shared[coding].get(body)
+    if (known !== undefined) return known
+    const made = pack(body, coding, SHARED_OPTIONS[coding])
+    shared[coding].set(body, made)
+    made.catch(() => shared[coding].delete(body))
+    return made
+  }
+
+  async function compressBody(response: HttpResponse, coding: Coding): Promise<HttpResponse> {
+    const { body, heldBytes } = response
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+      const held = heldBytes === undefined ? {} : { heldBytes: heldBytes + COMPRESSION_BYTES }
+      return { ...response, ...held, body: compressPieces(body, coding) }
+    }
+    if (heldBytes === 0 && body instanceof Uint8Array) {
+      return { ...response, body: await compressShared(body, coding) }
+    }
+    const size = Buffer.byteLength(body)
+    if (size <= WHOLE_BYTES) {
+      const options = coding === 'br' ? BROTLI_OPTIONS : GZIP_OPTIONS
+      return { ...response, body: await pack(body, coding, options) }
+    }
+    const isText = typeof body === 'string'
+    const octets = isText ? Buffer.from(body) : body
+    const pieces = compressPieces(piecesOfOctets(octets), coding)
+    const copied = isText ? size : 0
+    const held = (heldBytes ?? size) + copied + COMPRESSION_BYTES
+    return { ...response, heldBytes: held, body: pieces }
+  }
+
+  return {
+    describe,
+    async compress(response, coding) {
+      const described = describe(response, coding)
+      if (coding === undefined || described.headers['content-encoding'] === undefined) {
+        return described
+      }
+      return compressBody(described, coding)
+    },
+  }
+}
+
+/** A tag names one representation, so a response that has one stays as it is. */
+function describe(response: HttpResponse, coding: Coding | undefined): HttpResponse {
+  const { status, body } = response
+  const { vary, etag } = response.headers
+  if (status !== 200 || etag !== undefined) return response
+  const varying = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
+  const headers = { ...response.headers, vary: varying }
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array
+  const isShort = isWhole && Buffer.byteLength(body) <= MIN_BYTES
+  if (coding === undefined || isShort) return { ...response, headers }
+  return { ...response, headers: { ...headers, 'content-encoding': coding } }
+}
+
+async function pack(body: string | Octets, coding: Coding, options: object): Promise<Octets> {
+  const packed = await (coding === 'br'
+    ? promisify(brotliCompress)(body, options)
+    : promisify(gzip)(body, options))
+  return new Uint8Array(packed)
+}

@@ -1,0 +1,170 @@
+/**
+ * The names that a schema knows, for finding those of a request that it does not. The tree is made once
+ * for a schema, because a walk of zod's own definitions costs more than the validation of a short body.
+ */
+import type { z } from 'zod'
+import type { UnknownName } from '../errors.ts'
+
+type Schema = z.core.$ZodType
+
+/** Whether a field of a record holds a list or an object, or neither. */
+type Shown = 'nested' | 'plain' | 'any'
+
+/** What is known of a value: the fields of an object, and the members of a list or a map. */
+export type NameTree = {
+  fields: ReadonlyMap<string, NameTree | undefined> | undefined
+  /** Fields that the record shows and requests cannot set. */
+  readOnly: ReadonlyMap<string, Shown>
+  /** The schema keeps any other field, too. */
+  isOpen: boolean
+  members: NameTree | undefined
+}
+
+/** Further names are left out. */
+export const MAX_UNKNOWN_NAMES = 20
+/** Values of a request that are looked at: a body of many small values must not take long. */
+const MAX_LOOKS = 10_000
+
+/**
+ * The tree of `schema`; undefined if nothing below it has names. `record`: the record that the operation
+ * answers.
+ */
+export function nameTreeOf(schema: Schema, record?: Schema): NameTree | undefined {
+  const inner = unwrapped(schema)
+  const { def } = inner._zod
+  const shown = record === undefined ? undefined : unwrapped(record)
+  switch (def.type) {
+    case 'object':
+      return treeOfObject(inner as z.core.$ZodObject, shown)
+    case 'array':
+      return treeOfMembers(
+        def.element,
+        shown?._zod.def.type === 'array' ? elementOf(shown) : undefined,
+      )
+    case 'record':
+      return treeOfMembers(def.valueType)
+    case 'union':
+      return merged(def.options.map((option) => nameTreeOf(option, record)))
+    case 'intersection':
+      return merged([nameTreeOf(def.left, record), nameTreeOf(def.right, record)])
+    default:
+      return undefined
+  }
+}
+
+/** The unknown names in `value`, in its order. */
+export function findUnknownNames(tree: NameTree | undefined, value: unknown): UnknownName[] {
+  const walk: Walk = { found: [], looks: 0 }
+  if (tree !== undefined) search(tree, value, { walk, path: [] })
+  return walk.found
+}
+
+/** The schema inside optional, default, transform and similar wrappers. */
+export function unwrapped(schema: Schema): z.core.$ZodTypes {
+  const known = schema as z.core.$ZodTypes
+  const { def } = known._zod
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'nonoptional':
+    case 'readonly':
+    case 'catch':
+      return unwrapped(def.innerType)
+    case 'pipe':
+      return unwrapped(def.in)
+    default:
+      return known
+  }
+}
+
+function treeOfObject(schema: z.core.$ZodObject, record: Schema | undefined): NameTree {
+  const { shape, catchall } = schema._zod.def
+  const shown = record === undefined ? {} : shapeOf(record)
+  const fields = Object.entries(shape).map(([name, part]): [string, NameTree | undefined] => [
+    name,
+    nameTreeOf(part, shown[name]),
+  ])
+  const others = Object.entries(shown).filter(([name]) => !Object.hasOwn(shape, name))
+  const readOnly = others.map(([name, part]): [string, Shown] => [name, shownOf(part)])
+  const rest = catchall === undefined ? 'never' : unwrapped(catchall)._zod.def.type
+  return {
+    fields: new Map(fields),
+    readOnly: new Map(readOnly),
+    isOpen: rest !== 'never',
+    members: undefined,
+  }
+}
+
+function treeOfMembers(element: Schema, record?: Schema): NameTree | undefined {
+  const members = nameTreeOf(element, record)
+  if (members === undefined) return undefined
+  return { fields: undefined, readOnly: new Map(), isOpen: true, members }
+}
+
+function elementOf(list: z.core.$ZodTypes): Schema | undefined {
+  return list._zod.def.type === 'array' ? list._zod.def.element : undefined
+}
+
+function shapeOf(record: Schema): Readonly<Record<string, Schema>> {
+  const { def } = unwrapped(record)._zod
+  return def.type === 'object' ? def.shape : {}
+}
+
+function shownOf(schema: Schema): Shown {
+  const { type } = unwrapped(schema)._zod.def
+  if (type === 'unknown' || type === 'union') return 'any'
+  return ['object', 'array', 'record'].includes(type) ? 'nested' : 'plain'
+}
+
+/** A value of a union may have the names of any alternative. */
+function merged(trees: readonly (NameTree | undefined)[]): NameTree | undefined {
+  const given = trees.filter((tree) => tree !== undefined)
+  const [first, ...others] = given
+  if (first === undefined || others.length === 0) return first
+  const withFields = given.filter(({ fields }) => fields !== undefined)
+  const members = merged(given.map((tree) => tree.members))
+  if (withFields.length === 0) return { ...first, members }
+  const fields = new Map<string, NameTree | undefined>()
+  for (const tree of withFields) {
+    for (const [name, part] of tree.fields ?? []) fields.set(name, merged([fields.get(name), part]))
+  }
+  const readOnly = new Map(withFields.flatMap((tree) => [...tree.readOnly]))
+  for (const name of fields.keys()) readOnly.delete(name)
+  return { fields, readOnly, isOpen: withFields.some(({ isOpen }) => isOpen), members }
+}
+
+type Walk = { found: UnknownName[]; looks: number }
+
+function search(
+  tree: NameTree,
+  value: unknown,
+  { walk, path }: { walk: Walk; path: readonly string[] },
+): void {
+  if (typeof value !== 'object' || value === null) return
+  const isList = Array.isArray(value)
+  for (const name in value) {
+    walk.looks += 1
+    if (walk.looks > MAX_LOOKS || walk.found.length >= MAX_UNKNOWN_NAMES) return
+    const member = value[name as keyof typeof value] as unknown
+    const isKnown = !isList && tree.fields?.has(name) === true
+    const part = isKnown ? tree.fields?.get(name) : tree.members
+    if (part !== undefined) search(part, member, { walk, path: [...path, name] })
+    if (isList || isKnown || tree.isOpen || tree.fields === undefined) continue
+    if (isShown(tree, name, member)) continue
+    walk.found.push({ path, name, known: [...tree.fields.keys()], isEmpty: isEmpty(member) })
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return value === null || value === '' || value === false || value === 0
+}
+
+/** Whether a client sends back what the record shows. */
+function isShown({ readOnly }: NameTree, name: string, value: unknown): boolean {
+  const kind = readOnly.get(name)
+  if (kind === undefined) return false
+  return kind === 'any' || value === null || (typeof value === 'object') === (kind === 'nested')
+}

@@ -1,0 +1,53 @@
+/**
+ * Preferences of a request (RFC 7240): names in any case, values as tokens or quoted strings. Of a name that comes
+ * more than once the first counts (section 2). What is no preference is passed over; nothing is read behind a quoted
+ * string without end.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/**
+ * The value in small letters, as the values that RFC 7240 defines are in any case; empty for a preference without
+ * one. `name` is in small letters.
+ */
+export function findPreference(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const text = [headers.prefer ?? []].flat().join(',')
+  for (const member of membersOf(text)) {
+    const equals = member.indexOf('=')
+    const given = equals === -1 ? member : member.slice(0, equals)
+    if (given.trim().toLowerCase() !== name) continue
+    const value = equals === -1 ? '' : readWord(member.slice(equals + 1).trim())
+    if (value !== undefined) return value.toLowerCase()
+  }
+  return undefined
+}
+
+/** The members of the list without their parameters. */
+function membersOf(text: string): string[] {
+  const members: string[] = []
+  let member = ''
+  let isQuoted = false
+  let isParameter = false
+  for (let at = 0; at < text.length; at += 1) {
+    let character = text.charAt(at)
+    if (character === '"') isQuoted = !isQuoted
+    if (isQuoted && character === '\\') character += text.charAt(++at)
+    if (character === ',' && !isQuoted) {
+      members.push(member)
+      member = ''
+      isParameter = false
+      continue
+    }
+    if (character === ';' && !isQuoted) isParameter = true
+    if (!isParameter) member += character
+  }
+  return isQuoted ? members : [...members, member]
+}
+
+/** A token or a quoted string. */
+function readWord(word: string): string | undefined {
+  if (TOKEN.test(word)) return word
+  const isQuoted = word.length > 1 && word.startsWith('"') && word.endsWith('"')
+  return isQuoted ? word.slice(1, -1).replace(/\\(.)/g, '$1') : undefined
+}

@@ -1,0 +1,192 @@
+/**
+ * Reads the query and the body of a request by the schemas of its operation, applies the policy for unknown
+ * names, also to the answer, and warns of times without a time zone. A request that is refused for another
+ * reason names unknown names, too, if they stand in place of a field that is missing.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { z } from 'zod'
+import { AppError, type FieldError, type FieldWarning, invalid } from '../errors.ts'
+import type { HttpResponse } from './response.ts'
+import {
+  createNameCheck,
+  findQueryNames,
+  hasNoMeaning,
+  type NameRules,
+  type NamesFound,
+  queryTreeOf,
+  wantsStrict,
+} from './unknown-names.ts'
+import { MAX_FIELD_ERRORS, validate } from './validation.ts'
+import { createTimeCheck } from './zoneless-times.ts'
+
+type Schemas<Query, Body> = {
+  query?: z.ZodType<Query>
+  body?: z.ZodType<Body>
+  names?: NameRules
+  /** Browsers send forms: nobody would see a warning. */
+  takesForm?: boolean
+  responses: Readonly<Record<number, { schema?: z.ZodType; isTableToo?: boolean }>>
+  /** How the same comes as CSV, if not by `Accept: text/csv`. */
+  csvWay?: string
+  takesIdempotencyKey?: boolean
+}
+
+type Request = {
+  query: Readonly<Record<string, string>>
+  body: unknown
+  incoming: IncomingMessage
+  warn(warning: FieldWarning): void
+}
+
+export type ReadRequest<Query, Body> = {
+  query: Query
+  body: Body
+  /** The names that the body should not have; the answer has warnings of them. */
+  unknownNames: readonly FieldWarning[]
+}
+
+export type RequestReader<Query, Body> = {
+  /** @throws AppError VALIDATION_ERROR */
+  read(request: Request): ReadRequest<Query, Body>
+  /** Warns of what the request gave and the record in the answer does not have. */
+  checkAnswer(request: Pick<Request, 'body' | 'warn'>, response: HttpResponse): HttpResponse
+}
+
+const ACCEPT_CSV = 'For CSV send the header Accept: text/csv'
+
+export function createReader<Query, Body>(
+  schemas: Schemas<Query, Body>,
+): RequestReader<Query, Body> {
+  const { query, body, names = {}, takesForm = false, responses } = schemas
+  const answer = Object.values(responses).find(({ schema }) => schema !== undefined)?.schema
+  const { takesIdempotencyKey = false } = schemas
+  const rules = takesIdempotencyKey ? withKeyAlias(names) : names
+  const check = createNameCheck({ body: takesForm ? undefined : body, answer }, rules)
+  const queryTree = queryTreeOf(query)
+  const isTableToo = Object.values(responses).some((each) => each.isTableToo === true)
+  const formatWay = schemas.csvWay ?? (isTableToo ? ACCEPT_CSV : undefined)
+  const findZoneless = createTimeCheck({ query, body })
+  const readBody = (given: unknown, isStrict: boolean) => {
+    if (body === undefined) return { value: undefined as Body, unknownNames: [] }
+    const value = refusedWith(given, {
+      rules,
+      read: () => validate(body, given),
+      find: () => check.find(given, isStrict),
+    })
+    const { ignored, refused } = check.find(given, isStrict)
+    if (refused.length > 0) throw invalid(refused)
+    return { value, unknownNames: ignored }
+  }
+  const read = (request: Request) => {
+    const isStrict = wantsStrict(request.incoming)
+    const strange = findQueryNames(queryTree, request.query, { isStrict, formatWay })
+    if (strange.refused.length > 0) throw invalid(strange.refused)
+    for (const warning of strange.ignored) request.warn(warning)
+    if (takesIdempotencyKey) warnOfKeyHeader(request)
+    const valid = query === undefined ? (undefined as Query) : validate(query, request.query)
+    const { value, unknownNames } = readBody(request.body, isStrict)
+    for (const warning of findZoneless?.(request) ?? []) request.warn(warning)
+    for (const warning of unknownNames) request.warn(warning)
+    return { query: valid, body: value, unknownNames }
+  }
+  return {
+    read,
+    checkAnswer(request, response) {
+      for (const warning of check.findKept(request.body, response.value)) request.warn(warning)
+      return response
+    },
+  }
+}
+
+function withKeyAlias(names: NameRules): NameRules {
+  const aliases = { ...names.aliases, idempotencyKey: 'the header Idempotency-Key' }
+  return { ...names, aliases }
+}
+
+/** Without the key that was meant, a repeated request takes effect again. */
+function warnOfKeyHeader({ incoming: { headers }, warn }: Request): void {
+  if (headers['x-idempotency-key'] === undefined || headers['idempotency-key'] !== undefined) return
+  const message = 'There is no such header, so it was ignored; did you mean Idempotency-Key?'
+  warn({ field: 'X-Idempotency-Key', message, suggestion: 'Idempotency-Key' })
+}
+
+/**
+ * Adds names that were refused, or that stand in place of what is wrong or missing, to the errors of the
+ * schema.
+ */
+function refusedWith<Value>(
+  given: unknown,
+  { rules, read, find }: { rules: NameRules; read: () => Value; find: () => NamesFound },
+): Value {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.fields === undefined) throw error
+    const { ignored, refused } = find()
+    const wrong = new Set(error.fields.map(({ field }) => field))
+    // A rule about several fields has one of them as its place.
+    const isRule = error.fields.some(({ field, code }) => code === 'custom' && !field.includes('.'))
+    const isAway = (fault: FieldError) =>
+      isMissing(fault) || (fault.code === 'custom' && isAbsent(given, fault.field))
+    const missing = error.fields.filter(isAway).map(({ field }) => field)
+    const meant = ignored.flatMap((warning): FieldError[] => {
+      const place = placeOf(warning)
+      // What belongs outside the body stands in place of no field.
+      if (place.includes(' ')) return []
+      const isInPlace = wrong.has(place) || (isRule && isAbsent(given, place))
+      const beside = missing.filter((field) => parentOf(field) === parentOf(warning.field))
+      if (!isInPlace && beside.length === 0) return []
+      if (hasNoMeaning(warning.field, rules)) return []
+      const only = beside.length === 1 ? beside[0]?.split('.').at(-1) : undefined
+      const explanation = explanationOf(warning.field, beside, rules)
+      return [strangeName(warning.field, { meant: warning.suggestion ?? only, explanation })]
+    })
+    const strange = [...refused, ...meant]
+    const named = new Set(strange.map(({ field }) => field))
+    const others = error.fields.filter(({ field }) => !named.has(field))
+    throw invalid([...strange, ...others].slice(0, MAX_FIELD_ERRORS))
+  }
+}
+
+function strangeName(
+  field: string,
+  { meant, explanation }: { meant: string | undefined; explanation: string | undefined },
+): FieldError {
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+  return { field, message: explanation ?? `There is no such field${hint}`, code: 'unrecognized' }
+}
+
+function explanationOf(
+  field: string,
+  missing: readonly string[],
+  { explained = {} }: NameRules,
+): string | undefined {
+  const name = field.slice(field.lastIndexOf('.') + 1)
+  const found = missing.map((each) => {
+    const parts = each.split('.')
+    return explained[`${parts[0]}.${parts.at(-1)}`]
+  })
+  return found.find((each) => each?.names.includes(name))?.message
+}
+
+function isMissing({ message, received }: FieldError): boolean {
+  return received === 'undefined' || message === 'Required'
+}
+
+/** The path of the object that has the field. */
+function parentOf(field: string): string {
+  return field.split('.').slice(0, -1).join('.')
+}
+
+/** The path of the field that was probably meant. */
+function placeOf({ field, suggestion }: FieldWarning): string {
+  const parent = parentOf(field)
+  // `body with type: "markdown"` is a body.
+  const [name = ''] = (suggestion ?? '').split(' with ')
+  return parent === '' ? name : `${parent}.${name}`
+}
+
+/** Whether the body has no such field at its top level. */
+function isAbsent(given: unknown, name: string): boolean {
+  return name !== '' && !name.includes('.') && !Object.hasOwn(Object(given), name)
+}

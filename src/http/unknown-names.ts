@@ -1,0 +1,241 @@
+/**
+ * The policy for names in a request that its operation does not know. The request takes effect, and its
+ * answer has a warning for each of them, with the name that was probably meant; what the record itself
+ * shows is ignored without a word, so that a client may send back what it got, unless its value is another one
+ * than the answer shows (`kept-values.ts`). A name is refused
+ * (422, `unrecognized`) where the request would otherwise do something else than was asked for: those of
+ * `refused` and near `guarded`, those of strict bodies, and all with `Prefer: handling=strict` (RFC 7240).
+ */
+import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import { findClosest } from '../config/layers/closest.ts'
+import type { FieldError, FieldWarning, UnknownName } from '../errors.ts'
+import { createKeptCheck, type KeptCheck } from './kept-values.ts'
+import { findUnknownNames, type NameTree, nameTreeOf, unwrapped } from './name-tree.ts'
+import { findPreference } from './preference.ts'
+
+/** What an operation says of names that its body does not have. */
+export type NameRules = {
+  /** Names of other mail services, and misspellings that a spelling check misses, with those meant; null: none. */
+  aliases?: Readonly<Record<string, string | null>>
+  /** What is said of names where a field of a list is missing, by list and field, as `attachments.content`. */
+  explained?: Readonly<Record<string, { names: readonly string[]; message: string }>>
+  /** Names that are refused, with the reason. */
+  refused?: Readonly<Record<string, string>>
+  /** Fields so important that a name near one of them is refused. */
+  guarded?: readonly string[]
+  /** How the values change that the record shows and the operation does not set: the suggestions of their warnings. */
+  ways?: Readonly<Record<string, string>>
+  /** The record whose names are ignored without a word; by default the one that the operation answers. */
+  record?: z.ZodType
+  /** The answer has a list of warnings of its own, in which these are texts. */
+  isInAnswer?: boolean
+}
+
+/** The unknown names of one request: those to warn of, and those to refuse. */
+export type NamesFound = { ignored: FieldWarning[]; refused: FieldError[] }
+
+/** `find` looks at a body before or after its validation, `findKept` at an answer. */
+export type NameCheck = {
+  find(body: unknown, isStrict: boolean): NamesFound
+  findKept: KeptCheck
+}
+
+/** Names of a request are shown up to this length. */
+const MAX_SHOWN_NAME = 60
+
+const NO_FIELD = 'There is no such field'
+
+const NOTHING: NamesFound = { ignored: [], refused: [] }
+
+/** `answer`: the schema of the operation's response. */
+export function createNameCheck(
+  { body, answer }: { body: z.ZodType | undefined; answer: z.ZodType | undefined },
+  rules: NameRules = {},
+): NameCheck {
+  if (body === undefined) return { find: () => NOTHING, findKept: () => [] }
+  const tree = nameTreeOf(body, rules.record ?? recordIn(answer))
+  const isStrictBody = isStrictObject(body)
+  const refusals = new Map(
+    Object.entries(rules.refused ?? {}).map(([name, reason]) => [plain(name), reason]),
+  )
+  return {
+    findKept: createKeptCheck(tree, rules.ways ?? {}),
+    find(given, isStrict) {
+      const names = findUnknownNames(tree, given)
+      if (names.length === 0) return NOTHING
+      const found: NamesFound = { ignored: [], refused: [] }
+      for (const unknown of names) {
+        const meant = nearest(unknown, rules.aliases)
+        const isGuarded = meant !== undefined && rules.guarded?.includes(meant) === true
+        const isAsked = unknown.path.length === 0 && !unknown.isEmpty
+        const reason = isAsked ? refusals.get(plain(unknown.name)) : undefined
+        if (isStrict || isStrictBody || isGuarded || reason !== undefined) {
+          found.refused.push(refusalOf(unknown, { meant, reason }))
+        } else found.ignored.push(warningOf(unknown, meant))
+      }
+      return found
+    },
+  }
+}
+
+/** Of names that a feature has found: what a schema does not know. */
+export function judgeNames(names: readonly UnknownName[], isStrict: boolean): NamesFound {
+  const found: NamesFound = { ignored: [], refused: [] }
+  for (const unknown of names) {
+    const meant = nearest(unknown)
+    if (isStrict) found.refused.push(refusalOf(unknown, { meant }))
+    else found.ignored.push(warningOf(unknown, meant))
+  }
+  return found
+}
+
+/** What other services call the parameters of lists. The first one that the operation has is meant. */
+const QUERY_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  q: ['search'],
+  query: ['search'],
+  to: ['search'],
+  email: ['search'],
+  recipient: ['search'],
+  name: ['search', 'eventName'],
+  perPage: ['limit', 'pageSize'],
+  size: ['limit', 'pageSize'],
+  limit: ['pageSize'],
+  pageSize: ['limit'],
+  status: ['outcome'],
+  statusCode: ['status'],
+  segmentId: ['filter'],
+  offset: ['cursor', 'page'],
+  after: ['cursor'],
+  since: ['startDate'],
+  from: ['startDate'],
+  until: ['endDate'],
+}
+
+/** Parameters that ask for CSV elsewhere. */
+const FORMATS = ['format', 'csv', 'accept']
+
+/** The unknown names of a query. `formatWay`: how the answer is CSV. */
+export function findQueryNames(
+  tree: NameTree | undefined,
+  query: Readonly<Record<string, string>>,
+  { isStrict, formatWay }: { isStrict: boolean; formatWay?: string | undefined },
+): NamesFound {
+  const names = findUnknownNames(tree, query)
+  if (names.length === 0) return NOTHING
+  // Every route for members takes this one (`admission.ts`).
+  const others = names.filter(({ name }) => name !== 'projectId')
+  const found: NamesFound = { ignored: [], refused: [] }
+  for (const { known, ...other } of others) {
+    const unknown = { ...other, known, text: 'There is no such parameter' }
+    const name = camelCase(unknown.name)
+    if (formatWay !== undefined && FORMATS.includes(name.toLowerCase()) && !isStrict) {
+      found.ignored.push({ ...warningOf(unknown, undefined), suggestion: formatWay })
+      continue
+    }
+    const aliases = Object.hasOwn(QUERY_ALIASES, name) ? QUERY_ALIASES[name] : undefined
+    const meant = aliases?.find((alias) => known.includes(alias)) ?? nearest(unknown)
+    if (isStrict) found.refused.push(refusalOf(unknown, { meant }))
+    else found.ignored.push(warningOf(unknown, meant))
+  }
+  return found
+}
+
+/** The tree of a query; without a schema the operation has no parameters. */
+export function queryTreeOf(query: z.ZodType | undefined): NameTree | undefined {
+  return nameTreeOf(query ?? NO_PARAMETERS)
+}
+
+const NO_PARAMETERS = z.object({})
+
+/** Whether the client wants unknown names refused (RFC 7240, section 4.4). */
+export function wantsStrict({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers.prefer !== undefined && findPreference(headers, 'handling') === 'strict'
+}
+
+/** As texts, where clients have them so: `"html": unknown field, ignored; did you mean "body"?` */
+export function toWarningTexts(warnings: readonly FieldWarning[]): string[] {
+  return warnings.map(({ field, message, suggestion }) => {
+    if (!message.startsWith(NO_FIELD)) return `${field}: ${message}`
+    const hint = suggestion === null ? '' : `; did you mean "${suggestion}"?`
+    return `${JSON.stringify(field)}: unknown field, ignored${hint}`
+  })
+}
+
+/** The record in an answer: what has an id, alone or as `data`. */
+function recordIn(answer: z.ZodType | undefined): z.core.$ZodType | undefined {
+  if (answer === undefined) return undefined
+  const { def } = unwrapped(answer)._zod
+  if (def.type !== 'object') return undefined
+  if (def.shape.id !== undefined) return answer
+  const { data } = def.shape
+  if (data === undefined) return undefined
+  const inner = unwrapped(data)._zod.def
+  return inner.type === 'object' && inner.shape.id !== undefined ? data : undefined
+}
+
+function isStrictObject(body: z.ZodType): boolean {
+  const { def } = unwrapped(body)._zod
+  if (def.type !== 'object' || def.catchall === undefined) return false
+  return unwrapped(def.catchall)._zod.def.type === 'never'
+}
+
+/** The known name that was probably meant. */
+function nearest(
+  { path, name, known }: UnknownName,
+  aliases: NameRules['aliases'] = {},
+): string | undefined {
+  const same = known.find((candidate) => plain(candidate) === plain(name))
+  if (same !== undefined) return same
+  const ofOthers = path.length > 0 ? {} : aliases
+  const inCamelCase = camelCase(name)
+  if (Object.hasOwn(ofOthers, inCamelCase)) return ofOthers[inCamelCase] ?? undefined
+  // The opposite of a name is not meant: `unsubscribed` is near `subscribed`.
+  const others = [...known, ...Object.keys(ofOthers)]
+  const alike = inCamelCase.startsWith('un')
+    ? others.filter((each) => each.startsWith('un'))
+    : others
+  const closest = findClosest(inCamelCase, alike)
+  if (closest === undefined || known.includes(closest)) return closest
+  return ofOthers[closest] ?? undefined
+}
+
+/** Whether another service has a field of this name, and this one nothing like it. */
+export function hasNoMeaning(field: string, { aliases = {} }: NameRules): boolean {
+  const none = Object.keys(aliases).filter((name) => aliases[name] === null)
+  return none.some((name) => plain(name) === plain(field))
+}
+
+/** `segment_id`, `Segment-Id` and `segmentId` are one name. */
+function plain(name: string): string {
+  return shown(name).replaceAll(/[_-]/g, '').toLowerCase()
+}
+
+/** The aliases are written in camel case. */
+function camelCase(name: string): string {
+  return shown(name).replaceAll(/[_-]([A-Za-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function warningOf(unknown: UnknownName, meant: string | undefined): FieldWarning {
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+  const message = `${unknown.text ?? NO_FIELD}, so it was ignored${hint}`
+  return { field: fieldOf(unknown), message, suggestion: meant ?? null }
+}
+
+function refusalOf(
+  unknown: UnknownName,
+  { meant, reason }: { meant: string | undefined; reason?: string | undefined },
+): FieldError {
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+  const message = reason ?? `${unknown.text ?? NO_FIELD}${hint}`
+  return { field: fieldOf(unknown), message, code: 'unrecognized' }
+}
+
+function fieldOf({ path, name }: UnknownName): string {
+  return [...path, name].map(shown).join('.')
+}
+
+function shown(name: string): string {
+  const cut = name.length > MAX_SHOWN_NAME ? `${name.slice(0, MAX_SHOWN_NAME)}…` : name
+  return cut.toWellFormed()
+}

@@ -1,0 +1,126 @@
+/**
+ * Turns Markdown (GitHub's, with the HTML in it) to HTML. It is a template: its markers come out as they
+ * were written, wherever they stand. A line of tags alone is no paragraph and ends the one before it, so
+ * that what begins in it encloses whole blocks.
+ *
+ * Hostile texts take up to two seconds (`bounded-lexer.ts`): for threads that may be ended.
+ */
+import { hash } from 'node:crypto'
+import { Marked } from 'marked'
+import { MAX_MARKERS, MAX_TEMPLATE_LENGTH } from '../template/limits.ts'
+import { type Marker, scanMarkers } from '../template/markers.ts'
+import { BoundedLexer, COUNTING_RULES, MAX_CPU_MS, TooMuchTimeError } from './bounded-lexer.ts'
+
+/** A row has as many cells as the first one, however short it is. */
+const MAX_TABLE_CELLS = 20_000
+
+/** Stands for a marker: a word, which no rule of Markdown changes. `t`: a tag in a line of tags. */
+const WORD = /pbx([0-9a-f]{16})[nt](\d{5})z/g
+/** The comment in which the words of a line of tags stand. In code it is escaped. */
+const COMMENT_START = /(?:<|&lt;)!--(?=pbx[0-9a-f]{16}t)/g
+const COMMENT_END = /(pbx[0-9a-f]{16}t\d{5}z)--(?:>|&gt;)/g
+
+const marked = new Marked({
+  gfm: true,
+  tokenizer: {
+    ...COUNTING_RULES,
+    table: (source) => (isLargeTable(source) ? undefined : false),
+  },
+})
+
+/** Null if the text takes too much time, or its HTML is longer than a template may be. */
+export function markdownToHtml(source: string, { maxCpuMs = MAX_CPU_MS } = {}): string | null {
+  const markers = scanMarkers(source, MAX_MARKERS)
+  const key = hash('sha256', source, 'hex').slice(0, 16)
+  const html = parse(hideMarkers(source, markers, key), maxCpuMs)
+  if (html === null) return null
+  const bare = html.replace(COMMENT_START, '').replace(COMMENT_END, '$1')
+  const shown = bare.replace(WORD, (word, found: string, number: string) => {
+    const marker = found === key ? markers[Number(number)] : undefined
+    return marker === undefined ? word : textOf(source, marker)
+  })
+  return shown.length > MAX_TEMPLATE_LENGTH ? null : shown
+}
+
+function parse(text: string, maxCpuMs: number): string | null {
+  try {
+    return marked.parser(new BoundedLexer(marked.defaults, maxCpuMs).lex(text))
+  } catch (error) {
+    if (error instanceof TooMuchTimeError) return null
+    // The stack is too short for blocks within blocks.
+    return null
+  }
+}
+
+function hideMarkers(source: string, markers: readonly Marker[], key: string): string {
+  let text = ''
+  let copied = 0
+  for (let index = 0; index < markers.length; ) {
+    const before = source.slice(copied, markers[index]?.begin)
+    const count = beginsLine(before, index) ? countTagsOfLine(source, markers, index) : 0
+    const tags = Array.from({ length: count }, (_, at) => wordOf(key, 't', index + at))
+    text += before + (count > 0 ? `<!--${tags.join('')}-->` : wordOf(key, 'n', index))
+    index += Math.max(1, count)
+    copied = markers[index - 1]?.end ?? source.length
+  }
+  return text + source.slice(copied)
+}
+
+/** `before`: what stands between a marker and the one before it. */
+function beginsLine(before: string, index: number): boolean {
+  const lineEnd = before.lastIndexOf('\n')
+  return (lineEnd !== -1 || index === 0) && isBlank(before.slice(lineEnd + 1))
+}
+
+/** How many tags are in their line from this marker on; 0 if there is anything else in it. */
+function countTagsOfLine(source: string, markers: readonly Marker[], index: number): number {
+  for (let at = index; at < markers.length; at += 1) {
+    const marker = markers[at]
+    if (marker?.kind !== 'tag') return 0
+    const behind = source.slice(marker.end, markers[at + 1]?.begin)
+    const lineEnd = behind.indexOf('\n')
+    if (!isBlank(lineEnd === -1 ? behind : behind.slice(0, lineEnd))) return 0
+    if (lineEnd !== -1) return at + 1 - index
+  }
+  return markers.length - index
+}
+
+function isBlank(text: string): boolean {
+  return /^[\t\r ]*$/.test(text)
+}
+
+function wordOf(key: string, kind: 'n' | 't', index: number): string {
+  return `pbx${key}${kind}${String(index).padStart(5, '0')}z`
+}
+
+function textOf(source: string, { begin, end }: Marker): string {
+  return source.slice(begin, end)
+}
+
+/** `source`: from the first row on. */
+function isLargeTable(source: string): boolean {
+  if (!isTable(source)) return false
+  const header = source.slice(0, source.indexOf('\n')).trim()
+  const columns = countOf(header.replace(/^\||\|$/g, ''), '|') + 1
+  const maxRows = MAX_TABLE_CELLS / columns
+  let rows = 1
+  for (let at = 0; at !== -1 && rows <= maxRows && source[at] !== '\n'; rows += 1) {
+    at = source.indexOf('\n', at) + 1
+    if (at === 0) return false
+  }
+  return rows > maxRows
+}
+
+/** Whether the second row is one of dashes, and not the line below a heading. */
+function isTable(source: string): boolean {
+  const begin = source.indexOf('\n') + 1
+  const end = source.indexOf('\n', begin)
+  const second = source.slice(begin, end === -1 ? source.length : end)
+  return begin > 0 && /^[\t |:-]*$/.test(second) && /[|:]/.test(second)
+}
+
+function countOf(text: string, character: string): number {
+  let count = 0
+  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count += 1
+  return count
+}

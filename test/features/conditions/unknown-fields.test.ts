@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { findUnknownFields } from '../../../src/features/conditions/unknown-fields.ts'
+import { addProject, openTestCore } from '../../core.ts'
+import { addContacts } from '../contacts/add-contacts.ts'
+
+/** 60 letters without much in common. */
+const longName = (seed: number) => createHash('sha256').update(`${seed}`).digest('hex').slice(-60)
+
+test('the fields that were probably meant are found with a bounded effort', async (t) => {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const keys = Array.from({ length: 400 }, (_, seed) => longName(seed)).sort()
+  const data = Object.fromEntries(keys.map((key) => [key, 1]))
+  await addContacts(core, projectId, [{ email: 'a@b.test', data }])
+  const filters = keys.slice(-20).map((key) => {
+    return { field: `data.${key.slice(0, -1)}X`, operator: 'exists' as const }
+  })
+  const unknown = await findUnknownFields(core, projectId, filters)
+  assert.equal(unknown.length, 20)
+  assert.equal(unknown[0]?.meant, `data.${keys.at(-20)}`)
+  assert.equal(unknown.at(-1)?.meant, undefined)
+})
