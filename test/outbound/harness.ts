@@ -20,6 +20,8 @@ export type HarnessOptions = {
   deps?: Partial<OutboundDeps>
   /** Only `clock.ahead` moves the time of the main thread, however slow the machine is. */
   isClockStopped?: boolean
+  /** Called with the results of deliveries, before their connections may go to other sites. */
+  onReports?: () => void
 }
 
 export type Attempted = Extract<DeliveryResult, { kind: 'attempted' }>
@@ -55,7 +57,7 @@ export function useOutbound(atEnd: typeof after = afterEach) {
 }
 
 async function startHarness(options: HarnessOptions) {
-  const { zone = {}, delivery = {}, deps = {}, isClockStopped = false } = options
+  const { zone = {}, delivery = {}, deps = {}, isClockStopped = false, onReports } = options
   const dns: FakeDns = await startDnsServer(zone)
   const clock = { ahead: 0 }
   const startedAt = Date.now()
@@ -76,6 +78,7 @@ async function startHarness(options: HarnessOptions) {
     {
       finished(some) {
         reports.push(...some)
+        onReports?.()
         const waiting = listeners
         listeners = []
         for (const listener of waiting) listener()
