@@ -3,11 +3,11 @@
  * once it is acknowledged.
  */
 import { randomBytes } from 'node:crypto'
-import { writeSync } from 'node:fs'
 import { loadConfig } from '../../../src/config/load.ts'
 import { openCore } from '../../../src/features/open-core.ts'
 import { storeImage } from '../../../src/features/uploads/store-image.ts'
 import { silentLog } from '../../../src/log.ts'
+import { printLine } from '../../print-line.ts'
 import { pngChunk } from './images/metadata.ts'
 import { sample } from './images/samples.ts'
 
@@ -23,6 +23,6 @@ async function run(): Promise<void> {
     const noise = pngChunk('cICP', randomBytes(4))
     const image = Buffer.concat([bytes.subarray(0, 33), noise, bytes.subarray(33)])
     const { key } = await storeImage(core, { projectId, filename: 'a.png', bytes: image })
-    writeSync(1, `${key}\n`)
+    printLine(key)
   }
 }

@@ -3,10 +3,10 @@
  * and prints each id once its write has resolved. With a third argument, so many writes a caller
  * and an orderly end.
  */
-import { writeSync } from 'node:fs'
 import { silentLog } from '../../../src/log.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { openStore } from '../../../src/store/store.ts'
+import { printLine } from '../../print-line.ts'
 import { notes } from '../test-store.ts'
 
 const [, , path = '', migrationsDir = '', callers = '20', rounds = 'Infinity'] = process.argv
@@ -22,6 +22,6 @@ async function call(): Promise<void> {
         await tx.insert(notes).values({ id: `${id}-${part}`, seq: round })
       }
     })
-    writeSync(1, `${id}\n`)
+    printLine(id)
   }
 }
