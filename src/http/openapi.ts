@@ -164,10 +164,12 @@ function success(doc: ResponseDoc, example: unknown) {
   return { description, ...fields, content: isTableToo ? { ...content, ...TABLE } : content }
 }
 
-/** A body may have names that the operation does not know: the answer then has warnings. */
-function withWarnings({ body, takesForm, names }: Route, doc: ResponseDoc): ResponseDoc {
+/** A body may have names that the operation does not know, or not take any: the answer then has warnings. */
+function withWarnings(route: Route, doc: ResponseDoc): ResponseDoc {
+  const { body, takesForm, names, expectsNoBody } = route
   const { schema } = doc
-  const isWarned = body !== undefined && !takesForm && names?.isInAnswer !== true
+  const isRead = (body !== undefined && !takesForm) || expectsNoBody
+  const isWarned = isRead && names?.isInAnswer !== true
   if (!isWarned || !(schema instanceof z.ZodObject)) return doc
   return { ...doc, schema: schema.and(answerWarnings) }
 }
@@ -201,7 +203,7 @@ export function statusesOf(route: Route): number[] {
 }
 
 function refusalStatuses(route: Route): number[] {
-  const { callers, method, path, query, takesStream, refusals: own = [] } = route
+  const { callers, method, path, query, takesStream, expectsNoBody, refusals: own = [] } = route
   const body = bodyOf(route)
   // Each operation refuses unknown names of the query, if the client wants that.
   const statuses = new Set([...own, 422])
@@ -224,6 +226,8 @@ function refusalStatuses(route: Route): number[] {
   }
   if (query !== undefined) statuses.add(400)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
+  // It waits for a body that it does not take.
+  if (expectsNoBody) statuses.add(408)
   return [...statuses].sort((one, other) => one - other)
 }
 

@@ -1,4 +1,4 @@
-/** Every operation says of names that it does not know what became of them. */
+/** Every operation says of names that it does not know what became of them, also one that takes no body. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { z } from 'zod'
@@ -42,7 +42,7 @@ function routeOf(name: string): Route {
 test('an unknown name is refused with Prefer: handling=strict, and warned of or refused without', async () => {
   const mine = await service.makeProject('mine')
   const runner = createExampleRunner({ service, mine }, dns)
-  const told = { inBody: 0, inQuery: 0 }
+  const told = { inBody: 0, inNoBody: 0, inQuery: 0 }
   const silent: string[] = []
   for (const step of exampleSequence) {
     const { example, credentials, send } = await runner.prepare(step)
@@ -66,6 +66,7 @@ test('an unknown name is refused with Prefer: handling=strict, and warned of or 
   }
   assert.deepEqual(silent, [])
   assert.ok(told.inBody > 40, `${told.inBody} operations with a body warned`)
+  assert.ok(told.inNoBody > 20, `${told.inNoBody} operations without a body warned`)
   assert.ok(told.inQuery > 60, `${told.inQuery} operations that read warned`)
 })
 
@@ -86,18 +87,20 @@ test('the description lists the refusal of an unknown name for every operation',
 type Description = { paths: Record<string, Record<string, { responses: Record<string, object> }>> }
 
 /** Where a name can stand that an answer tells of. */
-function placeOf(route: Route): 'inBody' | 'inQuery' {
-  const { method, path, body, takesForm } = route
+function placeOf(route: Route): 'inBody' | 'inNoBody' | 'inQuery' {
+  const { method, path, body, takesForm, takesStream, readsJson } = route
   if (UNREAD.includes(`${method} ${path}`) || takesForm) return 'inQuery'
   if (body !== undefined) return 'inBody'
-  return 'inQuery'
+  const isWithout = takesStream === undefined && readsJson === undefined
+  return isWithout && ['POST', 'PUT', 'PATCH'].includes(method) ? 'inNoBody' : 'inQuery'
 }
 
 function refusesName(name: string, answer: Answer, kind: 'parameter' | 'field'): void {
   const { status, text, body } = answer
   assert.equal(status, 422, `${name}: ${text}`)
   assert.ok(isNamed(body.error.errors), `${name}: ${text}`)
-  assert.match(body.error.message, new RegExp(`^${NAME}: there is no such ${kind}`))
+  const faults = `there is no such ${kind}|this call takes no body`
+  assert.match(body.error.message, new RegExp(`^${NAME}: (?:${faults})`))
 }
 
 function isObject({ type, body }: Answer): boolean {

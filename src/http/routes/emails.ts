@@ -281,6 +281,7 @@ export const cancel = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Cancel an email that waits',
+    names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
     answerLimits: RENDERING,
     description: '409 for one that is being sent or has ended.',
@@ -299,6 +300,7 @@ export const retry = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Try an email again now',
+    names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
     answerLimits: RENDERING,
     description:
