@@ -26,7 +26,7 @@ const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
   413: 'The body is too large',
   415: 'The Content-Encoding of the body is not gzip, deflate or br; or a session, or a call of /auth, sends something other than JSON',
   421: 'The host of the request is none of this server; see `http.allowed_hosts`',
-  422: 'Does not match the declared shape; `error.errors` names the fields',
+  422: 'Does not match the declared shape, or has unknown names with `Prefer: handling=strict`; `error.errors` names the fields',
   429: 'Too many requests; see Retry-After',
   503: 'Not possible at the moment, and nothing was done; see Retry-After',
 }
@@ -164,10 +164,12 @@ function success(doc: ResponseDoc, example: unknown) {
   return { description, ...fields, content: isTableToo ? { ...content, ...TABLE } : content }
 }
 
-/** A body may have names that the operation does not know: the answer then has warnings. */
-function withWarnings({ body, takesForm, names }: Route, doc: ResponseDoc): ResponseDoc {
+/** A body may have names that the operation does not know, or not take any: the answer then has warnings. */
+function withWarnings(route: Route, doc: ResponseDoc): ResponseDoc {
+  const { body, takesForm, names, expectsNoBody } = route
   const { schema } = doc
-  const isWarned = body !== undefined && !takesForm && names?.isInAnswer !== true
+  const isRead = (body !== undefined && !takesForm) || expectsNoBody
+  const isWarned = isRead && names?.isInAnswer !== true
   if (!isWarned || !(schema instanceof z.ZodObject)) return doc
   return { ...doc, schema: schema.and(answerWarnings) }
 }
@@ -195,18 +197,16 @@ function refusals(route: Route) {
   return Object.fromEntries(entries)
 }
 
-/** Paths with an id that must be a UUID. */
-const UUID_PATH = /^\/(?:campaigns|workflows|emails|webhooks\/endpoints)\/:/
-
 /** All statuses that the description lists for an operation. */
 export function statusesOf(route: Route): number[] {
   return [...Object.keys(route.responses).map(Number), ...refusalStatuses(route)]
 }
 
 function refusalStatuses(route: Route): number[] {
-  const { callers, method, path, query, takesStream, refusals: own = [] } = route
+  const { callers, method, path, query, takesStream, expectsNoBody, refusals: own = [] } = route
   const body = bodyOf(route)
-  const statuses = new Set(own)
+  // Each operation refuses unknown names of the query, if the client wants that.
+  const statuses = new Set([...own, 422])
   if (callers !== 'anyone') for (const status of [401, 429, 503]) statuses.add(status)
   if (callers !== 'anyone' && method !== 'GET') statuses.add(403)
   const rule = callers === 'anyone' ? undefined : ruleOf(callers)
@@ -219,15 +219,15 @@ function refusalStatuses(route: Route): number[] {
   // The address of the user is not verified, the project is one of others, or the role is missing.
   if (session !== undefined && !session.mayBeUnverified) statuses.add(403)
   if (session?.project === 'path') statuses.add(404)
-  if (UUID_PATH.test(path)) statuses.add(422)
   if (method !== 'GET' && (session !== undefined || path.startsWith('/auth/'))) {
     // The request comes from a page of another site, or could come from a form of one.
     statuses.add(403)
     if (takesStream === undefined) statuses.add(415)
   }
   if (query !== undefined) statuses.add(400)
-  if (query !== undefined || body !== undefined) statuses.add(422)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
+  // It waits for a body that it does not take.
+  if (expectsNoBody) statuses.add(408)
   return [...statuses].sort((one, other) => one - other)
 }
 
@@ -264,8 +264,8 @@ ISO 8601 in UTC, and requests may give them as RFC 1123 dates too. Ids are UUIDs
 for programs and a text for people. In addition to the responses listed, other methods of a path are refused with 405 \
 and \`Allow\`, and header fields of more than 16 KB with 431; a fault of the server itself is a 500. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`. \
 Lists, exports and figures of more than 1 KB are compressed for clients that send \`Accept-Encoding: gzip\` or \`br\`, unless they may show secrets or signed links. \
-Names in a body that an operation does not know are ignored and listed in \`warnings\` of the answer; with the header \
-\`Prefer: handling=strict\` they are refused (422, \`unrecognized\`).`
+Names in a body or a query that an operation does not know are ignored and listed in \`warnings\` of an answer that is an object; with \
+the header \`Prefer: handling=strict\` they are refused (422, \`unrecognized\`).`
 
 const SECURITY_SCHEMES = {
   secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (sk_…)' },

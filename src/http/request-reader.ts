@@ -4,7 +4,7 @@
  * reason names unknown names, too, if they stand in place of a field that is missing.
  */
 import type { IncomingMessage } from 'node:http'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { AppError, type FieldError, type FieldWarning, invalid } from '../errors.ts'
 import type { HttpResponse } from './response.ts'
 import {
@@ -61,19 +61,18 @@ export function createReader<Query, Body>(
   const answer = Object.values(responses).find(({ schema }) => schema !== undefined)?.schema
   const { takesIdempotencyKey = false } = schemas
   const rules = takesIdempotencyKey ? withKeyAlias(names) : names
-  const check = createNameCheck({ body: takesForm ? undefined : body, answer }, rules)
+  const check = createNameCheck({ body: takesForm ? z.unknown() : body, answer }, rules)
   const queryTree = queryTreeOf(query)
   const isTableToo = Object.values(responses).some((each) => each.isTableToo === true)
   const formatWay = schemas.csvWay ?? (isTableToo ? ACCEPT_CSV : undefined)
   const findZoneless = createTimeCheck({ query, body })
   const readBody = (given: unknown, isStrict: boolean) => {
-    if (body === undefined) return { value: undefined as Body, unknownNames: [] }
-    const value = refusedWith(given, {
-      rules,
-      read: () => validate(body, given),
-      find: () => check.find(given, isStrict),
-    })
-    const { ignored, refused } = check.find(given, isStrict)
+    const find = () => check.find(given, isStrict)
+    const value =
+      body === undefined
+        ? (undefined as Body)
+        : refusedWith(given, { rules, read: () => validate(body, given), find })
+    const { ignored, refused } = find()
     if (refused.length > 0) throw invalid(refused)
     return { value, unknownNames: ignored }
   }

@@ -10,6 +10,8 @@ export type HttpResponse = {
   headers: Readonly<Record<string, string>>
   /** What a JSON body was made from. */
   value?: unknown
+  /** The body has the warnings of the call already, in a list of its own. */
+  hasWarnings?: true
   /**
    * Bytes that the body keeps in memory until its end. Unless given: the whole of one that is complete,
    * and what was reserved for one of several pieces.

@@ -44,7 +44,7 @@ export type RawCall = {
   incoming: IncomingMessage
   params: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
-  /** Parsed JSON or the fields of a form; undefined if the operation takes neither. */
+  /** Parsed JSON or the fields of a form; if the operation takes neither, undefined or what came (`expectsNoBody`). */
   body: unknown
   /** The unread body, if the operation has `takesStream`. */
   stream: BodyStream | undefined
@@ -180,6 +180,8 @@ export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'isRead' | 'run'> & {
   callers: Callers
   growsDisk: boolean
   isRead: boolean
+  /** A body that comes is read for the names in it alone, which it should not have. */
+  expectsNoBody: boolean
   /** Whether answers of more than 1 KB are compressed for clients that accept it. */
   isCompressed: boolean
   run(call: RawCall): Promise<HttpResponse>
@@ -279,7 +281,9 @@ type Endpoint = { method: Method; path: string }
 export function openRoute(endpoint: Endpoint, operation: Operation<RawCall>): Route {
   const { growsDisk = false, isRead = endpoint.method === 'GET' } = operation
   const isCompressed = mayCompress({ ...endpoint, callers: 'anyone' })
-  return { ...operation, ...endpoint, callers: 'anyone', growsDisk, isRead, isCompressed }
+  const expectsNoBody = isWithoutBody(endpoint, operation)
+  const own = { callers: 'anyone', growsDisk, isRead, expectsNoBody, isCompressed } as const
+  return { ...operation, ...endpoint, ...own }
 }
 
 /**
@@ -298,6 +302,7 @@ export function callerRoute(
     callers,
     growsDisk,
     isRead,
+    expectsNoBody: isWithoutBody(endpoint, operation),
     isCompressed: mayCompress({ ...endpoint, callers }),
     run: async (call) => {
       const { caller } = call
@@ -305,6 +310,15 @@ export function callerRoute(
       return operation.run({ ...call, caller: caller as never })
     },
   }
+}
+
+/** Of methods that have a body elsewhere. Nobody would see warnings in the answers of hidden routes. */
+function isWithoutBody(
+  { method }: Endpoint,
+  { body, takesStream, readsJson, isHidden }: Omit<Operation<never>, 'run'>,
+): boolean {
+  if (isHidden || method === 'GET' || method === 'DELETE') return false
+  return [body, takesStream, readsJson].every((each) => each === undefined)
 }
 
 /** The project and the `:id` of the path, which identify the record of a call. */

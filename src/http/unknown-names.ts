@@ -7,7 +7,7 @@
  * `refused` and near `guarded`, those of strict bodies, and all with `Prefer: handling=strict` (RFC 7240).
  */
 import type { IncomingMessage } from 'node:http'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { findClosest } from '../config/layers/closest.ts'
 import type { FieldError, FieldWarning, UnknownName } from '../errors.ts'
 import { createKeptCheck, type KeptCheck } from './kept-values.ts'
@@ -48,12 +48,12 @@ const NO_FIELD = 'There is no such field'
 
 const NOTHING: NamesFound = { ignored: [], refused: [] }
 
-/** `answer`: the schema of the operation's response. */
+/** `body`: undefined for an operation without one; `answer`: the schema of its response. */
 export function createNameCheck(
   { body, answer }: { body: z.ZodType | undefined; answer: z.ZodType | undefined },
   rules: NameRules = {},
 ): NameCheck {
-  if (body === undefined) return { find: () => NOTHING, findKept: () => [] }
+  if (body === undefined) return { find: findStrayNames, findKept: () => [] }
   const tree = nameTreeOf(body, rules.record ?? recordIn(answer))
   const isStrictBody = isStrictObject(body)
   const refusals = new Map(
@@ -77,6 +77,16 @@ export function createNameCheck(
       return found
     },
   }
+}
+
+/** The names of a body that the operation does not take: also those that the record shows, as it sets none of them. */
+function findStrayNames(given: unknown, isStrict: boolean): NamesFound {
+  if (given === undefined) return NOTHING
+  const names = findUnknownNames(NO_NAMES, given)
+  return judgeNames(
+    names.map((unknown) => ({ ...unknown, text: 'This call takes no body' })),
+    isStrict,
+  )
 }
 
 /** Of names that a feature has found: what a schema does not know. */
@@ -143,10 +153,15 @@ export function findQueryNames(
 
 /** The tree of a query; without a schema the operation has no parameters. */
 export function queryTreeOf(query: z.ZodType | undefined): NameTree | undefined {
-  return nameTreeOf(query ?? NO_PARAMETERS)
+  return query === undefined ? NO_NAMES : nameTreeOf(query)
 }
 
-const NO_PARAMETERS = z.object({})
+const NO_NAMES: NameTree = {
+  fields: new Map(),
+  readOnly: new Map(),
+  isOpen: false,
+  members: undefined,
+}
 
 /** Whether the client wants unknown names refused (RFC 7240, section 4.4). */
 export function wantsStrict({ headers }: Pick<IncomingMessage, 'headers'>): boolean {

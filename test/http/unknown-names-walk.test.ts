@@ -1,4 +1,4 @@
-/** Every operation with a JSON body says of names that it does not know what became of them. */
+/** Every operation says of names that it does not know what became of them, also one that takes no body. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { z } from 'zod'
@@ -10,6 +10,7 @@ import { endCheapPasswords, makePasswordsCheap } from './cheap-passwords.ts'
 import { match } from './example-match.ts'
 import { contentOf, createExampleRunner } from './example-runner.ts'
 import { createExampleDns, exampleOptions, exampleSequence } from './example-sequence.ts'
+import type { Answer } from './plain-request.ts'
 import { startService } from './service.ts'
 
 const NAME = 'notAFieldOfAnything'
@@ -41,47 +42,96 @@ function routeOf(name: string): Route {
 test('an unknown name is refused with Prefer: handling=strict, and warned of or refused without', async () => {
   const mine = await service.makeProject('mine')
   const runner = createExampleRunner({ service, mine }, dns)
+  const told = { inBody: 0, inNoBody: 0, inQuery: 0 }
   const silent: string[] = []
-  let warned = 0
   for (const step of exampleSequence) {
     const { example, credentials, send } = await runner.prepare(step)
-    const { body, takesForm } = routeOf(step.name)
-    const isJson = body !== undefined && !takesForm && !UNREAD.includes(step.name)
-    let answer: Awaited<ReturnType<typeof send>> | undefined
-    if (isJson) {
-      const strict = { ...credentials, prefer: 'handling=strict' }
-      const refused = await send(strict, {}, { [NAME]: 1 })
-      assert.equal(refused.status, 422, `${step.name}: ${refused.text}`)
-      assert.ok(isNamed(refused.body.error.errors), `${step.name}: ${refused.text}`)
-      assert.match(refused.body.error.message, new RegExp(`^${NAME}: there is no such field`))
-      answer = await send(credentials, {}, { [NAME]: 1 })
-      if (answer.status === 422) {
-        assert.ok(isNamed(answer.body.error.errors), `${step.name}: ${answer.text}`)
-        answer = undefined
-      } else if (answer.type === 'application/json' && !Array.isArray(answer.body)) {
-        const { warnings, unknownFields = warnings } = answer.body
-        if (isNamed(unknownFields)) warned += 1
-        else silent.push(step.name)
-        if (warnings === unknownFields) delete answer.body.warnings
-      }
+    const strict = { ...credentials, prefer: 'handling=strict' }
+    const place = placeOf(routeOf(step.name))
+    const [query, fields] = place === 'inQuery' ? [{ [NAME]: '1' }] : [{}, { [NAME]: 1 }]
+    refusesName(step.name, await send(strict, { [NAME]: '1' }), 'parameter')
+    if (place !== 'inQuery') refusesName(step.name, await send(strict, {}, fields), 'field')
+    const isSafe = place !== 'inQuery' || step.name.startsWith('GET ')
+    let answer = isSafe ? await send(credentials, query, fields) : await send(credentials)
+    if (isSafe && answer.status === 422) {
+      assert.ok(isNamed(answer.body.error.errors), `${step.name}: ${answer.text}`)
+      answer = await send(credentials)
+    } else if (isSafe && isObject(answer)) {
+      if (isTold(answer.body)) told[place] += 1
+      else silent.push(step.name)
     }
-    answer ??= await send(credentials)
     assert.equal(answer.status, example.status, `${step.name}: ${answer.text}`)
-    if (isJson) drop(answer.body)
+    if (isSafe) drop(answer.body, example.response)
     match(example.response, contentOf(answer), runner.bindings)
   }
   assert.deepEqual(silent, [])
-  assert.ok(warned > 40, `${warned} operations warned`)
+  assert.ok(told.inBody > 40, `${told.inBody} operations with a body warned`)
+  assert.ok(told.inNoBody > 20, `${told.inNoBody} operations without a body warned`)
+  assert.ok(told.inQuery > 60, `${told.inQuery} operations that read warned`)
 })
 
-/** What the examples without the name do not have. */
-function drop(body: { data?: { warnings?: unknown }; unknownFields?: unknown[] } | undefined) {
-  if (body?.data !== undefined) delete body.data?.warnings
-  if (body?.unknownFields !== undefined) Object.assign(body, { unknownFields: [], warnings: [] })
+test('the description lists the refusal of an unknown name for every operation', async () => {
+  const response = await fetch(new URL('/openapi.json', service.url))
+  const description = (await response.json()) as Description
+  const without = exampleSequence.filter(({ name }) => {
+    const [method = '', path = ''] = name.split(' ')
+    const operations = description.paths[path.replaceAll(/:(\w+)/g, '{$1}')]
+    return operations?.[method.toLowerCase()]?.responses[422] === undefined
+  })
+  assert.deepEqual(
+    without.map(({ name }) => name),
+    [],
+  )
+})
+
+type Description = { paths: Record<string, Record<string, { responses: Record<string, object> }>> }
+
+/** Where a name can stand that an answer tells of. */
+function placeOf(route: Route): 'inBody' | 'inNoBody' | 'inQuery' {
+  const { method, path, body, takesForm, takesStream, readsJson } = route
+  if (UNREAD.includes(`${method} ${path}`) || takesForm) return 'inQuery'
+  if (body !== undefined) return 'inBody'
+  const isWithout = takesStream === undefined && readsJson === undefined
+  return isWithout && ['POST', 'PUT', 'PATCH'].includes(method) ? 'inNoBody' : 'inQuery'
+}
+
+function refusesName(name: string, answer: Answer, kind: 'parameter' | 'field'): void {
+  const { status, text, body } = answer
+  assert.equal(status, 422, `${name}: ${text}`)
+  assert.ok(isNamed(body.error.errors), `${name}: ${text}`)
+  const faults = `there is no such ${kind}|this call takes no body`
+  assert.match(body.error.message, new RegExp(`^${NAME}: (?:${faults})`))
+}
+
+function isObject({ type, body }: Answer): boolean {
+  return type === 'application/json' && typeof body === 'object' && !Array.isArray(body)
+}
+
+function isTold({ warnings, unknownFields }: Told): boolean {
+  return isNamed(warnings) || isNamed(unknownFields)
+}
+
+type Told = { warnings?: unknown[]; unknownFields?: unknown[]; data?: unknown }
+
+/** Takes out of an answer what its example does not have. */
+function drop(answer: unknown, example: unknown): void {
+  const [told, shown]: Told[] = [Object(answer), Object(example)]
+  if (told?.unknownFields !== undefined) told.unknownFields = others(told.unknownFields)
+  if (Array.isArray(told?.warnings)) {
+    told.warnings = others(told.warnings)
+    if (told.warnings.length === 0 && shown?.warnings === undefined) delete told.warnings
+  }
+  if (told?.data !== undefined) drop(told.data, shown?.data)
 }
 
 function isNamed(list: unknown): boolean {
-  return Array.isArray(list) && list.some((each) => (each.field ?? each) === NAME)
+  return Array.isArray(list) && others(list).length < list.length
+}
+
+/** What is not about the name; the field of a warning, or its text. */
+function others(list: readonly unknown[]): unknown[] {
+  const textOf = (each: unknown) => (typeof each === 'string' ? each : String(Object(each).field))
+  return list.filter((each) => !textOf(each).includes(NAME))
 }
 
 test('a client may send back the record that it got', () => {

@@ -52,6 +52,23 @@ export async function readJson(incoming: IncomingMessage, limits: BodyLimits): P
   return { value, sizeBytes, dropped }
 }
 
+/**
+ * As `readJson`, for a call that takes no body. One that is not JSON, or is larger than `maxBytes`, is undefined: clients
+ * send such bodies too, and the call takes effect.
+ * @throws AppError BAD_REQUEST when the connection ends before the body; REQUEST_TIMEOUT; the errors of `share`
+ */
+export async function readJsonIfAny(
+  incoming: IncomingMessage,
+  limits: BodyLimits,
+): Promise<ReadJson> {
+  try {
+    return await readJson(incoming, limits)
+  } catch (error) {
+    if (!isOfOtherKind(error)) throw error
+    return { value: undefined, sizeBytes: 0, dropped: [] }
+  }
+}
+
 /** Frees a large body at once: the garbage collector does not see the size of its buffer. */
 function freeBuffer({ buffer, length }: Buffer): void {
   const ownsBuffer = length > FREE_BODY_BYTES && buffer.byteLength === length
@@ -69,12 +86,17 @@ export async function readForm(incoming: IncomingMessage, limits: BodyLimits): P
     const value = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
     return { value, sizeBytes: bytes.length }
   } catch (error) {
-    if (error instanceof AppError && NOT_A_FORM.has(error.code)) return { value: {}, sizeBytes: 0 }
+    if (isOfOtherKind(error)) return { value: {}, sizeBytes: 0 }
     throw error
   }
 }
 
-const NOT_A_FORM: ReadonlySet<string> = new Set([
+/** Whether the body is not of the kind that was to be read, or is too large. */
+function isOfOtherKind(error: unknown): boolean {
+  return error instanceof AppError && OTHER_KINDS.has(error.code)
+}
+
+const OTHER_KINDS: ReadonlySet<string> = new Set([
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'VALIDATION_ERROR',

@@ -13,7 +13,7 @@ import { nextTurn } from '../../features/loop-turns.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import { addLogFields, withLogFields } from '../../log.ts'
 import { clientLeft, currentOwner } from '../../turns/owner.ts'
-import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
+import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
@@ -107,8 +107,9 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
   if (wantsStrict(incoming)) exchange.headers['preference-applied'] = 'handling=strict'
-  const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
-  if (route.body !== undefined) await admitAfterBody(deps, exchange)
+  const hasBody = route.body !== undefined || (route.expectsNoBody && !isBodyless(incoming))
+  const body = hasBody ? await takeBody(deps, exchange) : undefined
+  if (hasBody) await admitAfterBody(deps, exchange)
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
   const { answerBytes, answerLimits } = route
   if (answerBytes > 0) {
@@ -180,7 +181,8 @@ async function takeJson(
   maxBytes: number,
 ): Promise<unknown> {
   const limits = bodyLimits(deps, exchange, maxBytes)
-  const { value, sizeBytes, dropped } = await readJson(exchange.incoming, limits)
+  const read = exchange.route.expectsNoBody ? readJsonIfAny : readJson
+  const { value, sizeBytes, dropped } = await read(exchange.incoming, limits)
   exchange.requestBytes = sizeBytes
   if (dropped.length > 0) reportUnknown(exchange, dropped)
   return value

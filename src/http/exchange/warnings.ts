@@ -1,7 +1,7 @@
 /**
  * The warnings of a request, as `warnings` at the top level of an answer that is a JSON object. They come
  * first, so that an answer in pieces needs no end of its own. In an answer that has a list of texts there, they
- * are the first texts.
+ * are the first texts; an answer in pieces that has such a list brings them along (`toWarningTexts`).
  */
 import type { FieldWarning } from '../../errors.ts'
 import type { HttpResponse } from '../response.ts'
@@ -16,7 +16,7 @@ export function withWarnings(
   warnings: readonly FieldWarning[],
 ): HttpResponse {
   const isJson = response.headers['content-type']?.startsWith('application/json') === true
-  if (warnings.length === 0 || !isJson) return response
+  if (warnings.length === 0 || !isJson || response.hasWarnings) return response
   const told = warnings.slice(0, MAX_WARNINGS)
   const { body, value } = response
   if (hasOwnList(value)) {

@@ -11,12 +11,14 @@ import { parseDomain } from '../../mail/address/address.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
+import { MAX_WARNINGS } from '../exchange/warnings.ts'
 import type { HttpResponse } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 import { contentClass } from '../shapes/template-fields.ts'
 import { uuidKeyOf } from '../shapes/uuid-key.ts'
+import { toWarningTexts } from '../unknown-names.ts'
 
 const STATUSES = [
   'PENDING',
@@ -176,7 +178,7 @@ const record = z
     warnings: z.array(z.string()).meta({
       description:
         'What was lost, guessed or mended in the message: replaced octets, guessed charsets, cut ' +
-        'fields, parts left out; and what a signed message goes without',
+        'fields, parts left out; and what a signed message goes without. Unknown names of the request come first',
     }),
     reason,
     nextAttemptAt: optionalInstant,
@@ -279,6 +281,7 @@ export const cancel = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Cancel an email that waits',
+    names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
     answerLimits: RENDERING,
     description: '409 for one that is being sent or has ended.',
@@ -297,6 +300,7 @@ export const retry = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Try an email again now',
+    names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
     answerLimits: RENDERING,
     description:
@@ -321,8 +325,11 @@ async function respond(
   core: RouteDeps['core'],
   call: ProjectCall<unknown, unknown>,
 ): Promise<HttpResponse> {
-  const { record: before, events: listing } = await showEmail(core, uuidKeyOf(call))
-  return wholeResponse(call, { before, name: 'events', listing })
+  const { record, events: listing } = await showEmail(core, uuidKeyOf(call))
+  const told = toWarningTexts(call.warnings.slice(0, MAX_WARNINGS))
+  const before = { ...record, warnings: [...told, ...record.warnings] }
+  const response = await wholeResponse(call, { before, name: 'events', listing })
+  return { ...response, hasWarnings: true }
 }
 
 /** Before the effect of a call: one that is refused for want of memory has changed nothing. */

@@ -269,6 +269,18 @@ describe('a body that arrives slowly', () => {
     assert.equal(await statusAfter(key, { meanwhile: regenerate, ms }), '401')
   })
 
+  it('S16: is worth nothing to a call that takes none', async () => {
+    const { core } = service
+    const { id } = await addUser(core)
+    await addMember(core, { projectId: mine.id, userId: id, role: 'MEMBER' })
+    const logOut = () =>
+      core.store.write((tx) => tx.delete(sessions).where(eq(sessions.userId, id)))
+    const session = { Cookie: await logIn(core, id), 'X-Project-Id': mine.id }
+    const path = '/webhooks/signing-secret/rotate'
+    const form = { path, type: 'application/json', body: '{"confirm":true}' }
+    assert.equal(await statusAfter(session, { meanwhile: logOut, ms: 1_000, form }), '401')
+  })
+
   it('S16: is worth nothing as a file either', async () => {
     const { core } = service
     const { id } = await addUser(core)

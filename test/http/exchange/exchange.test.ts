@@ -33,7 +33,11 @@ import { currentOwner, type WorkOwner } from '../../../src/turns/owner.ts'
 import { addProject, openTestCore, START, type TestProject } from '../../core.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
 
-const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '', given: [] as string[] }
+const seen = {
+  ...{ calls: 0, entries: [] as RequestLogEntry[], logged: '', given: [] as string[] },
+  /** Bodies that were read. */
+  bodies: 0,
+}
 const state = { at: START, elapsedMs: 0, isDiskLow: false }
 let stopping = new AbortController()
 let limiter = createRateLimiter(0, Date.now)
@@ -109,6 +113,13 @@ const routes: Route[] = [
     }),
   ),
   callerRoute(
+    { method: 'DELETE', path: '/named/:eventName', callers: 'secret key' },
+    projectOperation({
+      ...shared,
+      handle: ({ params }) => called(params),
+    }),
+  ),
+  callerRoute(
     { method: 'GET', path: '/named/:eventName', callers: 'secret key' },
     projectOperation({
       ...shared,
@@ -174,6 +185,7 @@ let server: Server
 before(async () => {
   await openExchangeCore()
   const window = { take: (caller: string) => limiter.take(caller), size: () => 0 }
+  const bodies = createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 })
   const deps: ExchangeDeps = {
     core,
     proxies: createAddressList([]),
@@ -181,7 +193,12 @@ before(async () => {
     findOtherHost: () => undefined,
     limiters: { keys: window, sessions: window },
     traffic: createTraffic(),
-    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
+    bodies: {
+      open(owner) {
+        seen.bodies += 1
+        return bodies.open(owner)
+      },
+    },
     answers: createAnswerAllowance(
       { totalBytes: 1e8, addressBytes: 1e8, ownerBytes: 1e8 },
       core.counters,
@@ -202,7 +219,7 @@ after(() => {
 })
 
 beforeEach(() => {
-  Object.assign(seen, { calls: 0, entries: [], logged: '', given: [] })
+  Object.assign(seen, { calls: 0, entries: [], logged: '', given: [], bodies: 0 })
   // Log lines of one test do not count as repetitions in the next.
   state.elapsedMs += 60_000
   stopping = new AbortController()
@@ -480,6 +497,83 @@ test('a refusal of names says that the preference was applied', async () => {
   assert.equal(strict.headers['preference-applied'], 'handling=strict')
   const lenient = await post().send({ name: 1 })
   assert.equal(lenient.headers['preference-applied'], undefined)
+})
+
+const toldOf = ({ body }: supertest.Response): unknown =>
+  body.warnings?.map(({ field, suggestion }: Record<string, unknown>) => [field, suggestion])
+
+test('a call that takes no body names the fields of one', async () => {
+  const response = await post('/v1/events').send({ name: 'a', data: { b: 1 }, empty: null })
+  assert.equal(response.status, 200)
+  const message = 'This call takes no body, so it was ignored'
+  assert.deepEqual(response.body, {
+    warnings: ['name', 'data', 'empty'].map((field) => ({ field, message, suggestion: null })),
+  })
+  assert.equal(seen.entries[0]?.errorMessage, `name: ${message} (and 2 more)`)
+  assert.ok((seen.entries[0]?.requestSizeBytes ?? 0) > 0)
+  const text = `{${many(25, (n) => `"n${n}":1`)}}`
+  const answer = await post('/v1/events').set('Content-Type', 'text/plain').send(text)
+  assert.equal(answer.body.warnings.length, 20)
+  const dropped = await post('/v1/events').send('{"__proto__":1}')
+  assert.deepEqual(toldOf(dropped), [['__proto__', null]])
+})
+
+test('a call that takes no body refuses the fields of one if the client wants that', async () => {
+  const strict = () => post('/v1/events').set('Prefer', 'handling=strict')
+  const refused = await strict().send({ name: 'a', other: 1 })
+  assert.equal(refused.status, 422)
+  const { message, errors } = refused.body.error
+  assert.equal(message, 'name: this call takes no body')
+  const named = errors.map(({ field, code }: Record<string, string>) => [field, code])
+  const both = ['name', 'other'].map((field) => [field, 'unrecognized'])
+  assert.deepEqual(named, both)
+  const dropped = await strict().send('{"__proto__":1}')
+  assert.deepEqual([dropped.status, dropped.body.error.errors[0].field], [422, '__proto__'])
+  const text = `{${many(25, (n) => `"n${n}":1`)}}`
+  assert.equal((await strict().send(text)).body.error.errors.length, 20)
+  assert.equal(seen.calls, 0)
+})
+
+for (const [name, send] of Object.entries({
+  absent: (ask) => ask,
+  empty: (ask) => ask.type('json').send(''),
+  'an object without names': (ask) => ask.send({}),
+  null: (ask) => ask.type('json').send('null'),
+  'a list': (ask) => ask.send([{ name: 'a' }]),
+  'a text': (ask) => ask.type('json').send('"name"'),
+  'a form': (ask) => ask.type('form').send('name=a'),
+  'cut off': (ask) => ask.type('json').send('{"name":'),
+  'too deep': (ask) => ask.type('json').send(`{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`),
+  'too large': (ask) => ask.type('json').send(`{"a":"${'x'.repeat(DEFAULT_BODY_BYTES)}"}`),
+  'of an unknown encoding': (ask) => ask.set('Content-Encoding', 'zip').send({ name: 'a' }),
+  'not of its encoding': (ask) => ask.set('Content-Encoding', 'gzip').send({ name: 'a' }),
+} satisfies Record<string, (ask: supertest.Test) => supertest.Test>)) {
+  test(`a body that is ${name} does not matter to a call that takes none`, async () => {
+    for (const prefer of ['handling=lenient', 'handling=strict']) {
+      const response = await send(post('/v1/events').set('Prefer', prefer))
+      assert.deepEqual([response.status, response.body], [200, {}])
+    }
+    assert.equal(seen.calls, 2)
+  })
+}
+
+test('the body of a GET or DELETE is not read', async () => {
+  for (const method of ['get', 'delete'] as const) {
+    const ask = supertest(server)[method]('/named/a').set('Authorization', bearer)
+    const response = await ask.set('Prefer', 'handling=strict').send({ name: 'a' })
+    assert.deepEqual([response.status, response.body], [200, { eventName: 'a' }])
+  }
+  assert.equal(seen.bodies, 0)
+})
+
+test('a call that takes no body reads none where none comes', async () => {
+  for (const body of [undefined, '']) {
+    const response = await post('/v1/events').type('json').send(body)
+    assert.deepEqual([response.status, response.body], [200, {}])
+  }
+  assert.equal(seen.bodies, 0)
+  await post('/v1/events').send({})
+  assert.equal(seen.bodies, 1)
 })
 
 test('a body whose Content-Length is too large is refused before it is read', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { emails } from '../../../src/store/schema/messages.ts'
+import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { trustDomain } from '../../core.ts'
 import { addCampaign } from '../../features/campaigns/sending/campaign.ts'
 import { useService } from '../service.ts'
@@ -137,4 +137,15 @@ test('a parameter that the list does not have is named, with the one that was me
   const strict = await call('get', '/emails?to=jon@example.org').set('Prefer', 'handling=strict')
   assert.equal(strict.status, 422)
   assert.equal(strict.body.error.message, 'to: there is no such parameter; did you mean search?')
+})
+
+test('an email with warnings of its own has those of the request before them, in one list', async () => {
+  const id = await send()
+  const warnings = ['A part was left out']
+  await service.core.store.write((tx) => tx.update(contents).set({ warnings }))
+  const { text, body } = await call('get', `/emails/${id}?expand=events`)
+  assert.equal(text.split('"warnings":').length, 2)
+  const [told, own, ...others] = body.warnings
+  assert.equal(told, 'expand: There is no such parameter, so it was ignored')
+  assert.deepEqual([own, others], ['A part was left out', []])
 })
