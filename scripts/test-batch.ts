@@ -10,10 +10,15 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { watchTracking } from './promise-tracking.ts'
 
-/** Sockets and threads take a moment to close after `close()` has returned. */
-const CLOSING_MS = 2_000
+/**
+ * Sockets, threads and processes take a moment to close after `close()` has returned; on a busy machine a
+ * long one. Only a file that leaves something open spends it.
+ */
+const CLOSING_MS = 60_000
+/** A timer that nobody has cleared by then is left, even if it ends by itself soon after. */
+const CLEARING_MS = 5_000
 /** On a busy machine the runner takes a while to read all results. */
-const ENDING_MS = 60_000
+const ENDING_MS = 240_000
 const POLL_MS = 5
 
 /**
@@ -75,7 +80,8 @@ function failOpen(): never {
 
 /** Resolves with the handles that were opened since `start` and stay open. */
 async function waitForClosing(start: ProcessState, listHandles: () => string[]): Promise<string[]> {
-  const deadline = performance.now() + CLOSING_MS
+  const beganAt = performance.now()
+  const isTimer = (kind: string) => kind.startsWith(TIMER)
   for (;;) {
     const closed = [...start.handles]
     const open = listHandles().filter((kind) => {
@@ -83,7 +89,8 @@ async function waitForClosing(start: ProcessState, listHandles: () => string[]):
       if (at >= 0) closed.splice(at, 1)
       return at < 0
     })
-    if (open.length === 0 || performance.now() > deadline) return open
+    const limitMs = open.every(isTimer) ? CLEARING_MS : CLOSING_MS
+    if (open.length === 0 || performance.now() > beganAt + limitMs) return open
     await sleep(POLL_MS)
   }
 }
@@ -116,8 +123,10 @@ function watchTimers(): { list(): string[] } {
   }
 }
 
+const TIMER = 'Timeout, '
+
 /** `Timeout, createBodyPace (src/http/body/body-pace.ts:12:5)`: the caller of `setTimeout`. */
 function describeOrigin({ stack = '' }: Error): string {
   const caller = stack.split('\n')[2]?.trim().replace(/^at /, '') ?? ''
-  return `Timeout, ${caller.replace(`${pathToFileURL(process.cwd()).href}/`, '')}`
+  return `${TIMER}${caller.replace(`${pathToFileURL(process.cwd()).href}/`, '')}`
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { pause } from './pause.ts'
 
 /**
  * Runs `work`, which must be synchronous, and asserts that it costs this thread less processor time than
@@ -22,6 +23,27 @@ export async function asyncWithinCpuMs<T>(
   const result = await work()
   assertWithin(maxMs, before, name)
   return result
+}
+
+/**
+ * The most processor time of this thread between two looks, of which each takes a turn of the event loop,
+ * until `work` is settled. A synchronous call of a second is seen, also beside other programs.
+ */
+export async function longestCallMs(work: Promise<unknown>): Promise<number> {
+  let isOver = false
+  const end = () => {
+    isOver = true
+  }
+  work.then(end, end)
+  let longest = 0
+  while (!isOver) {
+    const before = process.threadCpuUsage()
+    await pause()
+    const { user, system } = process.threadCpuUsage(before)
+    longest = Math.max(longest, (user + system) / 1_000)
+  }
+  await work
+  return longest
 }
 
 function assertWithin(maxMs: number, before: NodeJS.CpuUsage, name: string): void {

@@ -157,7 +157,7 @@ export async function startProgram(
     return data.emails.map(({ email }) => email)
   }
 
-  const run = (...argv: string[]) => runAt({ cwd: folder, env }, ...argv)
+  const run = (...argv: string[]) => untilAnswered(() => runAt({ cwd: folder, env }, ...argv))
 
   async function command(...argv: string[]): Promise<unknown> {
     const { status, out, err } = await run(...argv, '--json')
@@ -219,6 +219,18 @@ export async function eventually<T>(ask: () => Promise<T | undefined> | T | unde
     if (performance.now() > giveUpAt) assert.fail('it never came')
     await sleep(pauseMs)
   }
+}
+
+/**
+ * Runs a command until its server answers: it waits for two seconds, and on a busy machine a server that
+ * is well needs longer.
+ */
+export function untilAnswered(run: () => Promise<Outcome>): Promise<Outcome> {
+  const silence = /[Tt]he server (?:did not answer within 2 s|does not answer)/
+  return eventually(async () => {
+    const outcome = await run()
+    return silence.test(outcome.out + outcome.err) ? undefined : outcome
+  })
 }
 
 async function untilState(core: OpenCore, id: string, states: EmailState[]): Promise<EmailHistory> {

@@ -15,6 +15,7 @@ import { startDnsServer } from '../fakes/dns-server.ts'
 import { type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 import { programFile } from '../program-file.ts'
+import { untilAnswered } from './program.ts'
 
 const run = promisify(execFile)
 
@@ -154,13 +155,17 @@ ${more}`
   return { sink, dns, installation: await install(t, configuration) }
 }
 
-/** Exit status and output of a command. It runs in this process, which costs a tenth of a process for each. */
+/**
+ * Exit status and output of a command, whose server answers. It runs in this process, which costs a tenth
+ * of a process for each.
+ */
 export function attemptHere(
   { folder }: Pick<Installation, 'folder'>,
   ...argv: string[]
 ): Promise<Outcome> {
   const config = path.join(folder, 'pillarbox.toml')
-  return runAt({ cwd: folder, env: process.env }, '--config', config, ...argv)
+  const place = { cwd: folder, env: process.env }
+  return untilAnswered(() => runAt(place, '--config', config, ...argv))
 }
 
 /** The JSON that such a command prints. */

@@ -29,6 +29,9 @@ type Postfix = {
   stop(): void
 }
 
+/** A program that starts beside other work may need long. */
+const START_MS = 240_000
+
 const queues = ['maildrop', 'incoming', 'active', 'deferred', 'hold']
 
 export function isPostfixInstalled(): boolean {
@@ -152,7 +155,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 export async function waitForPort(port: number, host = '127.0.0.1'): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (const giveUpAt = performance.now() + START_MS; performance.now() < giveUpAt; ) {
     const probe = spawnSync('bash', ['-c', `exec 3<>/dev/tcp/${host}/${port}`], {
       stdio: 'ignore',
     })

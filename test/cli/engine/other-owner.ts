@@ -71,7 +71,8 @@ export async function serveAs(
   child.stderr.on('data', (chunk) => {
     err += chunk
   })
-  const ended = once(child, 'exit')
+  // At its exit the last of its errors may still be in the pipe.
+  const ended = once(child, 'close')
   try {
     const ready = once(createInterface({ input: child.stdout }), 'line')
     await Promise.race([ready.then(() => seen(child)), ended])

@@ -102,7 +102,7 @@ async function openWatch(t: TestContext, first: Certificate) {
   const lines: { level: string; msg: string }[] = []
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
   const clock = { now: NOW }
-  const health = createHealth()
+  const { health, isPolled } = watchPolls()
   const config = configOf({}, { certFile, keyFile })
   t.mock.timers.enable({ apis: ['setInterval'] })
   const certificates = createCertificates({ config, health, log, now: () => clock.now })
@@ -113,12 +113,15 @@ async function openWatch(t: TestContext, first: Certificate) {
     assert.equal(pair?.cert.toString(), first.cert)
   }
   const errors = () => lines.filter(({ level }) => level === 'error').map(({ msg }) => msg)
-  /** Lets at least ten seconds pass, with all polls in them. */
+  /** Lets the time to the next poll pass, and waits for its end. */
+  const poll = async () => {
+    const polled = isPolled()
+    t.mock.timers.tick(3_000)
+    await polled
+  }
+  /** Lets ten seconds pass, with all polls in them. */
   const lookForTenSeconds = async () => {
-    for (let tick = 0; tick < 3; tick += 1) {
-      t.mock.timers.tick(3_000)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    for (let tick = 0; tick < 3; tick += 1) await poll()
   }
   return {
     certificates,
@@ -130,8 +133,26 @@ async function openWatch(t: TestContext, first: Certificate) {
     clock,
     health,
     given,
+    poll,
     look: lookForTenSeconds,
   }
+}
+
+/** Each poll ends with its outcome in health. `isPolled` resolves at the end of the next one. */
+function watchPolls() {
+  const health = createHealth()
+  let ended = Promise.withResolvers<void>()
+  const set: typeof health.set = (...given) => {
+    health.set(...given)
+    ended.resolve()
+  }
+  const isPolled = async () => {
+    ended = Promise.withResolvers()
+    await ended.promise
+    // Until it has ended, no other poll begins.
+    await new Promise(setImmediate)
+  }
+  return { health: { ...health, set }, isPolled }
 }
 
 const names = ['app.example.test', 'mail.example.test']
@@ -225,14 +246,16 @@ describe('watched certificates', () => {
   })
 
   it('are not reported as broken between two writes', async (t) => {
-    const { certFile, keyFile, given, errors } = await openWatch(t, makeCertificate(names, long))
+    const { certFile, keyFile, given, errors, poll } = await openWatch(
+      t,
+      makeCertificate(names, long),
+    )
     const { cert, key } = makeCertificate(names, long)
     await writeFile(certFile, cert)
-    t.mock.timers.tick(3_000)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await poll()
     await writeFile(keyFile, key)
-    t.mock.timers.tick(3_000)
-    while (given.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    await poll()
+    assert.equal(given.length, 2)
     assert.deepEqual(errors(), [])
   })
 

@@ -13,7 +13,8 @@ import { openTestCore } from '../../core.ts'
 import { eventually } from '../../e2e/program.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 
-const LOCAL = { host: '127.0.0.1', port: 0, isTls: true }
+/** No other test takes a port of this address while it is free. */
+const LOCAL = { host: '127.0.77.2', port: 0, isTls: true }
 const againMs = 5
 
 /** Every line, as the limiter of the log would not let it through. */
@@ -122,7 +123,7 @@ async function openWaiting(t: TestContext, kind: 'http' | 'submission') {
     PILLARBOX_BASE_URL: 'https://mail.example.test',
     ...(kind === 'http'
       ? { PILLARBOX_HTTP__LISTEN: '0.0.0.0:0' }
-      : { PILLARBOX_SUBMISSION__LISTEN: '["tls://127.0.0.1:0"]' }),
+      : { PILLARBOX_SUBMISSION__LISTEN: `["tls://${LOCAL.host}:0"]` }),
   }
   const core = await openTestCore(t, { settings, certificatePollMs: 1e9 })
   const limiter = createRateLimiter(0, core.now)

@@ -5,7 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import path from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { commandHere, install, placeDatabase } from '../../e2e/server.ts'
@@ -22,6 +25,9 @@ const OATHTOOL = path.join(import.meta.dirname, '../oathtool.ts')
 const TOOLS = ['bash', 'curl']
 const missing = TOOLS.filter((tool) => !isInstalled(tool))
 const skip = missing.length > 0 && `${missing.join(', ')} not installed`
+
+/** Of the receiver in the guide, which something else on this machine may have. */
+const RECEIVER_PORT = '9099'
 
 type Variables = Record<string, string>
 
@@ -44,6 +50,7 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
   let submission = ''
   let dns: FakeDns | undefined
   let commands: CommandServer | undefined
+  let receiver = ''
   const paths = { processes: '', here: '' }
   const cleanups: Parameters<TestContext['after']>[0][] = []
 
@@ -68,6 +75,7 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
     const serving = await installation.serve()
     url = serving.url
     submission = serving.submission[0] ?? ''
+    receiver = String(await findPort())
     const welcome = serving.lines.join('\n')
     shared.PILLARBOX_KEY = /sk_[0-9a-f]+/.exec(welcome)?.[0] ?? ''
     await addGrace(url, shared.PILLARBOX_KEY)
@@ -103,10 +111,11 @@ function runPages(chosen: readonly DocsPage[], asProcesses: readonly string[]): 
   }
 
   async function runBlock(text: string, env: Variables): Promise<string> {
-    const script = SHORTER.reduce(
-      (rest, [part, shorter]) => rest.replaceAll(part, shorter),
-      text.replaceAll('http://127.0.0.1:8080', url).replaceAll('127.0.0.1:1587', submission),
-    )
+    const here = text
+      .replaceAll('http://127.0.0.1:8080', url)
+      .replaceAll('127.0.0.1:1587', submission)
+      .replaceAll(RECEIVER_PORT, receiver)
+    const script = SHORTER.reduce((rest, [part, shorter]) => rest.replaceAll(part, shorter), here)
     // Answers with an error status count as failures; curl takes no other option for it beside -f.
     const fail =
       'case "$1" in -f*) command curl "$@" ;; *) command curl --fail-with-body "$@" ;; esac'
@@ -167,6 +176,22 @@ function isInstalled(tool: string): boolean {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw error
+  }
+}
+
+/** A port that nothing has, below those that the system gives to connections and to port 0. */
+async function findPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 30_000)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
   }
 }
 

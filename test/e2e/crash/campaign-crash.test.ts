@@ -10,7 +10,7 @@ const isLong = recipients > 5_000
 const kills = isLong ? 1_000 : 2
 
 test('F6: a server that is killed', async (t) => {
-  const campaigns = await startCampaigns(t, recipients)
+  const campaigns = await startCampaigns(t, recipients, { firstArrivals: recipients / 2 })
 
   await t.test('sends a campaign to each recipient once, however often', async (t) => {
     const runMs = isLong ? 900 : 300

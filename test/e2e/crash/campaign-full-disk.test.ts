@@ -21,7 +21,7 @@ test('F3: a campaign waits while the disk is full, and then reaches everybody on
   if (disk === undefined) return t.skip('a small file system cannot be mounted here')
   // Without a reserve, the outcomes of mail find no space either.
   const configuration = `min_free_bytes = 0\n[database]\nurl = "sqlite:${disk}/pillarbox.db"\n`
-  const campaigns = await startCampaigns(t, recipients, configuration)
+  const campaigns = await startCampaigns(t, recipients, { configuration })
   const campaign = await campaigns.make()
   const { id, call, arrivals } = campaign
   assert.equal((await call('POST', `/campaigns/${id}/send`)).status, 200)

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { silence } from '../../fakes/smtp-sink.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { eventually } from '../program.ts'
 import { installBesideSink, makeProject, type Serving } from '../server.ts'
@@ -37,21 +38,31 @@ export type Campaign = {
   killAndRestart(): Promise<void>
 }
 
+type CampaignsOptions = {
+  /** It begins in the table `[limits]`. */
+  configuration?: string
+  /** No more messages than these, and those under way, are taken of a campaign before its first kill. */
+  firstArrivals?: number
+}
+
 /**
  * A server with contacts, whose campaigns come one after the other: the last one is sent or cancelled when
- * the next is made. `configuration` begins in the table `[limits]`.
+ * the next is made.
  */
 export async function startCampaigns(
   t: Pick<TestContext, 'after'>,
   recipients: number,
-  configuration = '',
+  { configuration = '', firstArrivals = Number.POSITIVE_INFINITY }: CampaignsOptions = {},
 ) {
   const arrivals: Arrival[] = []
+  /** Until its first kill a campaign cannot end, however late a busy machine kills or cancels. */
+  let isUnkilled = true
   const { installation, sink } = await installBesideSink(t, {
     retrySchedule: '1s',
     forgets: true,
     configuration: `${configuration}[campaigns]\nrows_ahead = 80\n`,
     respond: ({ verb, line }) => {
+      if (verb === 'MAIL' && isUnkilled && arrivals.length >= firstArrivals) return silence
       if (verb === 'MESSAGE') arrivals.push(readArrival(line))
       return undefined
     },
@@ -77,11 +88,13 @@ export async function startCampaigns(
     const id = String(made.body.data.id)
     const killed: Kill[] = []
     arrivals.length = 0
+    isUnkilled = true
     return {
       ...{ id, call, arrivals, killed },
       isSent: async () => (await call('GET', `/campaigns/${id}`)).body.data.status === 'SENT',
       async killAndRestart() {
         await server.kill('SIGKILL')
+        isUnkilled = false
         killed.push(await noteKill(installation, { sink, arrivals }))
         server = await installation.serve()
       },

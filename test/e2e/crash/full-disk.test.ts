@@ -31,8 +31,10 @@ test('F3: below limits.min_free_bytes no mail is accepted, and accepted mail is 
   const health = await (await fetch(new URL('/health', server.url))).json()
   const { status: told, reasons } = health as { status: string; reasons: { cause: string }[] }
   assert.equal(told, 'degraded')
+  // On a slow machine the server has also checked itself meanwhile, with a DNS that does not know it.
+  const others = reasons.filter(({ cause }) => cause !== 'checks')
   assert.deepEqual(
-    reasons.map(({ cause }) => cause),
+    others.map(({ cause }) => cause),
     ['disk'],
   )
   await server.stop()

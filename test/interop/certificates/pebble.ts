@@ -82,7 +82,7 @@ export async function openPebble(
       stdio: 'ignore',
       env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', ...env },
     })
-    await waitForPort(port, host)
+    for (const each of [port, managementPort]) await waitForPort(each, host)
   }
 
   async function stop(): Promise<void> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { post } from '../../e2e/server.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 
 type Arrival = { id: string; at: number }
 
@@ -20,12 +21,9 @@ export type Ledger = {
   repeated(): Arrival[]
 }
 
-/** For a machine that is busy. */
-const DEADLINE_MS = 60_000
-
 /** Asks until it is so. */
 export async function until(ask: () => Promise<boolean> | boolean): Promise<void> {
-  for (const giveUpAt = performance.now() + DEADLINE_MS; !(await ask()); await sleep(10)) {
+  for (const giveUpAt = performance.now() + PATIENCE_MS; !(await ask()); await sleep(10)) {
     assert.ok(performance.now() < giveUpAt, 'it never came')
   }
 }

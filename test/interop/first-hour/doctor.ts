@@ -1,19 +1,26 @@
 /** What `pillarbox doctor` finds. */
 import assert from 'node:assert/strict'
 import type { CheckResult } from '../../../src/features/doctor/outcome.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 import type { Machine } from './machine.ts'
 
-const MAX_TRIES = 10
-
-/** A new run of the server. */
+/** A new run of the server. The command gives a busy one only two seconds to answer, and is made again. */
 export async function makeChecks(machine: Pick<Machine, 'attempt'>): Promise<CheckResult[]> {
+  const giveUpAt = performance.now() + PATIENCE_MS
+  for (;;) {
+    const { by, checks } = await runDoctor(machine)
+    if (by === 'server') return checks
+    assert.ok(performance.now() < giveUpAt, `made by the ${by}`)
+  }
+}
+
+async function runDoctor(machine: Pick<Machine, 'attempt'>) {
   const { status, out, err } = await machine.attempt(['doctor', '--json'])
   assert.ok(status === 0 || status === 1, err)
   const { by, checks } = JSON.parse(out) as { by: string; checks: CheckResult[] }
-  assert.equal(by, 'server')
   const hasFailed = checks.some((one) => one.status === 'failed')
   assert.equal(status, hasFailed ? 1 : 0)
-  return checks
+  return { by, checks }
 }
 
 export function faultsIn(checks: readonly CheckResult[]): CheckResult[] {
@@ -22,10 +29,10 @@ export function faultsIn(checks: readonly CheckResult[]): CheckResult[] {
 
 /** The first run without a fault: the server notices some repairs a moment later. */
 export async function untilGreen(machine: Pick<Machine, 'attempt'>): Promise<CheckResult[]> {
-  for (let tries = 1; ; tries += 1) {
+  for (const giveUpAt = performance.now() + PATIENCE_MS; ; ) {
     const checks = await makeChecks(machine)
     const faults = faultsIn(checks)
     if (faults.length === 0) return checks
-    if (tries === MAX_TRIES) assert.fail(JSON.stringify(faults))
+    if (performance.now() > giveUpAt) assert.fail(JSON.stringify(faults))
   }
 }

@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
 import { after, before } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { PATIENCE_MS } from '../../patience.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 
@@ -26,6 +27,7 @@ export function useChromium(options: readonly string[] = []): Chromium {
     async visit(contextOptions, look) {
       if (browser === undefined) throw new Error('Chromium does not run')
       const context = await browser.newContext(contextOptions)
+      context.setDefaultTimeout(PATIENCE_MS)
       try {
         return await look(await context.newPage())
       } finally {
@@ -44,6 +46,7 @@ function findChromium(): string | undefined {
 function launchChromium(executablePath: string, options: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath,
+    timeout: PATIENCE_MS,
     args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...options],
   })
 }

@@ -13,7 +13,7 @@ port, path, key, size, chunked = sys.argv[1:6]
 body = b' ' * int(size)
 headers = {'Authorization': 'Bearer ' + key, 'Content-Type': 'multipart/form-data; boundary=x'}
 for _ in range(5):
-    connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=30)
+    connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=240)
     if chunked == 'true':
         connection.request('POST', path, body=iter([body]), headers=headers, encode_chunked=True)
     else:

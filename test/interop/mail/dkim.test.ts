@@ -16,6 +16,7 @@ import {
   signDkim,
 } from '../../../src/mail/compose/dkim.ts'
 import { composeMessage, type MessageInput } from '../../../src/mail/compose/mime-message.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 
 const signedAt = Date.now()
 const domain = 'xn--bcher-kva.example'
@@ -153,7 +154,7 @@ function findOpendkim(): Verifier | undefined {
 function runProgram(program: string, argv: string[]): string {
   const { status, stdout, stderr, error } = spawnSync(program, argv, {
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: PATIENCE_MS,
   })
   assert.equal(status, 0, `${program}: ${error ?? stderr}`)
   return stdout

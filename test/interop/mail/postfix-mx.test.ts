@@ -11,6 +11,7 @@ import type { ShownEmail } from '../../e2e/mail/shown-email.ts'
 import { eventually } from '../../e2e/program.ts'
 import { type Installation, install, post, type Serving } from '../../e2e/server.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
+import { GROUP_MS } from '../../patience.ts'
 import { isDnsmasqInstalled, startDnsmasq, type ZoneRecord } from './dnsmasq.ts'
 import { isPostfixInstalled, type Mx, startPostfix } from './postfix.ts'
 
@@ -145,7 +146,7 @@ function judge(message: Buffer): boolean[] {
   return JSON.parse(stdout)
 }
 
-describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () => {
+describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: GROUP_MS }, () => {
   before(async () => {
     mx = await startPostfix(t, mailboxes)
     dnsPort = await findFreePort()

@@ -21,6 +21,7 @@ import { eventually } from '../../e2e/program.ts'
 import { type Installation, install } from '../../e2e/server.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
+import { GROUP_MS } from '../../patience.ts'
 import { isDnsmasqInstalled, startDnsmasq, type ZoneRecord } from './dnsmasq.ts'
 import { isPostfixInstalled, type Mx, startPostfix } from './postfix.ts'
 
@@ -153,7 +154,7 @@ function outside() {
   })
 }
 
-describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
+describe('in production', { skip: whyNot(), timeout: GROUP_MS }, () => {
   before(async () => {
     mx = await startPostfix(t, { 'ada@dest.test': 'ada', 'bob@dest.test': 'bob' })
     for (const name of Object.keys(ports)) ports[name as keyof typeof ports] = await findFreePort()

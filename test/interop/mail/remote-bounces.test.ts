@@ -11,6 +11,7 @@ import { type Installation, install, makeProject, post, type Serving } from '../
 import { startDnsServer } from '../../fakes/dns-server.ts'
 import { type SinkAction, type SinkCommand, startSink } from '../../fakes/smtp-sink.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
+import { GROUP_MS } from '../../patience.ts'
 import { startExim, whyNoExim } from './exim.ts'
 import { startOpensmtpd, whyNoOpensmtpd } from './opensmtpd.ts'
 import { isPostfixInstalled, startForwardingPostfix } from './postfix.ts'
@@ -100,7 +101,7 @@ async function bounceTypesOf(emailId: string): Promise<unknown[]> {
   return ofEmail.map(({ metadata }) => (metadata as { bounceType: unknown }).bounceType)
 }
 
-describe('reports of other mail servers', { timeout: 180_000 }, () => {
+describe('reports of other mail servers', { timeout: 4 * GROUP_MS }, () => {
   before(async () => {
     port = await findFreePort()
     bouncePort = await findFreePort()
@@ -136,7 +137,7 @@ level = "error"
   })
 
   for (const { name, domain, host, start, lack, hasLists } of servers) {
-    describe(name, { skip: lack, timeout: 90_000 }, () => {
+    describe(name, { skip: lack, timeout: GROUP_MS }, () => {
       before(() => start(t, { host, port, bouncePort, backendPort }))
 
       it('delivers to a known user and sends no report', async () => {

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { crashRepeatedly } from '../../e2e/crash/crash-repeatedly.ts'
 
 test('F1: twenty kills at random moments lose nothing that was acknowledged', async (t) => {
-  const { acknowledged, duplicates, kills } = await crashRepeatedly(t, { kills: 20, sendMs: 1_500 })
+  const options = { kills: 20, sendMs: 1_500, fewest: 50 }
+  const { acknowledged, duplicates, kills } = await crashRepeatedly(t, options)
   console.log(`${acknowledged} acknowledged, ${duplicates} arrived twice, ${kills} kills`)
-  assert.ok(acknowledged > 1_000)
+  assert.ok(acknowledged >= 1_000)
 })
