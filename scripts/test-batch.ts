@@ -10,8 +10,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { watchTracking } from './promise-tracking.ts'
 
-/** Sockets and threads take a moment to close after `close()` has returned. */
-const CLOSING_MS = 2_000
+/** Sockets and threads take a moment to close after `close()` has returned, on a busy machine a long one. */
+const CLOSING_MS = 30_000
 /** On a busy machine the runner takes a while to read all results. */
 const ENDING_MS = 60_000
 const POLL_MS = 5
