@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
+import { DAY_MS } from '../../src/clock.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { webhookEndpoints } from '../../src/store/schema/webhooks.ts'
 import { addProject, trustDomain } from '../core.ts'
@@ -20,7 +21,7 @@ const draft = {
   audienceType: 'ALL',
 }
 
-const LATER = '2027-03-01T09:00:00Z'
+const tomorrow = () => new Date(service.core.now() + DAY_MS).toISOString()
 
 async function make(path: string, body: object) {
   const { status, body: made, text } = await call('post', path).send(body)
@@ -40,7 +41,7 @@ test('a status in a change of a campaign is warned of, with the way to a draft',
   const { id } = await make('/campaigns', draft)
   const contact = await call('post', '/contacts').send({ email: 'a@people.test' })
   assert.equal(contact.status, 201)
-  const planned = await call('post', `/campaigns/${id}/send`).send({ scheduledFor: LATER })
+  const planned = await call('post', `/campaigns/${id}/send`).send({ scheduledFor: tomorrow() })
   assert.equal(planned.body.data.status, 'SCHEDULED', planned.text)
   const { status, body } = await call('put', `/campaigns/${id}`).send({ status: 'DRAFT' })
   assert.equal(status, 200)
@@ -69,7 +70,7 @@ test('each status that forbids a call has the way that leads on', async () => {
   for (const action of ['pause', 'resume', 'cancel']) {
     assert.match(await suggestionOf(action), /sends or schedules a draft/, action)
   }
-  await call('post', `/campaigns/${id}/send`).send({ scheduledFor: LATER })
+  await call('post', `/campaigns/${id}/send`).send({ scheduledFor: tomorrow() })
   for (const action of ['pause', 'resume', 'archive']) {
     assert.match(await suggestionOf(action), /duplicate it/, action)
   }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { resetProject } from '../../src/features/erasure/reset.ts'
 import { addProject, HOSTNAME, trustDomain } from '../core.ts'
+import { inTime, NEVER_MS } from '../patience.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 import { openInbound, returnPathOf } from './inbound-server.ts'
 
@@ -299,20 +300,27 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
 
   it('stop sends 421 to idle clients, and the reply to a client with a message', async (t) => {
     const { dial, rows, service, returnPath, port } = await openInbound(t)
-    const [idle, busy, stuck] = [await dial(), await dial(), await dial()]
+    const [idle, busy] = [await dial(), await dial()]
     await busy.open('', returnPath)
     busy.write('Subject: ')
-    await stuck.open('', returnPath)
-    const stopped = service.stop(400)
+    const stopped = service.stop(NEVER_MS)
     const goodbye = await idle.read()
     assert.deepEqual([goodbye.code, goodbye.text.slice(0, 6)], [421, '4.3.2 '])
     assert.equal((await busy.data('in hand\r\n\r\nHello')).code, 250)
     assert.equal((await busy.read()).code, 421)
-    await stopped
-    assert.equal((await stuck.read()).code, 0)
+    await inTime(stopped, 'the end')
     assert.equal((await rows()).length, 1)
     const late = await connect(port)
     assert.equal((await late.read()).code, 0)
+  })
+
+  it('stop ends the session of a client that does not finish its message', async (t) => {
+    const { dial, rows, service, returnPath } = await openInbound(t)
+    const stuck = await dial()
+    await stuck.open('', returnPath)
+    await inTime(service.stop(50), 'the end')
+    assert.equal((await stuck.read()).code, 0)
+    assert.deepEqual(await rows(), [])
   })
 
   it('sessions are independent: one that breaks off during a message leaves no data', async (t) => {

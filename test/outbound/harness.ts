@@ -12,6 +12,7 @@ import { type OutboundDeps, startOutbound } from '../../src/outbound/outbound.ts
 import { type DnsZone, type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { testTracker } from '../mail/tracker.ts'
+import { PATIENCE_MS } from '../patience.ts'
 import { deliverySettings } from './settings.ts'
 
 export type HarnessOptions = {
@@ -62,7 +63,7 @@ async function startHarness(options: HarnessOptions) {
   const clock = { ahead: 0 }
   const startedAt = Date.now()
   const now = () => (isClockStopped ? startedAt : Date.now()) + clock.ahead
-  const resolver = createResolver({ servers: [dns.address], now, timeoutMs: 5_000, tries: 1 })
+  const resolver = createResolver({ servers: [dns.address], now, timeoutMs: PATIENCE_MS, tries: 1 })
   const reports: DeliveryResult[] = []
   let listeners: (() => void)[] = []
   const outbound = startOutbound(

@@ -10,6 +10,7 @@ import {
 } from '../../../src/outbound/http/public-fetch.ts'
 import { type Certificate, makeCertificate } from '../../fakes/certificate.ts'
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
+import { PATIENCE_MS } from '../../patience.ts'
 
 let dns: FakeDns
 let resolver: Resolver
@@ -20,7 +21,7 @@ const seen: { host: string | undefined; url: string | undefined }[] = []
 
 before(async () => {
   dns = await startDnsServer({ 'here.test': { A: ['127.0.0.1'] } })
-  resolver = createResolver({ servers: [dns.address], now: Date.now, timeoutMs: 500, tries: 1 })
+  resolver = openResolver()
   certificate = makeCertificate(['here.test'])
   server = createTlsServer({ ...certificate }, (request, response) => {
     seen.push({ host: request.headers.host, url: request.url })
@@ -40,6 +41,12 @@ after(async () => {
   resolver.stop()
   await dns.stop()
 })
+
+/** No question stays without an answer, so none may come too late. */
+function openResolver(): Resolver {
+  const times = { timeoutMs: PATIENCE_MS, tries: 1 }
+  return createResolver({ servers: [dns.address], now: Date.now, ...times })
+}
 
 const ask = (url: string, change: Partial<PublicFetchOptions> = {}) =>
   createPublicFetch({ resolver, ca: certificate.cert, isAllowed: () => true, ...change })(
@@ -78,12 +85,7 @@ const internal: [string, { A?: string[]; AAAA?: string[] }][] = [
 for (const [what, records] of internal) {
   test(`S14: a name with an address of ${what} is not requested`, async () => {
     dns.set('inner.test', { ...records, ttl: 0 })
-    const fresh = createResolver({
-      servers: [dns.address],
-      now: Date.now,
-      timeoutMs: 500,
-      tries: 1,
-    })
+    const fresh = openResolver()
     const answer = await createPublicFetch({ resolver: fresh })(new URL('https://inner.test/'))
     fresh.stop()
     assert.ok(!answer.ok)

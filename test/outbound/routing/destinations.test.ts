@@ -131,8 +131,10 @@ test('S15: a bounded number of 512 MX records is resolved', async () => {
   const route = await open('many.test')
   assert.deepEqual(route.targets, [{ host: 'mx3.many.test', address: '8.8.8.8', preference: 3 }])
   assert.equal(dns.queries.filter(({ type }) => type === 'A').length, 8)
-  assert.equal((await closed('none.test')).result, 'deferred')
-  assert.equal(dns.queries.filter(({ type }) => type === 'A').length, 8 + 24)
+  const none = await closed('none.test')
+  assert.equal(none.result, 'deferred')
+  const asked = dns.queries.filter(({ type }) => type === 'A').length
+  assert.equal(asked, 8 + 24, JSON.stringify(none))
 })
 
 test('S15: a host with very many addresses yields a bounded number of them', async () => {

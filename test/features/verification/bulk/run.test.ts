@@ -27,6 +27,7 @@ import { runFor } from '../../../../src/turns/owner.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import { claimJob } from '../../../jobs/running.ts'
+import { PATIENCE_MS } from '../../../patience.ts'
 import { pause } from '../../../pause.ts'
 import { addContacts } from '../../contacts/add-contacts.ts'
 
@@ -47,7 +48,7 @@ before(async () => {
 async function setUp(t: TestContext) {
   const { config, now, log, store, dns } = shared
   const options = { dnsServers: config.dns.servers, dataDir: config.dataDir, now, log }
-  const verifier = createVerifier({ ...options, timeoutMs: 500 })
+  const verifier = createVerifier({ ...options, timeoutMs: PATIENCE_MS })
   t.after(verifier.stop)
   dns.queries.length = 0
   await store.write((tx) => tx.delete(jobs).run())
