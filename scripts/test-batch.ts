@@ -81,6 +81,7 @@ function failOpen(): never {
 /** Resolves with the handles that were opened since `start` and stay open. */
 async function waitForClosing(start: ProcessState, listHandles: () => string[]): Promise<string[]> {
   const beganAt = performance.now()
+  let othersUntil = beganAt
   const isTimer = (kind: string) => kind.startsWith(TIMER)
   for (;;) {
     const closed = [...start.handles]
@@ -89,8 +90,10 @@ async function waitForClosing(start: ProcessState, listHandles: () => string[]):
       if (at >= 0) closed.splice(at, 1)
       return at < 0
     })
-    const limitMs = open.every(isTimer) ? CLEARING_MS : CLOSING_MS
-    if (open.length === 0 || performance.now() > beganAt + limitMs) return open
+    const now = performance.now()
+    if (!open.every(isTimer)) othersUntil = now
+    const isOver = now > othersUntil + CLEARING_MS || now > beganAt + CLOSING_MS
+    if (open.length === 0 || isOver) return open
     await sleep(POLL_MS)
   }
 }

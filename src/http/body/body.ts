@@ -53,16 +53,17 @@ export async function readJson(incoming: IncomingMessage, limits: BodyLimits): P
 }
 
 /**
- * As `readJson`, for a call that takes no body. One that is not JSON, or is larger than `maxBytes`, is undefined: clients
- * send such bodies too, and the call takes effect.
- * @throws AppError BAD_REQUEST when the connection ends before the body; REQUEST_TIMEOUT; the errors of `share`
+ * As `readJson`, for a call that takes no body. One that is not JSON, or is larger than `FREE_BODY_BYTES`, is undefined:
+ * clients send such bodies too, and the call takes effect. None waits for memory.
+ * @throws AppError BAD_REQUEST when the connection ends before the body; REQUEST_TIMEOUT
  */
 export async function readJsonIfAny(
   incoming: IncomingMessage,
   limits: BodyLimits,
 ): Promise<ReadJson> {
   try {
-    return await readJson(incoming, limits)
+    const read = await readJson(incoming, { ...limits, maxBytes: FREE_BODY_BYTES })
+    return { ...read, dropped: [] }
   } catch (error) {
     if (!isOfOtherKind(error)) throw error
     return { value: undefined, sizeBytes: 0, dropped: [] }

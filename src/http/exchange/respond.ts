@@ -275,7 +275,9 @@ async function finish(
   const packed = exchange.route.isCompressed ? await compressed(deps, exchange, response) : response
   const sent = inPieces(exchange, packed)
   const { status, body } = sent
-  if (deps.stopping.aborted) headers.connection = 'close'
+  // After a 408, the octets that come are still those of the body.
+  const isCutShort = error?.code === 'REQUEST_TIMEOUT'
+  if (deps.stopping.aborted || isCutShort) headers.connection = 'close'
   Object.assign(headers, sent.headers)
   const cookies = [...exchange.cookies, ...(sent.cookies ?? [])]
   if (typeof body === 'string' || body instanceof Uint8Array) {

@@ -220,9 +220,13 @@ function begin(path: string, length: number, body: Buffer | string, field = 'X-F
 
 test('a body that trickles is 408, in the envelope', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const answers = ['', '', '']
-  const sockets = ['/v1/track', '/v1/send', '/contacts/import'].map((path, at) =>
-    begin(path, 100_000, '--x\r\n').on('data', (chunk) => {
+  const answers = ['', '', '', '']
+  const calls = [
+    ...['/v1/track', '/v1/send', '/contacts/import'].map((path) => [path, 100_000] as const),
+    ['/v1/track', 100] as const,
+  ]
+  const sockets = calls.map(([path, length], at) =>
+    begin(path, length, '--x\r\n').on('data', (chunk) => {
       answers[at] = `${answers[at]}${chunk}`
     }),
   )
@@ -237,6 +241,8 @@ test('a body that trickles is 408, in the envelope', async (t) => {
     assert.match(answer, /^HTTP\/1\.1 408 /)
     assert.match(answer, /"code":"REQUEST_TIMEOUT"/)
     assert.match(answer, /x-request-id: /)
+    // What comes later is no request of its own.
+    assert.match(answer, /connection: close/i)
   }
 })
 
