@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import fs, { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 import { describe, it } from 'node:test'
@@ -108,7 +115,7 @@ describe('the unit', () => {
     const cwd = makeFolder()
     const { out } = await runAt({ cwd }, 'systemd', '--program', '/bin/true')
     const file = path.join(cwd, 'pillarbox.service')
-    writeFileSync(file, out)
+    writeFileSync(file, out, { mode: 0o644 })
     const { stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
     assert.deepEqual(
       stderr.split('\n').filter((line) => line.includes(file)),
@@ -122,7 +129,7 @@ describe('the unit', () => {
     const cwd = makeFolder()
     const { out } = await runAt({ cwd }, 'systemd', '--program', '/bin/true')
     const file = path.join(cwd, 'pillarbox.service')
-    writeFileSync(file, out)
+    writeFileSync(file, out, { mode: 0o644 })
     const options = ['security', '--offline=true', '--no-pager', file]
     const text = execFileSync('systemd-analyze', options, { encoding: 'utf8' })
     const [, exposure] = /exposure level for pillarbox\.service: ([\d.]+)/.exec(text) ?? []
@@ -150,7 +157,8 @@ describe('systemd --install', () => {
     const config = path.join(root, 'pillarbox.toml')
     const settings = 'data_dir = "/srv/mail"\n[backup]\ndir = "/srv/copies"\nevery = "1d"\n'
     writeFileSync(config, settings)
-    mkdirSync(path.join(root, 'srv/mail'), { recursive: true, mode: 0o755 })
+    mkdirSync(path.join(root, 'srv/mail'), { recursive: true })
+    chmodSync(path.join(root, 'srv/mail'), 0o755)
     const options = ['--install', '--root', root, '--program', '/opt/pillarbox', '--json']
     const { status, out, err } = await runAt(
       { cwd: root },
