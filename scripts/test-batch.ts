@@ -11,15 +11,15 @@ import { promisify } from 'node:util'
 import { watchTracking } from './promise-tracking.ts'
 
 /**
- * Sockets, threads and processes take a moment to close after `close()` has returned; on a busy machine a
- * long one. Only a file that leaves something open spends it.
+ * Sockets, threads and processes take a moment to close after `close()` has returned. The time in which this
+ * process stood still on a busy machine does not count.
  */
-const CLOSING_MS = 60_000
-/** A timer that nobody has cleared by then is left, even if it ends by itself soon after. */
-const CLEARING_MS = 5_000
+const CLOSING_MS = 2_000
 /** On a busy machine the runner takes a while to read all results. */
 const ENDING_MS = 240_000
 const POLL_MS = 5
+/** As much of the time between two looks counts. */
+const MAX_COUNTED_MS = 4 * POLL_MS
 
 /**
  * Kinds of `getActiveResourcesInfo` that end by themselves. The count of timers there is not exact:
@@ -80,9 +80,7 @@ function failOpen(): never {
 
 /** Resolves with the handles that were opened since `start` and stay open. */
 async function waitForClosing(start: ProcessState, listHandles: () => string[]): Promise<string[]> {
-  const beganAt = performance.now()
-  let othersUntil = beganAt
-  const isTimer = (kind: string) => kind.startsWith(TIMER)
+  let waitedMs = 0
   for (;;) {
     const closed = [...start.handles]
     const open = listHandles().filter((kind) => {
@@ -90,11 +88,10 @@ async function waitForClosing(start: ProcessState, listHandles: () => string[]):
       if (at >= 0) closed.splice(at, 1)
       return at < 0
     })
-    const now = performance.now()
-    if (!open.every(isTimer)) othersUntil = now
-    const isOver = now > othersUntil + CLEARING_MS || now > beganAt + CLOSING_MS
-    if (open.length === 0 || isOver) return open
+    if (open.length === 0 || waitedMs > CLOSING_MS) return open
+    const before = performance.now()
     await sleep(POLL_MS)
+    waitedMs += Math.min(performance.now() - before, MAX_COUNTED_MS)
   }
 }
 
@@ -126,10 +123,8 @@ function watchTimers(): { list(): string[] } {
   }
 }
 
-const TIMER = 'Timeout, '
-
 /** `Timeout, createBodyPace (src/http/body/body-pace.ts:12:5)`: the caller of `setTimeout`. */
 function describeOrigin({ stack = '' }: Error): string {
   const caller = stack.split('\n')[2]?.trim().replace(/^at /, '') ?? ''
-  return `${TIMER}${caller.replace(`${pathToFileURL(process.cwd()).href}/`, '')}`
+  return `Timeout, ${caller.replace(`${pathToFileURL(process.cwd()).href}/`, '')}`
 }

@@ -66,6 +66,7 @@ async function startHarness(options: HarnessOptions) {
   const resolver = createResolver({ servers: [dns.address], now, timeoutMs: PATIENCE_MS, tries: 1 })
   const reports: DeliveryResult[] = []
   let listeners: (() => void)[] = []
+  let refill = (): void => undefined
   const outbound = startOutbound(
     {
       config: deliverySettings(delivery),
@@ -79,6 +80,7 @@ async function startHarness(options: HarnessOptions) {
     {
       finished(some) {
         reports.push(...some)
+        refill()
         onReports?.()
         const waiting = listeners
         listeners = []
@@ -112,6 +114,7 @@ async function startHarness(options: HarnessOptions) {
   async function sendAll(tasks: DeliveryTask[]): Promise<Attempted[]> {
     const byId = new Map(tasks.map((task) => [task.emailId, task]))
     const waiting = [...tasks]
+    refill = () => serveAll(waiting)
     let seen = reports.length
     const attempted: Attempted[] = []
     while (attempted.length < tasks.length) {

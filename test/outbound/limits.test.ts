@@ -75,8 +75,7 @@ test('domains of one provider share its limit', async () => {
 })
 
 test('the total number of connections is limited, and every site gets its turn', async () => {
-  // A site without mail gives its connections away before its thread has ended their sessions. Each site
-  // gets as much mail at a time as it takes soon, so that a slow machine empties one early.
+  // A site without mail gives its connections away before its thread has ended their sessions.
   let wasOneIdle = false
   const { sinks, most } = await countingSinks(3, () => wasOneIdle)
   const zone = Object.fromEntries(

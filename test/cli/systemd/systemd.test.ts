@@ -115,7 +115,8 @@ describe('the unit', () => {
     const cwd = makeFolder()
     const { out } = await runAt({ cwd }, 'systemd', '--program', '/bin/true')
     const file = path.join(cwd, 'pillarbox.service')
-    writeFileSync(file, out, { mode: 0o644 })
+    writeFileSync(file, out)
+    chmodSync(file, 0o644)
     const { stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
     assert.deepEqual(
       stderr.split('\n').filter((line) => line.includes(file)),
@@ -129,7 +130,8 @@ describe('the unit', () => {
     const cwd = makeFolder()
     const { out } = await runAt({ cwd }, 'systemd', '--program', '/bin/true')
     const file = path.join(cwd, 'pillarbox.service')
-    writeFileSync(file, out, { mode: 0o644 })
+    writeFileSync(file, out)
+    chmodSync(file, 0o644)
     const options = ['security', '--offline=true', '--no-pager', file]
     const text = execFileSync('systemd-analyze', options, { encoding: 'utf8' })
     const [, exposure] = /exposure level for pillarbox\.service: ([\d.]+)/.exec(text) ?? []

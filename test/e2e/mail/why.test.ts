@@ -61,8 +61,9 @@ describe('queue list --to explains why mail has not arrived', () => {
     assert.match(shown, /to change it +pillarbox queue sites --lift slow\.test/)
     const lifted = await program.run('queue', 'sites', '--lift', 'slow.test')
     const waited =
-      /The restriction of slow\.test is lifted; \d+ emails that waited for it are due now/
-    assert.match(lifted.out, waited)
+      /The restriction of slow\.test is lifted; (\d+) emails that waited for it are due now/
+    const count = Number(waited.exec(lifted.out)?.[1])
+    assert.ok(count >= 1 && count <= BEFORE + 2, lifted.out)
     await program.untilState(id, 'delivered')
     await sink.waitForMessages(BEFORE + 2)
     const unknown = await program.run('queue', 'sites', '--lift', 'nowhere.test')
