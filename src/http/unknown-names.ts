@@ -82,11 +82,13 @@ export function createNameCheck(
 /** The names of a body that the operation does not take: also those that the record shows, as it sets none of them. */
 function findStrayNames(given: unknown, isStrict: boolean): NamesFound {
   if (given === undefined) return NOTHING
-  const names = findUnknownNames(NO_NAMES, given)
-  return judgeNames(
-    names.map((unknown) => ({ ...unknown, text: 'This call takes no body' })),
-    isStrict,
-  )
+  return judgeNames(toStrayNames(findUnknownNames(NO_NAMES, given)), isStrict)
+}
+
+/** The names at the top level of a body that the operation does not take. */
+export function toStrayNames(names: readonly UnknownName[]): UnknownName[] {
+  const own = names.filter(({ path }) => path.length === 0)
+  return own.map((unknown) => ({ ...unknown, text: 'This call takes no body' }))
 }
 
 /** Of names that a feature has found: what a schema does not know. */

@@ -62,8 +62,7 @@ export async function readJsonIfAny(
   limits: BodyLimits,
 ): Promise<ReadJson> {
   try {
-    const read = await readJson(incoming, { ...limits, maxBytes: FREE_BODY_BYTES })
-    return { ...read, dropped: [] }
+    return await readJson(incoming, { ...limits, maxBytes: FREE_BODY_BYTES })
   } catch (error) {
     if (!isOfOtherKind(error)) throw error
     return { value: undefined, sizeBytes: 0, dropped: [] }

@@ -23,7 +23,7 @@ import {
   respondAndLinger,
   sendContinueFor,
 } from '../server/unread-body.ts'
-import { judgeNames, wantsStrict } from '../unknown-names.ts'
+import { judgeNames, toStrayNames, wantsStrict } from '../unknown-names.ts'
 import { admit, admitAfterBody } from './admission.ts'
 import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
 import { COMPRESSION_BYTES } from './compression/compress-pieces.ts'
@@ -181,10 +181,11 @@ async function takeJson(
   maxBytes: number,
 ): Promise<unknown> {
   const limits = bodyLimits(deps, exchange, maxBytes)
-  const read = exchange.route.expectsNoBody ? readJsonIfAny : readJson
+  const { expectsNoBody } = exchange.route
+  const read = expectsNoBody ? readJsonIfAny : readJson
   const { value, sizeBytes, dropped } = await read(exchange.incoming, limits)
   exchange.requestBytes = sizeBytes
-  if (dropped.length > 0) reportUnknown(exchange, dropped)
+  if (dropped.length > 0) reportUnknown(exchange, expectsNoBody ? toStrayNames(dropped) : dropped)
   return value
 }
 

@@ -523,6 +523,8 @@ test('a call that takes no body names the fields of one', async () => {
   assert.equal(answer.body.warnings.length, 20)
   const nested = await post('/v1/events').send('{"a":{"__proto__":1}}')
   assert.deepEqual(toldOf(nested), [['a', null]])
+  const dropped = await post('/v1/events').send('{"__proto__":1,"\\u005f_proto__":2}')
+  assert.deepEqual(dropped.body.warnings, [{ field: '__proto__', message, suggestion: null }])
 })
 
 test('a call that takes no body refuses the fields of one if the client wants that', async () => {
@@ -534,6 +536,8 @@ test('a call that takes no body refuses the fields of one if the client wants th
   const named = errors.map(({ field, code }: Record<string, string>) => [field, code])
   const both = ['name', 'other'].map((field) => [field, 'unrecognized'])
   assert.deepEqual(named, both)
+  const dropped = await strict().send('{"__proto__":1}')
+  assert.deepEqual(dropped.body.error.errors[0].message, 'This call takes no body')
   const text = `{${many(25, (n) => `"n${n}":1`)}}`
   assert.equal((await strict().send(text)).body.error.errors.length, 20)
   assert.equal(seen.calls, 0)
