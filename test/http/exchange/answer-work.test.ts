@@ -1,25 +1,20 @@
 /** The memory of an answer while its handler works: after the client has left, and after the work has changed something. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { getRequestListener } from '@hono/node-server'
 import { nextTurn } from '../../../src/features/loop-turns.ts'
-import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
 import {
   type AnswerAllowance,
   createAnswerAllowance,
 } from '../../../src/http/exchange/answer-allowance.ts'
-import { createCompressor } from '../../../src/http/exchange/compression/compress.ts'
-import { createTraffic } from '../../../src/http/exchange/traffic.ts'
-import { mount } from '../../../src/http/mount.ts'
 import { json } from '../../../src/http/response.ts'
 import { openOperation, openRoute, type Route } from '../../../src/http/route.ts'
-import { createAddressList } from '../../../src/http/server/client-address.ts'
 import { runFor } from '../../../src/turns/owner.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
+import { serveRoutes } from './serve-routes.ts'
 
 const BYTES = 100_000
 const LIMITS = { totalBytes: 2 * BYTES, addressBytes: 2 * BYTES, ownerBytes: 2 * BYTES }
@@ -71,23 +66,7 @@ const routes: Route[] = [
 before(async () => {
   core = await openTestCore(cleanup)
   answers = createAnswerAllowance(LIMITS, core.counters)
-  const window = { take: () => ({ isAllowed: true }) as never, size: () => 0 }
-  const deps = {
-    core,
-    proxies: createAddressList([]),
-    monitors: createAddressList([]),
-    findOtherHost: () => undefined,
-    limiters: { keys: window, sessions: window },
-    traffic: createTraffic(),
-    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
-    answers,
-    compressor: createCompressor(),
-    requestLog: { record: () => undefined },
-    stopping: new AbortController().signal,
-  }
-  server = createServer(getRequestListener(mount(deps, routes).fetch))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  server = await serveRoutes({ core, answers }, routes)
 })
 
 after(() => {

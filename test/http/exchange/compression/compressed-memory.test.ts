@@ -1,24 +1,19 @@
 /** What compressing takes counts as memory of the answer, and ends when the client leaves. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, request, type Server } from 'node:http'
+import { request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, it } from 'node:test'
-import { getRequestListener } from '@hono/node-server'
-import { createBodyAllowance } from '../../../../src/http/body/body-allowance.ts'
 import {
   type AnswerAllowance,
   createAnswerAllowance,
 } from '../../../../src/http/exchange/answer-allowance.ts'
-import { createCompressor } from '../../../../src/http/exchange/compression/compress.ts'
 import { COMPRESSION_BYTES } from '../../../../src/http/exchange/compression/compress-pieces.ts'
-import { createTraffic } from '../../../../src/http/exchange/traffic.ts'
-import { mount } from '../../../../src/http/mount.ts'
 import { json } from '../../../../src/http/response.ts'
 import { openOperation, openRoute, type Route } from '../../../../src/http/route.ts'
-import { createAddressList } from '../../../../src/http/server/client-address.ts'
 import { openTestCore } from '../../../core.ts'
 import { cleanUpAfterFile } from '../../../file-cleanup.ts'
+import { serveRoutes } from '../serve-routes.ts'
 
 const BYTES = 100_000
 const LIMITS = { totalBytes: 1e8, addressBytes: 1e8, ownerBytes: 1e8 }
@@ -54,23 +49,7 @@ const routes: Route[] = [
 before(async () => {
   const core = await openTestCore(cleanup)
   answers = createAnswerAllowance(LIMITS, core.counters)
-  const window = { take: () => ({ isAllowed: true }) as never, size: () => 0 }
-  const deps = {
-    core,
-    proxies: createAddressList([]),
-    monitors: createAddressList([]),
-    findOtherHost: () => undefined,
-    limiters: { keys: window, sessions: window },
-    traffic: createTraffic(),
-    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
-    answers,
-    compressor: createCompressor(),
-    requestLog: { record: () => undefined },
-    stopping: new AbortController().signal,
-  }
-  server = createServer(getRequestListener(mount(deps, routes).fetch))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  server = await serveRoutes({ core, answers }, routes)
 })
 
 after(() => {
