@@ -24,6 +24,7 @@ import {
   type ToThread,
 } from '../protocol.ts'
 import { createFamilyFinder } from '../routing/addresses.ts'
+import { composeTask, isSmallTask } from './compose-task.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
 import { tryTask } from './try-task.ts'
@@ -54,6 +55,7 @@ function main(settings: ThreadSettings): void {
   }
   const pools = createConnectionPools({
     tryTask: tryTask.bind(null, tryDeps),
+    composeNext: (task) => (isSmallTask(tryDeps, task) ? composeTask(tryDeps, task) : null),
     finished: (result) => results.add(isCut ? afterCut(result) : result),
     allocated: (site, connections) => post({ type: 'allocated', site, connections }),
     greeted: (site) => post({ type: 'greeted', site }),
