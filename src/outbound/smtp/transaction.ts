@@ -116,8 +116,18 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     }
     isBusy = true
     wire.setDeadline(timeouts.whole)
-    const opened = own?.opened ?? null
-    const current = { ...deps, ...prepared, context, needsReset, opened }
+    const current: MailTransaction = {
+      wire,
+      timeouts,
+      capabilities,
+      now: deps.now,
+      envelope,
+      data: prepared.data,
+      needs: prepared.needs,
+      context,
+      needsReset,
+      opened: own?.opened ?? null,
+    }
     const result = await exchange(current, own, options.next)
     wire.setDeadline(null)
     isBusy = false

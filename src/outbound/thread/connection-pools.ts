@@ -196,11 +196,13 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
     const begun = runner.begun ?? beginTask(context, runner)
     if (begun === null) break
     runner.begun = null
+    const { task, ready, current, withdrawal } = begun
     const { session } = runner
-    const tried = await deps.tryTask({ pool: state.pool, session, next, ...begun })
+    const input = { pool: state.pool, task, session, ready, current, withdrawal, next }
+    const tried = await deps.tryTask(input)
     runner.session = tried.session
     deps.finished(tried.result)
-    context.running.end(begun.task.task)
+    context.running.end(task.task)
     if (runner.begun !== null) continue
     const { session: spent } = tried
     if (spent !== null && spent.sendCount >= state.pool.messagesPerConnection) {

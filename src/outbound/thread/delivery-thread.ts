@@ -85,6 +85,7 @@ function main(settings: ThreadSettings): void {
         for (const { id, key } of message.keys) composer.addKey(id, key)
         for (const pool of message.pools) pools.setPool(pool)
         for (const task of message.tasks) pools.add(task)
+        composer.forget(message.forgotten)
         return pools.start()
       case 'allocate':
         return pools.allocate(message.site, message.connections)
@@ -96,10 +97,6 @@ function main(settings: ThreadSettings): void {
         return pools.recall(message.site)
       case 'withdraw':
         return pools.withdraw(new Set(message.tasks))
-      case 'forget':
-        for (const id of message.contents) composer.forgetContent(id)
-        for (const id of message.keys) composer.forgetKey(id)
-        return
       case 'set aside':
         return composer.setAside(message.content)
       case 'progress': {

@@ -88,8 +88,15 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   const ready = input.ready ?? composeTask(deps, task)
   if (!isReady(ready)) return { session, result: ready }
   const { composed } = ready
-  const fresh = { steps: NO_STEPS, brokenTls: NO_HOSTS, sessionCount: 0, cut: null }
-  const attempt: OpenAttempt = { ...input, ready, beganAt, ...fresh }
+  const attempt: OpenAttempt = {
+    ...input,
+    ready,
+    beganAt,
+    steps: NO_STEPS,
+    brokenTls: NO_HOSTS,
+    sessionCount: 0,
+    cut: null,
+  }
   const outcome = await deliver(deps, attempt).catch((error) => fault(deps, attempt, error))
   deps.composedBytes.release(composed.octets.length)
   if (outcome === null && withdrawal.isAsked) {
