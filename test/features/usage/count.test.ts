@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createAcceptQueue } from '../../../src/features/messages/accept/accept-queue.ts'
 import { acceptOnce } from '../../../src/features/messages/accept/accept-message.ts'
+import { createAcceptQueue } from '../../../src/features/messages/accept/accept-queue.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
