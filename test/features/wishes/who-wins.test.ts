@@ -115,7 +115,7 @@ test('every file that writes contacts or their subscription is among the ways', 
     'contacts/write/unsubscribe-addresses',
     'messages/outcome/record-reports',
     // Takes nobody who left, and changes nobody's state: `accept-together.test.ts`.
-    'messages/accept/accept-together',
+    'contacts/write/contact-batch',
     // New senders are unsubscribed, and known ones keep their state.
     'receiving/process/deliver-to-mailbox',
     // Asks for wishes of its own: `messages/outcome/fuse.test.ts`.
