@@ -143,7 +143,7 @@ const file = (sender: Sender, csv: string, options: { resubscribe?: boolean } = 
 
 /** By default: none of these subscribes who left. The key begins with the file that writes. */
 export const DEFAULTS: Record<string, Way> = {
-  'contacts/write/upsert: POST /contacts': ({ core, project }, { email }) =>
+  'contacts/write/contact-queue: POST /contacts': ({ core, project }, { email }) =>
     upsertContact(core, { projectId: project.id, address: address(email), data: { a: 1 } }),
   'contacts/events/event-queue: track': ({ core, project }, { email }) =>
     recordEventByAddress(core, {
