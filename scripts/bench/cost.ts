@@ -14,7 +14,7 @@ import { type Operation, operations } from './cost/operations.ts'
 import { type Subject, startSubject } from './cost/subject.ts'
 import { interleave } from './interleave.ts'
 import { costOfOne, type ProcessCost, processorTime, readProcessCost } from './process-cost.ts'
-import { median, percentile, printTable, show } from './table.ts'
+import { firstQuartile, median, printTable, show } from './table.ts'
 
 const { values } = parseArgs({
   strict: false,
@@ -40,7 +40,9 @@ const columns: [string, (cost: ProcessCost) => number][] = [
 const rows = [['us an operation', 'median', 'first quartile', ...columns.map(([name]) => name)]]
 for (const name of names) {
   const operation = operations[name]
-  if (operation !== undefined) rows.push(...(await measure(name, operation)))
+  if (operation === undefined) continue
+  process.stderr.write(`${name}\n`)
+  rows.push(...(await measure(name, operation)))
 }
 printTable(rows)
 
@@ -79,13 +81,13 @@ async function costOf({ slice, before, run }: Operation, subject: Subject): Prom
 function row(name: string, costs: readonly ProcessCost[]): string[] {
   const times = costs.map(processorTime)
   const figures = columns.map(([, of]) => show(median(costs.map(of)), 1))
-  return [name, show(median(times), 1), show(percentile(times, 0.25), 1), ...figures]
+  return [name, show(median(times), 1), show(firstQuartile(times), 1), ...figures]
 }
 
 /** Of the second to the first. */
 function ratio(before: readonly ProcessCost[], after: readonly ProcessCost[]): string[] {
   const share = (of: (costs: readonly ProcessCost[]) => number) => show(of(after) / of(before), 2)
-  const quartile = (costs: readonly ProcessCost[]) => percentile(costs.map(processorTime), 0.25)
+  const quartile = (costs: readonly ProcessCost[]) => firstQuartile(costs.map(processorTime))
   const figures = columns.map(([, of]) => share((costs) => median(costs.map(of))))
   return ['share', share((costs) => median(costs.map(processorTime))), share(quartile), ...figures]
 }

@@ -22,6 +22,7 @@ export type CountedConnections = {
   total(): number
   close(): void
   open(): void
+  isClosed(): boolean
   /** The connection that writes, uncounted. */
   writer(): Connection
 }
@@ -77,6 +78,7 @@ export function createCountedConnections(): CountedConnections {
     open() {
       isClosed = false
     },
+    isClosed: () => isClosed,
     writer() {
       if (writer === undefined) throw new Error('no connection writes')
       return writer

@@ -32,6 +32,9 @@ const WORK_ROUNDS = 3
 const BEAT_MS = 2 * 60_000
 const SAMPLING_BYTES = 8_192
 
+const IN_FLIGHT = `SELECT (SELECT count(*) FROM emails WHERE lease_until IS NOT NULL),
+  (SELECT count(*) FROM attempts)`
+
 export type Measured = {
   /** How often each statement ran, by its name; the texts for whoever asks why. */
   statements: Record<string, number>
@@ -120,13 +123,25 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     // The only thread of libuv has done what came before this.
     fstat(0, () => {
       const now = state()
-      const left = now !== seen || isResolving() ? WORK_ROUNDS : rounds - 1
+      const left = now !== seen ? WORK_ROUNDS : rounds - 1
       afterQuiet(QUIET_TURNS, now, () => afterWork(left, state(), act))
     })
   }
 
   function settle(): Promise<void> {
     return new Promise((resolve) => afterWork(WORK_ROUNDS, state(), resolve))
+  }
+
+  /**
+   * Whether claimed emails have no result yet: some go out only when others have brought their site more
+   * connections. Each result that was written is an attempt.
+   */
+  function isInWave(): boolean {
+    if (!connections.isClosed()) return false
+    const [[claimed, attempts]] = connections.writer().run(IN_FLIGHT, [], 'rows') as [
+      [number, number],
+    ]
+    return claimed > activity.results - attempts
   }
 
   /** Deliveries and requests that are out come back before the clock moves; their results are one group. */
@@ -136,7 +151,7 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     await new Promise<void>((resolve) => {
       let before = state()
       const go = () => {
-        if (activity.begun > activity.ended) return realPause(go)
+        if (activity.begun > activity.ended || isInWave()) return realPause(go)
         if (state() !== before) {
           before = state()
           return afterWork(WORK_ROUNDS, before, go)
@@ -255,13 +270,6 @@ export type Orders = {
   nextWindow(): Promise<number>
   query(text: string): Promise<Record<string, unknown>[]>
   stop(): Promise<void>
-}
-
-/** Whether questions to the DNS are out. */
-function isResolving(): boolean {
-  return process
-    .getActiveResourcesInfo()
-    .some((name) => name.includes('QUERY') || name.includes('QueryReq'))
 }
 
 const pause = new Int32Array(new SharedArrayBuffer(4))
