@@ -12,6 +12,7 @@ import { jsonListOf, listOf, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { isUnfinished } from '../../store/email-terms.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
+import { isParked } from '../../store/shelves.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
@@ -42,9 +43,7 @@ export const listContentsInQueue = statement<{ id: string }>(
     union select content_id from emails
     where lease_until is not null and created_at < ${parameter('before')}
     union select content_id from emails
-    where state = 'held' and created_at < ${parameter('before')}
-    union select content_id from emails
-    where state = 'paused' and created_at < ${parameter('before')}`,
+    where ${isParked} and created_at < ${parameter('before')}`,
 )
 
 export const listOld = statement<{ id: string; at: number; number: number; bytes: number }>(

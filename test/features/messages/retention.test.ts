@@ -8,6 +8,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource } from '../../../src/store/ids.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { START } from '../../core.ts'
+import { setEmails } from '../../set-emails.ts'
 import { openSender, type Sender } from './sender.ts'
 
 /** Inserts an email accepted `days` ago, with an id of that time. */
@@ -22,10 +23,11 @@ async function backdated(
   const id = createIdSource(() => sender.clock.now)()
   sender.clock.now = now
   await sender.core.store.write(async (tx) => {
-    await tx
-      .update(emails)
-      .set({ state: 'delivered', status: 'DELIVERED', dueAt: null, ...change, id })
-      .where(eq(emails.id, accepted[0]?.email as string))
+    await setEmails(
+      tx,
+      { state: 'delivered', status: 'DELIVERED', dueAt: null, ...change, id },
+      eq(emails.id, accepted[0]?.email as string),
+    )
   })
   return id
 }
@@ -151,7 +153,7 @@ test('the text of an email stays without its contact and the data, until retenti
   })
   const { id, contactId } = await sender.email(sent.emails[0]?.email as string)
   await core.store.write((tx) =>
-    tx.update(emails).set({ state: 'delivered', dueAt: null }).where(eq(emails.id, id)),
+    setEmails(tx, { state: 'delivered', dueAt: null }, eq(emails.id, id)),
   )
   await deleteContact(core, { projectId: project.id, id: contactId })
   const left = async () => (await core.store.read.select().from(contents).all())[0]

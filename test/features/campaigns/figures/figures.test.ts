@@ -11,6 +11,7 @@ import { eq, sql } from '../../../../src/store/drizzle.ts'
 import type { Email } from '../../../../src/store/schema/messages.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
 
 const hard: Verdict = {
@@ -254,7 +255,7 @@ test('clicks of other mail do not keep a link from its recipient', async (t) => 
   const [id, other] = (await campaign.add(2)) as [string, string]
   const { contactId } = await campaign.email(id)
   const ofSame = { contactId, campaignId: null }
-  await campaign.core.store.write((tx) => tx.update(emails).set(ofSame).where(eq(emails.id, other)))
+  await campaign.core.store.write((tx) => setEmails(tx, ofSame, eq(emails.id, other)))
   for (const each of [id, other]) await campaign.settle(each, 'delivered')
   campaign.later(600)
   const click = (emailId: string, link: string) => {
@@ -280,9 +281,7 @@ test('clicks of other mail do not keep a link from its recipient', async (t) => 
 test('mail without a campaign changes nothing', async (t) => {
   const campaign = await openCampaign(t)
   const [id] = (await campaign.add(1)) as [string]
-  await campaign.core.store.write((tx) =>
-    tx.update(emails).set({ campaignId: null }).where(eq(emails.id, id)),
-  )
+  await campaign.core.store.write((tx) => setEmails(tx, { campaignId: null }, eq(emails.id, id)))
   await campaign.settle(id, 'delivered')
   await campaign.count()
   assert.equal((await campaign.progress()).sentCount, 0)
