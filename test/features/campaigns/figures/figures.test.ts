@@ -5,6 +5,7 @@ import { listLinks } from '../../../../src/features/campaigns/figures/links.ts'
 import { viewStats } from '../../../../src/features/campaigns/figures/stats.ts'
 import { retryFailed } from '../../../../src/features/campaigns/retry-failed.ts'
 import { UNSUBSCRIBED } from '../../../../src/features/messages/delivery/prepare.ts'
+import { retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import type { Hit } from '../../../../src/features/tracking/record-hits.ts'
 import type { Verdict } from '../../../../src/mail/replies/reply.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
@@ -205,6 +206,11 @@ test('stats name what waits, what was skipped and what failed', async (t) => {
   await retryFailed(campaign.core, campaign.key)
   const retried = await viewStats(campaign.core, campaign.key)
   assert.deepEqual([retried.pending, retried.failedCount], [4, 0])
+  await campaign.fail(ids[2], 'given up')
+  await campaign.count()
+  assert.equal((await viewStats(campaign.core, campaign.key)).failedCount, 1)
+  await retryEmails(campaign.core, [ids[2]])
+  assert.equal((await viewStats(campaign.core, campaign.key)).failedCount, 0)
 })
 
 test('links count clicks, and each recipient once', async (t) => {
