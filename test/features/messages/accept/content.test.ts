@@ -28,11 +28,12 @@ async function chunkCount({ core }: Sender): Promise<number> {
   return core.store.read.$count(chunks)
 }
 
-/** Backdates the acceptance of a content. */
+/** Backdates the last use of a content, which is shared from then on: its id keeps its time. */
 async function age(sender: Sender, contentId: string, ms: number): Promise<void> {
   const at = START - ms
   await sender.core.store.write(async (tx) => {
-    await tx.update(contents).set({ lastUsedAt: at }).where(eq(contents.id, contentId))
+    const used = { lastUsedAt: at, shareKey: contentId }
+    await tx.update(contents).set(used).where(eq(contents.id, contentId))
     const ended = { createdAt: at, state: 'delivered', dueAt: null } as const
     await setEmails(tx, ended, eq(emails.contentId, contentId))
   })
