@@ -26,6 +26,7 @@ import { emails } from '../../../src/store/schema/messages.ts'
 import { address, START } from '../../core.ts'
 import { createSns, sesEvent, TOPIC } from '../../fakes/sns.ts'
 import { claimJob } from '../../jobs/running.ts'
+import { setEmails } from '../../set-emails.ts'
 import { importFile } from '../import-export/run-import.ts'
 import type { Sender } from '../messages/sender.ts'
 
@@ -57,7 +58,7 @@ export async function addPerson(sender: Sender, email: string): Promise<Person> 
   })
   const { contact, email: emailId } = sent.emails[0] as { contact: { id: string }; email: string }
   await core.store.write((tx) =>
-    tx.update(emails).set({ state: 'delivered', status: 'DELIVERED', dueAt: null }).run(),
+    setEmails(tx, { state: 'delivered', status: 'DELIVERED', dueAt: null }),
   )
   return { email: address(email).address, contactId: contact.id, emailId }
 }
