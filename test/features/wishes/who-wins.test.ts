@@ -109,6 +109,7 @@ test('every file that writes contacts or their subscription is among the ways', 
     // The parts of the ways.
     'contacts/write/insert-contacts',
     'contacts/write/set-subscribed',
+    'contacts/write/upsert',
     'contacts/write/subscription-request',
     'import-export/export-contacts',
     // They only unsubscribe.
