@@ -57,7 +57,7 @@ const listHitEmails = statement((db) =>
     .where(sql`id in ${listOf(parameter('ids'))}`),
 )
 
-const updateCounts = statement((db) =>
+export const updateCounts = statement((db) =>
   db
     .update(emails)
     .set({

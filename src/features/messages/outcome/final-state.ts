@@ -50,6 +50,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
+import { type ShelvedEmail, shelveSettled } from './shelve-settled.ts'
 
 /** Why an email failed, as `email.failed` names it. */
 export type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
@@ -96,7 +97,7 @@ export type Transition = Pick<
 }
 
 export type Settlement = {
-  email: EmailOfEvent
+  email: EmailOfEvent & ShelvedEmail
   /** As rendered. */
   subject: string
   transition: Transition
@@ -105,15 +106,17 @@ export type Settlement = {
 const MAX_REASON_LENGTH = 200
 
 const notLeased = { retryAt: sql`null`, leaseUntil: sql`null` }
-/** The columns of the queue in a final state. */
+/** The columns of the queue in a final state. Its shelf depends on the state. */
 export const atRest = {
   ...notLeased,
   dueAt: sql`null`,
   heldAt: sql`null`,
+  sealedVariables: sql`null`,
   updatedAt: parameter('at'),
 }
 
-const settleAttempt = statement((db) =>
+/** Writes no index but those of the queue: the others are those of shelves. */
+export const settleAttempt = statement((db) =>
   db
     .update(emails)
     .set({
@@ -147,6 +150,10 @@ export async function settleAttempts(
   })
   const changed = (await tx.executeEach(settleAttempt, rows)).map((count) => count === 1)
   const settled = settlements.filter((_, index) => changed[index])
+  await shelveSettled(
+    tx,
+    settled.map(({ email, transition: { state } }) => ({ email, state })),
+  )
   await appendEvents(
     tx,
     settled.flatMap((each) => attemptEvents(each, at)),
