@@ -56,7 +56,7 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<string> {
 
 /** Appends many events; `seq` follows their order. */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-  await tx.executeEach(insertEvent, events.map(toRow))
+  await tx.insertRows(insertEvent, events.map(toRow))
 }
 
 /**

@@ -44,8 +44,9 @@
  *
  * The queue writes the states queued, held, paused and sending, and `deferred` if no attempt decides it.
  */
+import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { type Email, emails } from '../../../store/schema/messages.ts'
+import type { Email } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -113,24 +114,24 @@ export const atRest = {
   updatedAt: parameter('at'),
 }
 
-const settleAttempt = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      ...notLeased,
-      state: parameter('state'),
-      status: parameter('status'),
-      subject: parameter('subject'),
-      error: parameter('error'),
-      dueAt: parameter('dueAt'),
-      sentAt: parameter('sentAt'),
-      deliveredAt: parameter('deliveredAt'),
-      bouncedAt: parameter('bouncedAt'),
-      providerId: parameter('providerId'),
-      failureCount: sql`${emails.failureCount} + ${parameter('failures')}`,
-      updatedAt: parameter('at'),
-    })
-    .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = 'sending'`),
+const item = (index: number) => jsonItem(sql`row.value`, index)
+const isSettled = sql`emails.id = ${item(0)} and emails.state = 'sending'`
+
+/** Almost all outcomes, so it leaves alone the columns that no delivery changes. `rows`: ids and subjects. */
+export const settleDelivered = statement<{ id: string }>(
+  () => sql`update emails set state = 'delivered', status = 'DELIVERED', subject = ${item(1)},
+      error = null, sent_at = ${parameter('at')}, delivered_at = ${parameter('at')},
+      retry_at = null, lease_until = null, updated_at = ${parameter('at')}
+    from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
+)
+
+/** `rows`: lists as `otherRow` makes them. */
+export const settleOthers = statement<{ id: string }>(
+  () => sql`update emails set subject = ${item(1)}, state = ${item(2)}, status = ${item(3)},
+      error = ${item(4)}, due_at = ${item(5)}, sent_at = ${item(6)}, bounced_at = ${item(7)},
+      provider_id = ${item(8)}, failure_count = failure_count + ${item(9)},
+      retry_at = null, lease_until = null, updated_at = ${parameter('at')}
+    from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
 )
 
 /**
@@ -141,17 +142,39 @@ export async function settleAttempts(
   settlements: readonly Settlement[],
   at: number,
 ): Promise<boolean[]> {
-  const rows = settlements.map(({ email, subject, transition }) => {
-    const failures = transition.isFailure ? 1 : 0
-    return { ...transition, id: email.id, subject, failures, at }
-  })
-  const changed = (await tx.executeEach(settleAttempt, rows)).map((count) => count === 1)
-  const settled = settlements.filter((_, index) => changed[index])
+  const delivered = settlements.filter(isDelivered).map(deliveredRow)
+  const others = settlements.filter((each) => !isDelivered(each)).map(otherRow)
+  const open = new Set<string>()
+  for (const [settle, rows] of [
+    [settleDelivered, delivered],
+    [settleOthers, others],
+  ] as const) {
+    if (rows.length === 0) continue
+    for (const { id } of await tx.list(settle, { rows: JSON.stringify(rows), at })) open.add(id)
+  }
+  // Only the first outcome of an email counts.
+  const isSettled = settlements.map(({ email }) => open.delete(email.id))
+  const settled = settlements.filter((_, index) => isSettled[index])
   await appendEvents(
     tx,
     settled.flatMap((each) => attemptEvents(each, at)),
   )
-  return changed
+  return isSettled
+}
+
+function isDelivered({ transition }: Settlement): boolean {
+  return transition.state === 'delivered'
+}
+
+/** SQLite would keep half a pair of surrogates of JSON, which is no text. */
+function deliveredRow({ email, subject }: Settlement) {
+  return [email.id, subject.toWellFormed()]
+}
+
+function otherRow({ email, subject, transition }: Settlement) {
+  const { state, status, error, dueAt, sentAt, bouncedAt, providerId, isFailure } = transition
+  const texts = [subject.toWellFormed(), state, status, error?.toWellFormed() ?? null]
+  return [email.id, ...texts, dueAt, sentAt, bouncedAt, providerId, isFailure ? 1 : 0]
 }
 
 function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[] {

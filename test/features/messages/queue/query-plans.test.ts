@@ -8,6 +8,10 @@ import {
   listSuppressionsOf,
 } from '../../../../src/features/messages/explain/explain-emails.ts'
 import {
+  settleDelivered,
+  settleOthers,
+} from '../../../../src/features/messages/outcome/final-state.ts'
+import {
   laterIds,
   waitingCount,
   waitingDomains,
@@ -58,6 +62,8 @@ const list = (filter: Parameters<typeof isOnTheWay>[0]) =>
 const queries: [string, SQL | Statement<unknown>][] = [
   ['claiming', claimLane],
   ['the next due time', findNextDue],
+  ['deliveries', settleDelivered],
+  ['other outcomes', settleOthers],
   ['looking for what to give up', findOverdue],
   ['giving up', listOverdue],
   ['whether an email can be retried', listRetryFacts],
