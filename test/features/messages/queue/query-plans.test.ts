@@ -16,7 +16,7 @@ import {
   waitingCount,
   waitingDomains,
 } from '../../../../src/features/messages/queue/bring-forward.ts'
-import { claimLane, findNextDue } from '../../../../src/features/messages/queue/claim.ts'
+import { claimLanes, listNextDue } from '../../../../src/features/messages/queue/claim.ts'
 import { findOverdue, listOverdue } from '../../../../src/features/messages/queue/give-up.ts'
 import {
   heldIds,
@@ -60,8 +60,8 @@ const list = (filter: Parameters<typeof isOnTheWay>[0]) =>
   sql`select id from emails where ${isOnTheWay(filter)} order by rowid desc limit 1000`
 
 const queries: [string, SQL | Statement<unknown>][] = [
-  ['claiming', claimLane],
-  ['the next due time', findNextDue],
+  ['claiming', claimLanes],
+  ['the next due times', listNextDue],
   ['deliveries', settleDelivered],
   ['other outcomes', settleOthers],
   ['looking for what to give up', findOverdue],
