@@ -42,6 +42,7 @@ import {
   listSnapshots,
 } from '../../../../src/features/messages/retention.ts'
 import { listByAddress } from '../../../../src/features/suppressions/find.ts'
+import { countOfMachines, countOfPersons } from '../../../../src/features/tracking/record-hits.ts'
 import type { Statement } from '../../../../src/store/database.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
@@ -64,6 +65,8 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['the next due times', listNextDue],
   ['deliveries', settleDelivered],
   ['other outcomes', settleOthers],
+  ['hits of persons', countOfPersons],
+  ['hits of machines', countOfMachines],
   ['looking for what to give up', findOverdue],
   ['giving up', listOverdue],
   ['whether an email can be retried', listRetryFacts],
