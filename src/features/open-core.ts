@@ -32,6 +32,7 @@ import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
 import { createListTotals } from './list-totals.ts'
+import { createAcceptQueue } from './messages/accept/accept-queue.ts'
 import { sealWaiting } from './messages/delivery/seal-waiting.ts'
 import type { QueueNotice } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
@@ -165,7 +166,8 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     publicFetch,
     webhookClient,
   }
-  return { ...parts, ...shared, now, log, close }
+  const acceptQueue = createAcceptQueue({ ...parts, ...shared, log })
+  return { ...parts, ...shared, acceptQueue, now, log, close }
 }
 
 const mailDomainLoss: CommandCore['reportDomainLoss'] = (tx, { projectId, domain }, at) =>

@@ -5,10 +5,7 @@
  */
 import { type AppError, isInvalid } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
-import { eachOf, jsonItem } from '../../../store/dialect.ts'
-import { sql } from '../../../store/drizzle.ts'
-import { type Contact, contacts } from '../../../store/schema/contacts.ts'
-import { parameter, statement } from '../../../store/statement.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { nameSuccessor } from '../../wishes/erased-recipients.ts'
@@ -20,6 +17,7 @@ import {
 } from '../../wishes/wishes.ts'
 import { findKnownAddresses, type KnownAddresses } from '../read/known-addresses.ts'
 import { parseData } from './data.ts'
+import { insertContacts } from './insert-contacts.ts'
 import {
   type ContactEntry,
   changedContact,
@@ -54,29 +52,6 @@ type ContactInput = {
 
 /** Rows that one statement writes. */
 const SLICE = 100
-
-const insertContact = statement((db) =>
-  db.insert(contacts).values({
-    id: parameter('id'),
-    projectId: parameter('projectId'),
-    address: parameter('address'),
-    subscribed: parameter('subscribed'),
-    data: parameter('data'),
-    createdAt: parameter('createdAt'),
-    updatedAt: parameter('updatedAt'),
-  }),
-)
-
-/**
- * Inserts rows `[id, address, subscribed, data]`, with the data as JSON text. With one statement per
- * row, SQLite would copy the pages that the triggers change each time.
- */
-const insertContacts = statement(
-  () => sql`insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
-    select ${jsonItem(sql`value`, 0)}, ${parameter('projectId')}, ${jsonItem(sql`value`, 1)},
-      ${jsonItem(sql`value`, 2)}, ${jsonItem(sql`value`, 3)}, ${parameter('at')}, ${parameter('at')}
-    from ${eachOf(parameter('rows'))}`,
-)
 
 /**
  * Creates or changes one contact.
@@ -266,21 +241,10 @@ async function flush(batch: UpsertBatch): Promise<void> {
   unrecorded.clear()
 }
 
-async function insertNew({ tx, change, uninserted, erased }: UpsertBatch): Promise<void> {
-  const [first, ...others] = uninserted.values()
-  if (first === undefined) return
+async function insertNew({ tx, uninserted, erased }: UpsertBatch): Promise<void> {
   for (const { id: contactId, address, projectId } of uninserted.values()) {
     if (erased.has(address)) await nameSuccessor(tx, { projectId, address, contactId })
   }
-  if (others.length === 0) await tx.execute(insertContact, first)
-  else {
-    const { projectId, at } = change
-    const rows = [first, ...others].map(toRow)
-    await tx.execute(insertContacts, { projectId, at, rows: JSON.stringify(rows) })
-  }
+  await insertContacts(tx, [...uninserted.values()])
   uninserted.clear()
-}
-
-function toRow({ id, address, subscribed, data }: Contact) {
-  return [id, address, subscribed, data === null ? null : JSON.stringify(data)]
 }
