@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertRow } from '../../../src/features/messages/accept/email-drafts.ts'
-import { settleAttempt } from '../../../src/features/messages/outcome/final-state.ts'
-import { claimLane } from '../../../src/features/messages/queue/claim.ts'
-import { updateCounts } from '../../../src/features/tracking/record-hits.ts'
+import { settleDelivered } from '../../../src/features/messages/outcome/final-state.ts'
+import { claimLanes } from '../../../src/features/messages/queue/claim.ts'
+import { countOfPersons } from '../../../src/features/tracking/record-hits.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { openTestCore } from '../../core.ts'
 import { treesOpenedBy } from '../../store/opened-trees.ts'
@@ -28,21 +28,9 @@ const OPENED: [string, Statement<unknown>, string[]][] = [
       ...['emails_campaign_shelf', 'emails_ends', 'emails_held', 'emails_parked'],
     ],
   ],
-  ['claim', claimLane, ['emails', 'emails_leased', 'emails_ready']],
-  [
-    'settle',
-    settleAttempt,
-    [
-      ...[
-        'emails',
-        'sqlite_autoindex_emails_1',
-        'emails_leased',
-        'emails_provider',
-        'emails_ready',
-      ],
-    ],
-  ],
-  ['hit', updateCounts, ['campaign_progress', 'emails', 'sqlite_autoindex_emails_1']],
+  ['claim', claimLanes, ['emails', 'emails_leased', 'emails_ready']],
+  ['settle', settleDelivered, ['emails', 'emails_leased', 'emails_ready']],
+  ['hit', countOfPersons, ['emails']],
 ]
 
 for (const [name, statement, trees] of OPENED) {
