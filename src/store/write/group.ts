@@ -29,6 +29,7 @@ import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
+import type { LastNumbers } from './last-numbers.sqlite.ts'
 import { Transaction, type Tx } from './transaction.ts'
 
 const MAX_CLOSURES = 256
@@ -60,6 +61,7 @@ type Deps = {
   active: AsyncLocalStorage<Transaction>
   log: Log
   counters?: Pick<Counters, 'add'> | undefined
+  numbers: LastNumbers
   /** @throws when the commit may be lost, because the files are gone */
   checkFiles(): void
   /** Called with every error of a query or of the transaction. */
@@ -77,7 +79,7 @@ type GroupRunner = {
 }
 
 export function createGroupRunner(deps: Deps): GroupRunner {
-  const { connection, active, log, counters, checkFiles } = deps
+  const { connection, active, log, counters, numbers, checkFiles } = deps
   const begin = connection.command('BEGIN IMMEDIATE')
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')
@@ -89,6 +91,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     const hasSavepoints = queue[0]?.isSecondRun === true
     const group = createGroup(deps)
     const closures: Closure[] = []
+    const writesBefore = connection.writes()
     const endsAt = performance.now() + MAX_DURATION_MS
     let mustUndo = false
     // `process.nextTick` called in a microtask runs after the microtasks have run out.
@@ -106,9 +109,16 @@ export function createGroupRunner(deps: Deps): GroupRunner {
       closures.length < MAX_CLOSURES &&
       performance.now() < endsAt
     )
+    let added: ReturnType<LastNumbers['read']> | undefined
+    if (!mustUndo && connection.writes() > writesBefore) {
+      group.attempt(() => {
+        added = numbers.read()
+      })
+    }
     group.attempt(mustUndo ? rollback : commit)
     group.attempt(checkFiles)
     if (group.failure()) abandon(group.failure())
+    else if (added !== undefined) numbers.set(added)
     group.close()
     const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isFulfilled
     queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
@@ -131,13 +141,14 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     request: WriteRequest,
     hasSavepoint: boolean,
   ): Promise<Closure> {
-    const tx = new Transaction(group.run, request.isHeavy ? group.yieldIfDue : undefined)
-    const writesBefore = connection.writes()
+    const { run } = group
+    const yieldIfDue = request.isHeavy ? group.yieldIfDue : undefined
+    const tx = new Transaction({ run, writes: connection.writes, yieldIfDue })
     if (hasSavepoint) group.attempt(open)
     const result = await group.settled(tx, active.run(tx, invoke, request, tx))
     if (hasSavepoint && !result.isFulfilled) group.attempt(undo)
     if (hasSavepoint) group.attempt(release)
-    return { request, tx, result, hasWritten: connection.writes() > writesBefore }
+    return { request, tx, result, hasWritten: tx.hasWritten() }
   }
 
   function settle({ request, tx, result }: Closure, failure: unknown): void {

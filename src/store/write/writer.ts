@@ -12,6 +12,7 @@ import { goOn } from '../../turns/owner.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'
 import { createGroupRunner, type WriteRequest } from './group.ts'
+import type { LastNumbers } from './last-numbers.sqlite.ts'
 import type { Transaction, Tx } from './transaction.ts'
 import { createWriteQueue } from './write-queue.ts'
 
@@ -42,6 +43,7 @@ type Deps = {
   connection: Connection
   log: Log
   counters?: Counters | undefined
+  numbers: LastNumbers
   /** @throws when writes would be lost, because the files are gone */
   checkFiles(): void
   onCommit(): void
