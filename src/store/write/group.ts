@@ -41,6 +41,8 @@ export type WriteRequest = {
   run(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
+  /** How many callers wait for it by now; 1 if absent. */
+  callers?: (() => number) | undefined
   /** A heavy request is alone in its group and yields to the event loop. */
   isHeavy: boolean
   /** `performance.now()` of the call. */
@@ -68,14 +70,17 @@ type Deps = {
   onError(error: unknown): void
 }
 
+/** `callers`: who waited for it. `yieldedMs`: for so long the event loop ran other work. */
+type GroupEnd = { callers: number; yieldedMs: number }
+
 type GroupRunner = {
   /** Opens the transaction. @throws SQLite's error; SQLITE_BUSY when others are writing. */
   begin(): void
   /**
    * Takes requests from the front of `queue`, runs them, commits and settles them; puts back those
-   * that run a second time. Resolves to the milliseconds for which the event loop ran other work.
+   * that run a second time.
    */
-  run(queue: WriteRequest[]): Promise<number>
+  run(queue: WriteRequest[]): Promise<GroupEnd>
 }
 
 export function createGroupRunner(deps: Deps): GroupRunner {
@@ -87,7 +92,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   const release = connection.command('RELEASE closure')
   const undo = connection.command('ROLLBACK TO closure')
 
-  async function run(queue: WriteRequest[]): Promise<number> {
+  async function run(queue: WriteRequest[]): Promise<GroupEnd> {
     const hasSavepoints = queue[0]?.isSecondRun === true
     const group = createGroup(deps)
     const closures: Closure[] = []
@@ -123,7 +128,10 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isFulfilled
     queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
     for (const closure of closures) if (!isAgain(closure)) settle(closure, group.failure())
-    return group.yieldedMs()
+    return {
+      callers: countCallers(closures.map(({ request }) => request)),
+      yieldedMs: group.yieldedMs(),
+    }
   }
 
   function abandon(failure: unknown): void {
@@ -262,6 +270,10 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
       isClosed = true
     },
   }
+}
+
+export function countCallers(requests: readonly WriteRequest[]): number {
+  return requests.reduce((sum, { callers }) => sum + (callers?.() ?? 1), 0)
 }
 
 /** Async, so that a closure that throws, or returns a builder, still gives a promise. */
