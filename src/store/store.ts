@@ -26,6 +26,7 @@ import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders, type ScanLoad } from './read/readers.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
+import { createLastNumbers } from './write/last-numbers.sqlite.ts'
 import type { Tx } from './write/transaction.ts'
 import { createWritability } from './write/writability.ts'
 import { createWriter, type WriteCounts, type WriteOptions, type Writer } from './write/writer.ts'
@@ -53,6 +54,11 @@ export type Store = {
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */
   onExternalChange(fn: () => void): () => void
+  /**
+   * The last number that a table has given to a row; known without a read. It is never too large, and
+   * right when `onCommit` and `onExternalChange` are told. `table`: one whose numbers are not given twice.
+   */
+  lastNumber(table: 'events' | 'attempts'): number
   /** Calls `fn` after pages of the log were copied into the database file. `fn` must not throw. */
   onCheckpoint(fn: () => void): () => void
   /** Calls `fn` repeatedly while files of the database are gone. `fn` must not throw. */
@@ -137,8 +143,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const writability = createWritability(() => probe(writable, writer))
   const onError = writability.failed
   const checkFiles = files.check
+  const numbers = createLastNumbers(writable)
   const writer = createWriter({
-    ...{ connection: writable, log, counters, checkFiles, onCommit, onError },
+    ...{ connection: writable, log, counters, numbers, checkFiles, onCommit, onError },
   })
   const lossListeners = new Set<() => void>()
   if (watch) {
@@ -150,6 +157,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const watching = watch ? watchExternalChanges(writable, log) : undefined
   if (watching !== undefined) commitListeners.add(watching.ended)
+  watching?.subscribe(() => numbers.set(numbers.read()))
   return {
     write: writer.write,
     read: new StoreDb(reading.run) as Reader,
@@ -159,6 +167,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return () => commitListeners.delete(fn)
     },
     onExternalChange: (fn) => watching?.subscribe(fn) ?? (() => undefined),
+    lastNumber: numbers.of,
     onCheckpoint: (fn) => {
       copyListeners.add(fn)
       return () => copyListeners.delete(fn)
