@@ -59,11 +59,9 @@ export function createThread(
     },
   })
   let lastId = 0
-  let timer: NodeJS.Timeout | undefined
 
   function rest(): void {
-    clearTimeout(timer)
-    if (waiting.size === 0) timer = setTimeout(pool.endAll, REST_MS).unref()
+    if (waiting.size === 0) pool.rest(REST_MS)
   }
 
   return {
@@ -75,7 +73,7 @@ export function createThread(
       const id = lastId
       rest()
       thread.worker.postMessage({ id, ...request })
-      clearTimeout(timer)
+      pool.keep()
       thread.worker.ref()
       return new Promise<unknown>((resolve, reject) => {
         waiting.set(id, { resolve, reject })
@@ -83,10 +81,7 @@ export function createThread(
     },
     pending: () => waiting.size,
     isStarted: () => pool.list().length > 0,
-    stop() {
-      clearTimeout(timer)
-      return pool.stop(({ worker }) => askToEnd(worker))
-    },
+    stop: () => pool.stop(({ worker }) => askToEnd(worker)),
   }
 }
 
