@@ -106,6 +106,8 @@ export type StoreOptions = {
 
 const OPEN_TIMEOUT_MS = 5000
 const READ_BUSY_TIMEOUT_MS = 1000
+/** Each commit empties this cache, so a larger one would not be full for long. */
+const READ_CACHE = 'PRAGMA cache_size = -4096'
 
 /**
  * Opens the database, creates the file with mode 0600 if it does not exist, and migrates it.
@@ -125,6 +127,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isReadOnly: true,
     busyTimeoutMs: READ_BUSY_TIMEOUT_MS,
   })
+  reading.script(READ_CACHE)
   const startThread = () => makeThread(settings, undefined, counters)
   const threads = Array.from({ length: readerThreads }, startThread)
   const readers = createReaders(settings, threads)
