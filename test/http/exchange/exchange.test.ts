@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
-import { getRequestListener } from '@hono/node-server'
 import supertest from 'supertest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
@@ -216,7 +215,7 @@ before(async () => {
       return stopping.signal
     },
   }
-  server = createServer(getRequestListener(mount(deps, routes).fetch))
+  server = createServer(mount(deps, routes))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 
