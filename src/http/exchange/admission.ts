@@ -17,7 +17,7 @@ import { projectDisabled } from '../../features/directory.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
-import { type Exchange, type ExchangeDeps, withinLine } from './exchange.ts'
+import type { Exchange, ExchangeDeps } from './exchange.ts'
 import { refuseOtherMedia } from './json-only.ts'
 import { refuseOtherHost } from './own-host.ts'
 import { refuseCrossSite } from './same-origin.ts'
@@ -86,7 +86,6 @@ async function admitKnown(
     exchange.caller = known
   })
   if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
-  exchange.within = withinLine(exchange, projectOf(caller)?.id ?? callerName(caller))
   return caller
 }
 

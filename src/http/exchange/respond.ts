@@ -31,6 +31,7 @@ import {
   recordRequest,
   shareOf,
   whileReading,
+  within,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
 import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
@@ -112,7 +113,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   }
   const call = toCall(deps, exchange, { body, idempotencyKey })
   const response = await whileReading(exchange, () =>
-    exchange.within(() => runInTurn(exchange, call)),
+    within(exchange, () => runInTurn(exchange, call)),
   )
   return withWarnings(response, exchange.warnings)
 }
@@ -298,8 +299,8 @@ async function finish(
   const out = {
     onEnd,
     cut: () => void incoming.destroy(),
-    within: <T>(make: () => Promise<T>) => whileReading(exchange, () => exchange.within(make)),
-    nextTurn: () => exchange.within(nextTurn),
+    within: <T>(make: () => Promise<T>) => whileReading(exchange, () => within(exchange, make)),
+    nextTurn: () => within(exchange, nextTurn),
   }
   void sendPieces(outgoing, { head, pieces: body, out })
 }
