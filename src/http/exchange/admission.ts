@@ -19,6 +19,7 @@ import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
 import type { Exchange, ExchangeDeps } from './exchange.ts'
 import { refuseOtherMedia } from './json-only.ts'
+import { keyReaderOf } from './known-keys.ts'
 import { refuseOtherHost } from './own-host.ts'
 import { refuseCrossSite } from './same-origin.ts'
 
@@ -91,10 +92,12 @@ async function admitKnown(
 
 function credentialsOf({ config }: ExchangeDeps['core'], exchange: Exchange): Credentials {
   const { incoming, params, query, route } = exchange
-  const named = incoming.headers['x-project-id']
+  const { authorization, 'x-project-id': named } = incoming.headers
+  const isCookieRead = authorization === undefined
   return {
-    authorization: incoming.headers.authorization,
-    cookie: readCookie(incoming, sessionCookieName(config)),
+    authorization,
+    readKey: keyReaderOf(incoming.socket),
+    cookie: isCookieRead ? readCookie(incoming, sessionCookieName(config)) : undefined,
     projectId:
       typeof named === 'string' ? named : route.method === 'GET' ? query.projectId : undefined,
     pathId: params.id,
