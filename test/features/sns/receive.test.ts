@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { AppError } from '../../../src/errors.ts'
+import { upsertContact } from '../../../src/features/contacts/write/contact-queue.ts'
 import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
-import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
 import { insertInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import {
   findReportedByMessageId,

@@ -4,9 +4,9 @@ import { DAY_MS } from '../../../src/clock.ts'
 import { runBulk } from '../../../src/features/contacts/bulk/run.ts'
 import { startBulk } from '../../../src/features/contacts/bulk/start.ts'
 import { recordEventByAddress } from '../../../src/features/contacts/events/record-by-address.ts'
+import { upsertContact } from '../../../src/features/contacts/write/contact-queue.ts'
 import { changeSubscription } from '../../../src/features/contacts/write/subscription-request.ts'
 import { updateContact } from '../../../src/features/contacts/write/update.ts'
-import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
 import { recordReports } from '../../../src/features/messages/outcome/record-reports.ts'
 import { leaveByMail } from '../../../src/features/receiving/process/apply-unsubscribe.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
@@ -144,9 +144,9 @@ const file = (sender: Sender, csv: string, options: { resubscribe?: boolean } = 
 
 /** By default: none of these subscribes who left. The key begins with the file that writes. */
 export const DEFAULTS: Record<string, Way> = {
-  'contacts/write/upsert: POST /contacts': ({ core, project }, { email }) =>
+  'contacts/write/contact-queue: POST /contacts': ({ core, project }, { email }) =>
     upsertContact(core, { projectId: project.id, address: address(email), data: { a: 1 } }),
-  'contacts/events/record-by-address: track': ({ core, project }, { email }) =>
+  'contacts/events/event-queue: track': ({ core, project }, { email }) =>
     recordEventByAddress(core, {
       projectId: project.id,
       request: { event: 'seen', address: address(email) },
