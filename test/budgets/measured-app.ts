@@ -13,6 +13,7 @@ import { insertDomain } from '../../src/features/domains/add.ts'
 import { makeDomainKeys } from '../../src/features/domains/keys.ts'
 import { openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
+import { sql } from '../../src/store/drizzle.ts'
 import { createInlineThreads } from '../../src/store/read/inline-thread.ts'
 import { copyDatabase } from '../database-template.ts'
 import { watchActivity } from './activity.ts'
@@ -87,13 +88,7 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
         await insertDomain(tx, domain)
         rows.push({ id: projectId, secret: keys.secretKey })
       }
-      await tx.execute({
-        compiled: () => ({
-          text: `INSERT INTO holds VALUES ('held.test', 1)`,
-          bind: () => [],
-          decode: undefined,
-        }),
-      })
+      await tx.run(sql`INSERT INTO holds VALUES ('held.test', 1)`)
       return rows
     })
     await core.close()

@@ -57,7 +57,7 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<string> {
 /** Appends many events; `seq` follows their order. Returns their ids. */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<string[]> {
   const rows = events.map(toRow)
-  await tx.executeEach(insertEvent, rows)
+  await tx.insertRows(insertEvent, rows)
   return rows.map(({ id }) => id)
 }
 

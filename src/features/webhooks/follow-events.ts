@@ -10,7 +10,8 @@ import { type WebhookEndpoint, webhookEndpoints } from '../../store/schema/webho
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { EVENTS, type FollowedRows, type Follower, startFollower } from '../events/follow.ts'
+import { type Follower, startFollower } from '../events/follow.ts'
+import type { FollowedRows } from '../events/followed-rows.ts'
 import { raiseDeliveries, splitAtFence } from '../fence/rows.ts'
 import { insertDeliveries } from './deliveries/insert.ts'
 import { createEventMatcher } from './event-patterns.ts'
@@ -30,7 +31,7 @@ export const MAX_ROWS = 500
 const LINGER_MS = 20
 
 const rows: FollowedRows<FollowedEvent> = {
-  newest: EVENTS.newest,
+  table: 'events',
   listAfter: statement((db) =>
     db
       .select({ seq: events.seq, id: events.id, projectId: events.projectId, name: events.name })

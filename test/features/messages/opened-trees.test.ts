@@ -6,12 +6,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertRow } from '../../../src/features/messages/accept/email-drafts.ts'
-import { settleAttempt } from '../../../src/features/messages/outcome/final-state.ts'
-import { claimLane } from '../../../src/features/messages/queue/claim.ts'
-import { updateCounts } from '../../../src/features/tracking/record-hits.ts'
+import { settleDelivered } from '../../../src/features/messages/outcome/final-state.ts'
+import { claimLanes } from '../../../src/features/messages/queue/claim.ts'
+import { countOfPersons } from '../../../src/features/tracking/record-hits.ts'
 import type { Statement } from '../../../src/store/database.ts'
-import { openTestCore } from '../../core.ts'
-import { treesOpenedBy } from '../../store/opened-trees.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { openTestCore, type TestCore } from '../../core.ts'
 
 const OPENED: [string, Statement<unknown>, string[]][] = [
   [
@@ -28,26 +28,32 @@ const OPENED: [string, Statement<unknown>, string[]][] = [
       ...['emails_campaign_shelf', 'emails_ends', 'emails_held', 'emails_parked'],
     ],
   ],
-  ['claim', claimLane, ['emails', 'emails_leased', 'emails_ready']],
-  [
-    'settle',
-    settleAttempt,
-    [
-      ...[
-        'emails',
-        'sqlite_autoindex_emails_1',
-        'emails_leased',
-        'emails_provider',
-        'emails_ready',
-      ],
-    ],
-  ],
-  ['hit', updateCounts, ['campaign_progress', 'emails', 'sqlite_autoindex_emails_1']],
+  ['claim', claimLanes, ['emails', 'emails_leased', 'emails_ready']],
+  ['settle', settleDelivered, ['emails', 'emails_leased', 'emails_ready']],
+  ['hit', countOfPersons, ['emails']],
 ]
 
 for (const [name, statement, trees] of OPENED) {
   test(`${name} opens ${trees.length} B-trees for writing`, async (t) => {
-    const { store } = await openTestCore(t)
-    assert.deepEqual(await treesOpenedBy(store, statement), trees.toSorted())
+    const core = await openTestCore(t)
+    assert.deepEqual(await treesOpenedBy(core, statement), trees.toSorted())
+  })
+}
+
+async function treesOpenedBy(
+  { store }: TestCore,
+  statement: Statement<unknown>,
+): Promise<string[]> {
+  const parameters = statement.compiled().text.replaceAll('?', 'null')
+  return store.write(async (tx) => {
+    const steps = await tx.all<{ opcode: string; p2: number }>(sql.raw(`explain ${parameters}`))
+    const trees = await tx.all<{ name: string; rootpage: number }>(
+      sql`select name, rootpage from sqlite_schema`,
+    )
+    const names = new Map(trees.map(({ name, rootpage }) => [rootpage, name]))
+    return steps
+      .filter(({ opcode }) => opcode === 'OpenWrite')
+      .map(({ p2 }) => names.get(p2) ?? String(p2))
+      .toSorted()
   })
 }
