@@ -9,12 +9,12 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHmac,
   createSecretKey,
   hkdfSync,
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import { hmac } from '../hmac.ts'
 
 type KeyPurpose =
   | 'sessions'
@@ -87,9 +87,9 @@ type AddressDigests = Pick<Keyring, 'useAddressKey' | 'addressDigest' | 'address
 function createAddressDigests(): AddressDigests {
   let key: KeyObject | undefined
   let last: { projectId: string; address: string; digest: Buffer } | undefined
-  const mac = (text: string): Buffer => {
+  const mac = (text: string, octets: number): Buffer => {
     if (key === undefined) throw new TypeError('The key of address digests is not loaded.')
-    return createHmac('sha256', key).update(text).digest()
+    return Buffer.from(hmac(key, Buffer.from(text)).slice(0, octets), 'binary')
   }
   return {
     useAddressKey(bytes) {
@@ -99,12 +99,12 @@ function createAddressDigests(): AddressDigests {
     addressDigest(projectId, address) {
       // One statement may ask twice for one recipient.
       if (last?.address === address && last.projectId === projectId) return last.digest
-      const digest = mac(`address\n${projectId}\n${address}`).subarray(0, ADDRESS_DIGEST_OCTETS)
+      const digest = mac(`address\n${projectId}\n${address}`, ADDRESS_DIGEST_OCTETS)
       last = { projectId, address, digest }
       return digest
     },
     addressUuid(projectId, address) {
-      const bytes = mac(`contact id\n${projectId}\n${address}`).subarray(0, 16)
+      const bytes = mac(`contact id\n${projectId}\n${address}`, 16)
       bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
       bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
       return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

@@ -28,10 +28,13 @@ import { enqueuePlatformMail } from './accounts/platform-mail/enqueue.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
 import { createChallenges } from './acme/challenges.ts'
 import { createStripe } from './billing/stripe.ts'
+import { createEventQueue } from './contacts/events/event-queue.ts'
+import { createContactQueue } from './contacts/write/contact-queue.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
 import { createListTotals } from './list-totals.ts'
+import { createAcceptQueue } from './messages/accept/accept-queue.ts'
 import { sealWaiting } from './messages/delivery/seal-waiting.ts'
 import type { QueueNotice } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
@@ -165,7 +168,12 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     publicFetch,
     webhookClient,
   }
-  return { ...parts, ...shared, now, log, close }
+  const queues = {
+    acceptQueue: createAcceptQueue({ ...parts, ...shared, log }),
+    contactQueue: createContactQueue(store),
+    eventQueue: createEventQueue(store),
+  }
+  return { ...parts, ...shared, ...queues, now, log, close }
 }
 
 const mailDomainLoss: CommandCore['reportDomainLoss'] = (tx, { projectId, domain }, at) =>

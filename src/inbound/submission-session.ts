@@ -34,6 +34,7 @@ export type SubmissionCore = Pick<
   | 'store'
   | 'directory'
   | 'reservedKeys'
+  | 'acceptQueue'
   | 'queueNotifier'
   | 'counters'
   | 'now'

@@ -17,6 +17,7 @@ import {
   type SqliteRemoteDatabase,
   type SqliteRemoteResult,
 } from './drizzle.ts'
+import { rowsPerInsert } from './insert-of-rows.ts'
 
 export type Db = SqliteRemoteDatabase<Record<string, never>>
 
@@ -29,6 +30,9 @@ export type Values = Record<string, unknown>
 export type Compiled<Row> = {
   text: string
   bind(values: Values | undefined): unknown[]
+  /** The text of an insert for so many rows, and its parameters, one row after another. */
+  textOfRows(count: number): string
+  bindRows(rows: readonly Values[]): unknown[]
   decode: ((row: unknown[]) => Row) | undefined
 }
 
@@ -44,6 +48,8 @@ export type Statements = {
   execute(statement: Statement<unknown>, values?: Values): Promise<number>
   /** Runs the statement with each of the values; resolves to the number of rows that each changed. */
   executeEach(statement: Statement<unknown>, values: readonly Values[]): Promise<number[]>
+  /** Inserts rows in their order, many by one statement. `insert` ends with `values` and one row. */
+  insertRows(insert: Statement<unknown>, rows: readonly Values[]): Promise<void>
   /** The first row, or undefined. */
   find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined>
   list<Row>(statement: Statement<Row>, values?: Values): Promise<Row[]>
@@ -143,6 +149,16 @@ export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
       changed.push(rowsChanged(result instanceof Promise ? await result : result))
     }
     return changed
+  }
+
+  async insertRows(insert: Statement<unknown>, rows: readonly Values[]): Promise<void> {
+    const { textOfRows, bindRows } = insert.compiled()
+    for (let from = 0; from < rows.length; ) {
+      const count = rowsPerInsert(rows.length - from)
+      const some = rows.slice(from, from + count)
+      await this.#runSql(textOfRows(count), bindRows(some), 'run')
+      from += count
+    }
   }
 
   async find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined> {

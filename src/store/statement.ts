@@ -16,6 +16,7 @@ import {
   type Values,
 } from './database.ts'
 import { Column, is, Param, Placeholder, type SQL, sql } from './drizzle.ts'
+import { insertOfRows } from './insert-of-rows.ts'
 
 type Preparable = { prepare(): { all(values?: Values): Promise<unknown> } }
 type QueryRow<Builder> = Builder extends {
@@ -51,28 +52,42 @@ export function parameter(name: string): InstanceType<typeof Placeholder> & SQL 
 function compile<Row>(built: Preparable | SQL): Compiled<Row> {
   if (!('prepare' in built)) {
     const { sql: text, params } = compileSql(built)
-    return { text, bind: binder(params), decode: undefined }
+    return { text, textOfRows: insertOfRows(text), ...binders(params), decode: undefined }
   }
   const query = built.prepare()
   if (!(query instanceof StoreQuery)) throw new TypeError('Build the statement from the given db.')
   const { sql: text, params } = query.getQuery()
-  return { text, bind: binder(params), decode: decoder<Row>(query) }
+  return {
+    text,
+    textOfRows: insertOfRows(text),
+    ...binders(params),
+    decode: decoder<Row>(query),
+  }
 }
 
-/**
- * Returns a function that replaces the placeholders by the values of one run, as the columns encode
- * them.
- */
-function binder(params: unknown[]): (values: Values | undefined) => unknown[] {
+/** Functions that replace the placeholders by values, as the columns encode them. */
+function binders(params: unknown[]): Pick<Compiled<unknown>, 'bind' | 'bindRows'> {
   const slots = params.map(slot)
-  return (values = {}) => {
-    const bound: unknown[] = []
-    for (const { name, constant, encoder } of slots) {
+  const { length } = slots
+  const fill = (bound: unknown[], from: number, values: Values) => {
+    for (let index = 0; index < length; index += 1) {
+      const { name, constant, encoder } = slots[index] as ParameterSlot
       const value = name === undefined ? constant : values[name]
       if (value === undefined) throw new TypeError(`The statement needs a value for "${name}".`)
-      bound.push(value === null || !encoder ? value : encoder.mapToDriverValue(value))
+      bound[from + index] = value === null || !encoder ? value : encoder.mapToDriverValue(value)
     }
-    return bound
+  }
+  return {
+    bind(values = {}) {
+      const bound = new Array<unknown>(length)
+      fill(bound, 0, values)
+      return bound
+    },
+    bindRows(rows) {
+      const bound = new Array<unknown>(length * rows.length)
+      for (const [row, values] of rows.entries()) fill(bound, row * length, values)
+      return bound
+    },
   }
 }
 
@@ -92,8 +107,10 @@ function decoder<Row>(query: StoreQuery): (row: unknown[]) => Row {
   const { fields, mapper } = query.selection
   const columns = mapper ? undefined : fields?.map(({ path, field }) => toColumn(path, field))
   if (!columns?.every((column) => column !== undefined)) return (row) => query.mapRow(row) as Row
+  // A copy has room for all columns at once; an object that grows is allocated again and again.
+  const blank: Values = Object.fromEntries(columns.map(({ key }) => [key, null]))
   return (row) => {
-    const result: Values = {}
+    const result = { ...blank }
     let index = 0
     for (const { key, decode } of columns) {
       const value = row[index++]

@@ -158,3 +158,32 @@ test('any text may be the key of a JSON value', async (t) => {
   const examples: [string][] = [['a.b'], ['"'], ['\\'], ['$'], ['[0]'], [''], ["'"], ['é😀']]
   await fc.assert(property, { numRuns: 60, examples })
 })
+
+test('many rows are inserted by few statements, in their order and through the encoders', async (t) => {
+  const store = await openTestStore(t)
+  const rows = Array.from({ length: 77 }, (_, index) => {
+    return { id: `note ${index}`, seq: index, isDone: index % 2 === 1, data: { index } }
+  })
+  const made: string[] = []
+  await store.write(async (tx) => {
+    await tx.insertRows(insertNote, [])
+    await tx.insertRows(insertNote, rows)
+    const { textOfRows } = insertNote.compiled()
+    made.push(textOfRows(1), textOfRows(2))
+  })
+  assert.equal(made[1], `${made[0]}, ${made[0]?.slice(made[0].indexOf('values ') + 7)}`)
+  const stored = await store.read.select().from(notes).orderBy(sql`rowid`).all()
+  assert.deepEqual(
+    stored,
+    rows.map((row) => ({ ...row, body: '' })),
+  )
+})
+
+test('an insert of many rows needs a statement that ends with one row', async (t) => {
+  const store = await openTestStore(t)
+  const row = { isDone: true, id: 'a', mark: '!' }
+  await assert.rejects(
+    store.write((tx) => tx.insertRows(finish, [row, row])),
+    TypeError,
+  )
+})

@@ -11,7 +11,7 @@ import type { Contact } from '../../store/schema/contacts.ts'
 import type { ContentClass } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { mergeData, type ParsedData } from '../contacts/write/data.ts'
-import { takeSnapshot } from '../messages/accept/accept-emails.ts'
+import { takeSnapshot } from '../messages/accept/to-drafts.ts'
 import { toDetachedSource } from '../messages/delivery/source.ts'
 
 export type PreviewDeps = Pick<Base, 'config' | 'keyring' | 'outbound' | 'now'>

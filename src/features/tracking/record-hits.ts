@@ -16,8 +16,8 @@
  */
 import { formatInstant } from '../../clock.ts'
 import type { RowOf } from '../../store/database.ts'
-import { listOf } from '../../store/dialect.ts'
-import { eq, sql } from '../../store/drizzle.ts'
+import { eachOf, jsonItem, listOf } from '../../store/dialect.ts'
+import { sql } from '../../store/drizzle.ts'
 import { wentToOther } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import type { EmailStatus } from '../../store/schema/words.ts'
@@ -57,20 +57,20 @@ const listHitEmails = statement((db) =>
     .where(sql`id in ${listOf(parameter('ids'))}`),
 )
 
-const updateCounts = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      status: parameter('status'),
-      openedAt: parameter('openedAt'),
-      clickedAt: parameter('clickedAt'),
-      opens: parameter('opens'),
-      clicks: parameter('clicks'),
-      machineOpens: parameter('machineOpens'),
-      machineClicks: parameter('machineClicks'),
-      updatedAt: parameter('at'),
-    })
-    .where(eq(emails.id, parameter('id'))),
+const item = (index: number) => jsonItem(sql`row.value`, index)
+
+/** `rows`: lists as `personRow` makes them. */
+export const countOfPersons = statement(
+  () => sql`update emails set status = ${item(1)}, opened_at = ${item(2)}, clicked_at = ${item(3)},
+      opens = ${item(4)}, clicks = ${item(5)}, updated_at = ${parameter('at')}
+    from ${eachOf(parameter('rows'))} as row where emails.id = ${item(0)}`,
+)
+
+/** A trigger follows these columns. */
+export const countOfMachines = statement(
+  () => sql`update emails set machine_opens = ${item(1)}, machine_clicks = ${item(2)},
+      updated_at = ${parameter('at')}
+    from ${eachOf(parameter('rows'))} as row where emails.id = ${item(0)}`,
 )
 
 type HitEmail = RowOf<typeof listHitEmails>
@@ -93,15 +93,26 @@ export async function recordHits(
   const rows = await tx.list(listHitEmails, { ids: JSON.stringify([...groups.keys()]) })
   const at = deps.now()
   const events: NewEvent[] = []
+  const persons: unknown[] = []
+  const machines: unknown[] = []
   for (const email of rows) {
     const group = (groups.get(email.id) ?? []).toSorted((a, b) => a.at - b.at)
-    events.push(...countHits(deps, email, group))
+    const made = countHits(deps, email, group)
+    events.push(...made)
+    if (made.length > 0) persons.push(personRow(email))
+    if (made.length < group.length) machines.push(machineRow(email))
   }
-  await tx.executeEach(
-    updateCounts,
-    rows.map((email) => ({ ...email, at })),
-  )
+  if (persons.length > 0) await tx.execute(countOfPersons, { rows: JSON.stringify(persons), at })
+  if (machines.length > 0) await tx.execute(countOfMachines, { rows: JSON.stringify(machines), at })
   await appendEvents(tx, events)
+}
+
+function personRow({ id, status, openedAt, clickedAt, opens, clicks }: HitEmail) {
+  return [id, status, openedAt, clickedAt, opens, clicks]
+}
+
+function machineRow({ id, machineOpens, machineClicks }: HitEmail) {
+  return [id, machineOpens, machineClicks]
 }
 
 /** Adds the hits to `email` and returns their events. */

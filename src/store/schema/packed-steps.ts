@@ -31,25 +31,17 @@ export type RepeatedTexts = {
 
 const AS_IN_ROW = '='
 
-/** Replaces the texts that the row of the attempt has. */
-export function withoutRepeated(steps: readonly StoredStep[], row: RepeatedTexts): StoredStep[] {
-  return mapTexts(steps, (text, column) => (text === row[column] ? AS_IN_ROW : text))
-}
+const NOTHING_REPEATED: RepeatedTexts = { host: null, address: null, replyText: null }
 
-/** The steps as they were before `withoutRepeated`. */
+/** The unpacked steps with the texts that packing left to the row. */
 export function withRepeated(steps: readonly StoredStep[], row: RepeatedTexts): StoredStep[] {
-  return mapTexts(steps, (text, column) => (text === AS_IN_ROW ? (row[column] ?? text) : text))
-}
-
-function mapTexts(
-  steps: readonly StoredStep[],
-  map: (text: string, column: keyof RepeatedTexts) => string,
-): StoredStep[] {
+  const whole = (text: string, inRow: string | null) =>
+    text === AS_IN_ROW ? (inRow ?? text) : text
   return steps.map(({ host, address, reply, ...step }) => ({
     ...step,
-    ...(host === undefined ? {} : { host: map(host, 'host') }),
-    ...(address === undefined ? {} : { address: map(address, 'address') }),
-    ...(reply === undefined ? {} : { reply: { ...reply, text: map(reply.text, 'replyText') } }),
+    ...(host === undefined ? {} : { host: whole(host, row.host) }),
+    ...(address === undefined ? {} : { address: whole(address, row.address) }),
+    ...(reply === undefined ? {} : { reply: { ...reply, text: whole(reply.text, row.replyText) } }),
   }))
 }
 
@@ -64,22 +56,26 @@ type PackedStep = [
   error?: string | null,
 ]
 
-export function packSteps(steps: readonly StoredStep[]): string {
-  return JSON.stringify(steps.map(packStep))
+/** `row`: the texts that the row of the attempt has. */
+export function packSteps(steps: readonly StoredStep[], row = NOTHING_REPEATED): string {
+  return JSON.stringify(steps.map((step) => packStep(step, row)))
 }
 
 export function unpackSteps(text: string): StoredStep[] {
   return (JSON.parse(text) as PackedStep[]).map(unpackStep)
 }
 
-function packStep({ step, at, durationMs, reply, host, address, error }: StoredStep): PackedStep {
-  const name = packName(step)
-  const packed = reply === undefined ? null : packReply(reply)
+function packStep(one: StoredStep, row: RepeatedTexts): PackedStep {
+  const { at, durationMs, error } = one
+  const name = packName(one.step)
+  const reply = one.reply === undefined ? null : packReply(one.reply, row.replyText)
+  const host = one.host === row.host ? AS_IN_ROW : one.host
+  const address = one.address === row.address ? AS_IN_ROW : one.address
   if (error !== undefined)
-    return [name, at, durationMs, packed, host ?? null, address ?? null, error]
-  if (address !== undefined) return [name, at, durationMs, packed, host ?? null, address]
-  if (host !== undefined) return [name, at, durationMs, packed, host]
-  return packed === null ? [name, at, durationMs] : [name, at, durationMs, packed]
+    return [name, at, durationMs, reply, host ?? null, address ?? null, error]
+  if (address !== undefined) return [name, at, durationMs, reply, host ?? null, address]
+  if (host !== undefined) return [name, at, durationMs, reply, host]
+  return reply === null ? [name, at, durationMs] : [name, at, durationMs, reply]
 }
 
 function packName(step: string): string | number {
@@ -87,8 +83,11 @@ function packName(step: string): string | number {
   return number === -1 ? step : number
 }
 
-function packReply({ code, enhancedCode, text }: NonNullable<StoredStep['reply']>): PackedReply {
-  return [code, enhancedCode, text]
+function packReply(
+  { code, enhancedCode, text }: NonNullable<StoredStep['reply']>,
+  inRow: string | null,
+): PackedReply {
+  return [code, enhancedCode, text === inRow ? AS_IN_ROW : text]
 }
 
 function unpackStep([name, at, durationMs, reply, host, address, error]: PackedStep): StoredStep {

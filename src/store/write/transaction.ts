@@ -32,7 +32,7 @@ type TransactionOptions = {
   yieldIfDue: (() => Promise<void>) | undefined
 }
 
-/** The number of statements that a heavy write runs before it may yield to the event loop. */
+/** The number of statements, or of rows, after which a heavy write may yield to the event loop. */
 const SLICE = 50
 
 /**
@@ -88,6 +88,14 @@ export class Transaction extends StoreDb implements Tx {
       await this.yieldToLoop()
     }
     return changed
+  }
+
+  override async insertRows(insert: Statement<unknown>, rows: readonly Values[]): Promise<void> {
+    if (this.#yieldIfDue === undefined) return super.insertRows(insert, rows)
+    for (let start = 0; start < rows.length; start += SLICE) {
+      await super.insertRows(insert, rows.slice(start, start + SLICE))
+      await this.yieldToLoop()
+    }
   }
 
   end(): void {

@@ -4,13 +4,8 @@
  * unsubscribed, also as a new contact, unless the call is a new wish (`wishes/wishes.ts`).
  */
 import { type AppError, isInvalid } from '../../../errors.ts'
-import type { ParsedAddress } from '../../../mail/address/address.ts'
-import { eachOf, jsonItem } from '../../../store/dialect.ts'
-import { sql } from '../../../store/drizzle.ts'
-import { type Contact, contacts } from '../../../store/schema/contacts.ts'
-import { parameter, statement } from '../../../store/statement.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Base } from '../../base.ts'
 import { nameSuccessor } from '../../wishes/erased-recipients.ts'
 import {
   clearWish,
@@ -19,7 +14,7 @@ import {
   recordWishOfProject,
 } from '../../wishes/wishes.ts'
 import { findKnownAddresses, type KnownAddresses } from '../read/known-addresses.ts'
-import { parseData } from './data.ts'
+import { insertContacts } from './insert-contacts.ts'
 import {
   type ContactEntry,
   changedContact,
@@ -41,62 +36,8 @@ type ContactChange = SubscriptionRule & {
   known?: KnownAddresses
 }
 
-/** The input of `POST /contacts`. */
-type ContactInput = {
-  projectId: string
-  address: ParsedAddress
-  /** Undefined keeps the state of an existing contact; a new contact is subscribed. */
-  subscribed?: boolean | undefined
-  /** The person asked the project to be unsubscribed. Goes with `subscribed: false`. */
-  hasLeft?: boolean
-  data?: unknown
-}
-
 /** Rows that one statement writes. */
 const SLICE = 100
-
-const insertContact = statement((db) =>
-  db.insert(contacts).values({
-    id: parameter('id'),
-    projectId: parameter('projectId'),
-    address: parameter('address'),
-    subscribed: parameter('subscribed'),
-    data: parameter('data'),
-    createdAt: parameter('createdAt'),
-    updatedAt: parameter('updatedAt'),
-  }),
-)
-
-/**
- * Inserts rows `[id, address, subscribed, data]`, with the data as JSON text. With one statement per
- * row, SQLite would copy the pages that the triggers change each time.
- */
-const insertContacts = statement(
-  () => sql`insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
-    select ${jsonItem(sql`value`, 0)}, ${parameter('projectId')}, ${jsonItem(sql`value`, 1)},
-      ${jsonItem(sql`value`, 2)}, ${jsonItem(sql`value`, 3)}, ${parameter('at')}, ${parameter('at')}
-    from ${eachOf(parameter('rows'))}`,
-)
-
-/**
- * Creates or changes one contact.
- * @throws AppError VALIDATION_ERROR for data that breaks a limit
- */
-export async function upsertContact(
-  { store, now }: Pick<Base, 'store' | 'now'>,
-  { projectId, address, subscribed, hasLeft = false, data }: ContactInput,
-): Promise<EntryResult> {
-  const { changes } = parseData(data)
-  const rule = {
-    ...{ subscribed, subscribedByDefault: true },
-    ...({ newWish: 'explicit', reason: 'api' } as const),
-  }
-  const change: ContactChange = { projectId, ...rule, at: now() }
-  const entry = { address, changes, hasLeft }
-  const [upserted] = await store.write((tx) => upsertContacts(tx, change, [entry]))
-  if (upserted === undefined) throw new TypeError('one entry gives one contact')
-  return upserted
-}
 
 /**
  * Creates or changes contacts and returns them in the order of their entries. An address may occur
@@ -266,21 +207,10 @@ async function flush(batch: UpsertBatch): Promise<void> {
   unrecorded.clear()
 }
 
-async function insertNew({ tx, change, uninserted, erased }: UpsertBatch): Promise<void> {
-  const [first, ...others] = uninserted.values()
-  if (first === undefined) return
+async function insertNew({ tx, uninserted, erased }: UpsertBatch): Promise<void> {
   for (const { id: contactId, address, projectId } of uninserted.values()) {
     if (erased.has(address)) await nameSuccessor(tx, { projectId, address, contactId })
   }
-  if (others.length === 0) await tx.execute(insertContact, first)
-  else {
-    const { projectId, at } = change
-    const rows = [first, ...others].map(toRow)
-    await tx.execute(insertContacts, { projectId, at, rows: JSON.stringify(rows) })
-  }
+  await insertContacts(tx, [...uninserted.values()])
   uninserted.clear()
-}
-
-function toRow({ id, address, subscribed, data }: Contact) {
-  return [id, address, subscribed, data === null ? null : JSON.stringify(data)]
 }

@@ -13,8 +13,8 @@ import {
   type ReservedKeys,
   reserveKey,
 } from '../../requests/idempotency.ts'
-import { acceptEmails, isHeavy } from './accept-emails.ts'
-import type { AcceptDeps, AcceptedEmail } from './email-drafts.ts'
+import type { AcceptQueue } from './accept-queue.ts'
+import type { AcceptedEmail } from './email-drafts.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 import type { FieldFault, TemplateCheck } from './template-check.ts'
 
@@ -44,8 +44,10 @@ type IdempotentResponse<Data> = {
   toResponseData: (accepted: AcceptedMessage) => Data
 }
 
-type MessageDeps = AcceptDeps &
-  Pick<Base, 'store' | 'directory' | 'now'> & { reservedKeys: ReservedKeys }
+type MessageDeps = Pick<Base, 'config' | 'store' | 'directory' | 'now'> & {
+  reservedKeys: ReservedKeys
+  acceptQueue: AcceptQueue
+}
 
 const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
 
@@ -93,12 +95,12 @@ async function writePlanned<Result>(
   finish: (tx: Tx, accepted: AcceptedMessage) => Promise<Result>,
 ): Promise<Result> {
   const plan = await planEmails(deps, { ...input, origin: ORIGIN }, at)
-  const heavyFor = isHeavy(plan) ? input.project.id : undefined
+  const { faults } = plan
   const warnings = plan.content.warnings ?? []
-  const write = async (tx: Tx) =>
-    finish(tx, { emails: await acceptEmails(deps, tx, plan), at, warnings, faults: plan.faults })
   try {
-    return await deps.store.write(write, { heavyFor })
+    return await deps.acceptQueue(plan, (tx, emails) =>
+      finish(tx, { emails, at, warnings, faults }),
+    )
   } catch (error) {
     await discardPlan(deps, plan)
     throw error

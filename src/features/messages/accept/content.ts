@@ -109,6 +109,25 @@ export async function writeContent(tx: Tx, draft: ContentDraft): Promise<string>
   return draft.id
 }
 
+/** Returns the ids of the rows by draft. The drafts have no attachments in chunks. */
+export async function writeContents(
+  tx: Tx,
+  drafts: readonly ContentDraft[],
+): Promise<Map<ContentDraft, string>> {
+  const ids = new Map<ContentDraft, string>()
+  const own = drafts.filter(({ shareKey }) => shareKey === null)
+  await tx.executeEach(insertContent, own)
+  for (const draft of own) ids.set(draft, draft.id)
+  const shared = drafts.filter(({ shareKey }) => shareKey !== null)
+  const keyOf = ({ projectId, shareKey }: ContentDraft) => `${projectId} ${shareKey}`
+  for (const same of Map.groupBy(shared, keyOf).values()) {
+    const [first] = same
+    const id = first === undefined ? '' : await writeContent(tx, first)
+    for (const draft of same) ids.set(draft, id)
+  }
+  return ids
+}
+
 /** Returns undefined if a chunk is missing: retention has cleared the content. */
 export async function readAttachments(
   { store }: Pick<Base, 'store'>,

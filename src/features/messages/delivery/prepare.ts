@@ -53,7 +53,6 @@ export const NOT_KEPT =
 /** `domain` is undefined once the project has no such verified domain. */
 type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
 type BatchContext = {
-  senders: ReadonlyMap<string, SenderFacts | Error>
   held: ReadonlySet<string>
   stopped: StoppedCampaigns
   /** By project. */
@@ -70,14 +69,15 @@ export async function prepareBatch(
   const senders = await findSenders(deps, emails)
   const stopped = await deps.directory.stoppedCampaigns()
   const fences = await deps.directory.unsettledFences()
-  const batch: BatchContext = { senders, held, stopped, fences }
-  for (const email of emails) {
+  const batch: BatchContext = { held, stopped, fences }
+  for (const [index, email] of emails.entries()) {
     if (left.has(email.contentId)) {
       prepared.left.push(email.id)
       continue
     }
     try {
-      const result = prepare(deps, batch, { email, content: found.get(email.contentId) })
+      const content = found.get(email.contentId)
+      const result = prepare(deps, batch, { email, content, sender: senders[index] })
       if ('refusal' in result) prepared.refused.push({ email, ...result })
       else prepared.tasks.push(result)
     } catch (error) {
@@ -89,14 +89,18 @@ export async function prepareBatch(
   return prepared
 }
 
+/** The senders of the emails, in their order. */
 async function findSenders(
   deps: PrepareDeps,
   emails: readonly ClaimedEmail[],
-): Promise<Map<string, SenderFacts | Error>> {
-  const senders = new Map<string, SenderFacts | Error>()
+): Promise<(SenderFacts | Error)[]> {
+  const found = new Map<string, SenderFacts | Error>()
+  const senders: (SenderFacts | Error)[] = []
   for (const email of emails) {
-    const name = senderName(email)
-    if (!senders.has(name)) senders.set(name, await tryFindSender(deps, email))
+    const name = `${email.projectId} ${email.fromAddress}`
+    const sender = found.get(name) ?? (await tryFindSender(deps, email))
+    found.set(name, sender)
+    senders.push(sender)
   }
   return senders
 }
@@ -116,16 +120,19 @@ async function tryFindSender(
   }
 }
 
-function senderName({ projectId, fromAddress }: ClaimedEmail): string {
-  return `${projectId} ${fromAddress}`
-}
-
 function prepare(
   deps: PrepareDeps,
-  { senders, held, stopped, fences }: BatchContext,
-  { email, content }: { email: ClaimedEmail; content: MessageContent | undefined },
+  { held, stopped, fences }: BatchContext,
+  {
+    email,
+    content,
+    sender,
+  }: {
+    email: ClaimedEmail
+    content: MessageContent | undefined
+    sender: SenderFacts | Error | undefined
+  },
 ): DeliveryTask | { refusal: Refusal } {
-  const sender = senders.get(senderName(email))
   if (sender instanceof Error) throw sender
   // A job deletes the emails of a project that is being reset or was deleted.
   if (!sender?.project || sender.project.resetSince !== null) return { refusal: 'erased' }
@@ -135,7 +142,7 @@ function prepare(
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
-  if (isUnwanted({ ...email, isToOther: isToOther(email) })) return refuse(UNSUBSCRIBED)
+  if (isUnwanted(email, isToOther(email))) return refuse(UNSUBSCRIBED)
   if (sender.domain === undefined) return refuseWithoutDomain(email)
   if (content === undefined) return refuse(CLEARED)
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
@@ -150,18 +157,15 @@ type WishFacts = Pick<
   | 'isPlatform'
   | 'isSubscribed'
   | 'hasLeft'
-> & {
-  /** A workflow sends it to an address that the step names. */
-  isToOther: boolean
-}
+>
 
 /**
  * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a campaign or
  * a workflow sends it. Tests of campaigns ask nobody; mail to an address that a step names asks that address,
- * and not the contact.
+ * and not the contact. `isToOther`: whether a workflow sends it to such an address.
  */
-export function isUnwanted(email: WishFacts): boolean {
-  const { contentClass, campaignId, workflowExecutionId, isToOther, hasLeft } = email
+export function isUnwanted(email: WishFacts, isToOther: boolean): boolean {
+  const { contentClass, campaignId, workflowExecutionId, hasLeft } = email
   if (email.isTest || email.isPlatform || contentClass === 'TRANSACTIONAL') return false
   if (isToOther) return hasLeft
   const isAsked =
@@ -214,7 +218,7 @@ type TaskParts = {
 function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
   const returnPath = returnPathOf(deps, email, domain)
   const { snapshot, secrets } = openSnapshot(deps, email)
-  const opened = { ...email, variables: snapshot }
+  const opened = snapshot === email.variables ? email : { ...email, variables: snapshot }
   const source = toSource(deps, { email: opened, project, content, returnPath })
   return {
     emailId: email.id,

@@ -314,10 +314,10 @@ function unsubscribeMailbox(
 
 /** Mailbox providers call the URL from outside, and over HTTPS only (RFC 8058). */
 function isOneClickPossible(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl)
-  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  return protocol === 'https:' && !isLoopback
+  return baseUrl.startsWith('https:') && !LOOPBACK.test(baseUrl)
 }
+
+const LOOPBACK = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(\/|$)/
 
 function localeOf(values: Record<string, unknown>): string | null {
   return typeof values.locale === 'string' ? values.locale : null

@@ -44,8 +44,10 @@
  *
  * The queue writes the states queued, held, paused and sending, and `deferred` if no attempt decides it.
  */
+import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { type Email, emails } from '../../../store/schema/messages.ts'
+import type { Email } from '../../../store/schema/messages.ts'
+import { shelfAfterAttempt } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -59,6 +61,9 @@ export type BounceType = 'Permanent' | 'Undetermined'
 
 /** The columns that an event of an email needs. */
 export type EmailOfEvent = Pick<Email, 'id' | 'projectId' | 'contactId'>
+
+/** What is known of an email when it is claimed. */
+export type ShelvedEmail = Pick<Email, 'id' | 'campaignId'> & { isSealed: boolean }
 
 type EmailEvent = NewEvent & { data: Record<string, unknown> | null }
 
@@ -96,7 +101,7 @@ export type Transition = Pick<
 }
 
 export type Settlement = {
-  email: EmailOfEvent
+  email: EmailOfEvent & ShelvedEmail
   /** As rendered. */
   subject: string
   transition: Transition
@@ -105,32 +110,46 @@ export type Settlement = {
 const MAX_REASON_LENGTH = 200
 
 const notLeased = { retryAt: sql`null`, leaseUntil: sql`null` }
-/** The columns of the queue in a final state. */
+/** The columns of the queue in a final state. Its shelf depends on the state. */
 export const atRest = {
   ...notLeased,
   dueAt: sql`null`,
   heldAt: sql`null`,
+  sealedVariables: sql`null`,
   updatedAt: parameter('at'),
 }
 
-const settleAttempt = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      ...notLeased,
-      state: parameter('state'),
-      status: parameter('status'),
-      subject: parameter('subject'),
-      error: parameter('error'),
-      dueAt: parameter('dueAt'),
-      sentAt: parameter('sentAt'),
-      deliveredAt: parameter('deliveredAt'),
-      bouncedAt: parameter('bouncedAt'),
-      providerId: parameter('providerId'),
-      failureCount: sql`${emails.failureCount} + ${parameter('failures')}`,
-      updatedAt: parameter('at'),
-    })
-    .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = 'sending'`),
+const item = (index: number) => jsonItem(sql`row.value`, index)
+const isSettled = sql`emails.id = ${item(0)} and emails.state = 'sending'`
+
+const delivered = sql`state = 'delivered', status = 'DELIVERED', subject = ${item(1)}, error = null,
+  sent_at = ${parameter('at')}, delivered_at = ${parameter('at')}, retry_at = null, lease_until = null,
+  updated_at = ${parameter('at')}`
+
+/**
+ * Almost all outcomes: emails of no campaign that are not sealed. It names no column but those that their
+ * delivery changes, so it writes no index but those of the queue. `rows`: ids and subjects.
+ */
+export const settleDelivered = statement<{ id: string }>(
+  () => sql`update emails set ${delivered}
+    from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
+)
+
+/** The same for emails that leave a shelf, or are sealed. */
+export const settleShelved = statement<{ id: string }>(
+  () => sql`update emails set ${delivered}, shelf = null, sealed_variables = null
+    from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
+)
+
+/** `rows`: lists as `otherRow` makes them. */
+export const settleOthers = statement<{ id: string }>(
+  () => sql`update emails set subject = ${item(1)}, state = ${item(2)}, status = ${item(3)},
+      error = ${item(4)}, due_at = ${item(5)}, sent_at = ${item(6)}, bounced_at = ${item(7)},
+      provider_id = ${item(8)}, failure_count = failure_count + ${item(9)},
+      shelf = ${item(10)},
+      sealed_variables = case ${item(2)} when 'deferred' then sealed_variables end,
+      retry_at = null, lease_until = null, updated_at = ${parameter('at')}
+    from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
 )
 
 /**
@@ -141,17 +160,47 @@ export async function settleAttempts(
   settlements: readonly Settlement[],
   at: number,
 ): Promise<boolean[]> {
-  const rows = settlements.map(({ email, subject, transition }) => {
-    const failures = transition.isFailure ? 1 : 0
-    return { ...transition, id: email.id, subject, failures, at }
-  })
-  const changed = (await tx.executeEach(settleAttempt, rows)).map((count) => count === 1)
-  const settled = settlements.filter((_, index) => changed[index])
+  const arrived = settlements.filter(isDelivered)
+  const plain = arrived.filter(isPlain).map(deliveredRow)
+  const shelved = arrived.filter((each) => !isPlain(each)).map(deliveredRow)
+  const others = settlements.filter((each) => !isDelivered(each)).map(otherRow)
+  const open = new Set<string>()
+  for (const [settle, rows] of [
+    [settleDelivered, plain],
+    [settleShelved, shelved],
+    [settleOthers, others],
+  ] as const) {
+    if (rows.length === 0) continue
+    for (const { id } of await tx.list(settle, { rows: JSON.stringify(rows), at })) open.add(id)
+  }
+  // Only the first outcome of an email counts.
+  const isSettled = settlements.map(({ email }) => open.delete(email.id))
+  const settled = settlements.filter((_, index) => isSettled[index])
   await appendEvents(
     tx,
     settled.flatMap((each) => attemptEvents(each, at)),
   )
-  return changed
+  return isSettled
+}
+
+function isDelivered({ transition }: Settlement): boolean {
+  return transition.state === 'delivered'
+}
+
+function isPlain({ email }: Settlement): boolean {
+  return email.campaignId === null && !email.isSealed
+}
+
+/** SQLite would keep half a pair of surrogates of JSON, which is no text. */
+function deliveredRow({ email, subject }: Settlement) {
+  return [email.id, subject.toWellFormed()]
+}
+
+function otherRow({ email, subject, transition }: Settlement) {
+  const { state, status, error, dueAt, sentAt, bouncedAt, providerId, isFailure } = transition
+  const shelf = shelfAfterAttempt(transition, email.campaignId !== null)
+  const texts = [subject.toWellFormed(), state, status, error?.toWellFormed() ?? null]
+  return [email.id, ...texts, dueAt, sentAt, bouncedAt, providerId, isFailure ? 1 : 0, shelf]
 }
 
 function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[] {

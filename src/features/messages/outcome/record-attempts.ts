@@ -6,9 +6,10 @@ import type { Now } from '../../../clock.ts'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { outcomeText } from '../../../outbound/outcomes.ts'
 import { QUEUE_CLASS_NAMES } from '../../../queue-class.ts'
+import { sql } from '../../../store/drizzle.ts'
 import { idTime } from '../../../store/ids.ts'
 import { attempts, type Email, type StoredFault } from '../../../store/schema/messages.ts'
-import { withoutRepeated } from '../../../store/schema/packed-steps.ts'
+import { packSteps } from '../../../store/schema/packed-steps.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -17,6 +18,7 @@ import {
   giveUpError,
   logOutcome,
   type Settlement,
+  type ShelvedEmail,
   settleAttempts,
   type Transition,
 } from './final-state.ts'
@@ -43,7 +45,8 @@ export type InFlightEmail = Pick<
   | 'giveUpAt'
   | 'failureCount'
   | 'attemptCount'
->
+> &
+  ShelvedEmail
 
 export type AttemptRecord = {
   email: InFlightEmail
@@ -86,7 +89,7 @@ const insertAttempt = statement((db) =>
     replyText: parameter('replyText'),
     error: parameter('error'),
     isMaybeDelivered: parameter('isMaybeDelivered'),
-    steps: parameter('steps'),
+    steps: sql`${parameter('steps')}`,
   }),
 )
 
@@ -108,11 +111,12 @@ export async function recordAttempts(
     records.filter((_, index) => !isSettled[index]),
   )
   const recorded = [...settled.map(({ record }) => record), ...overtaken]
-  await tx.executeEach(insertAttempt, recorded.map(toRow))
+  await tx.insertRows(insertAttempt, recorded.map(toRow))
   const faulty = recorded.filter(({ faults }) => faults.length > 0)
   if (faulty.length > 0) await recordFaults(deps, tx, faulty)
   await insertKnownDomains(deps, tx, { seen: settled.map(({ record }) => record), at })
-  for (const each of settled) await suppressBounced(deps, tx, each)
+  const bounced = settled.filter(({ transition }) => transition.state === 'bounced')
+  for (const each of bounced) await suppressBounced(deps, tx, each)
   tx.afterCommit(() => {
     for (const each of settled) {
       notifyWhenDue(deps, each)
@@ -149,7 +153,7 @@ function toRow({ email, outcome, startedAt }: AttemptRecord) {
     replyText,
     error: outcome.error,
     isMaybeDelivered: outcome.isMaybeDelivered,
-    steps: withoutRepeated(outcome.steps, { host, address, replyText }),
+    steps: packSteps(outcome.steps, { host, address, replyText }),
   }
 }
 
@@ -278,8 +282,8 @@ async function suppressBounced(
 ): Promise<void> {
   const { email, outcome } = record
   const { verdict } = outcome
-  const { state, bouncedAt: at } = transition
-  if (state !== 'bounced' || at === null || verdict === null) return
+  const { bouncedAt: at } = transition
+  if (at === null || verdict === null) return
   const isByDns = outcome.host === null
   await suppressOwnBounce(deps, tx, { email, verdict, source: outcomeText(outcome), at, isByDns })
 }

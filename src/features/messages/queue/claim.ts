@@ -1,19 +1,35 @@
 /**
- * The two statements of a claim, which run most often in the queue. A claim returns all columns that the
- * delivery needs, so that the row is not read again.
+ * Claims emails of many lanes by two statements: one leases the due ones, the other finds when each lane is
+ * due next. A claim returns all columns that the delivery needs, so that the row is not read again.
  */
 
 import type { RowOf } from '../../../store/database.ts'
-import { addressDigest, rowNumber, unseen } from '../../../store/dialect.ts'
-import { min, sql } from '../../../store/drizzle.ts'
+import {
+  addressDigest,
+  eachOf,
+  jsonItem,
+  jsonListOf,
+  orderedJoin,
+  rowNumber,
+  unseen,
+} from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { isOwnWish } from '../../wishes/wishes.ts'
 import { sourceColumns } from '../delivery/source.ts'
+import type { Lanes } from './lanes.ts'
+import type { PlannedClaim } from './plan-claims.ts'
 import { retryDelay } from './retry-delay.sqlite.ts'
+import type { Throttle } from './throttle.ts'
+
+/** The queue renews the leases of emails in flight. */
+export const LEASE_MS = 30_000
 
 /** A claimed email, with the facts that decide whether it may still be sent. */
-export type ClaimedEmail = RowOf<typeof claimLane>
+export type ClaimedEmail = RowOf<typeof claimLanes>
 
 /** Of the recipient's address; links and the return path carry it. */
 const digest = addressDigest(sql`emails.project_id`, sql`emails.recipient`)
@@ -30,8 +46,8 @@ export const recipientColumns = {
     where wishes.digest = ${digest} and ${isOwnWish}))`.mapWith(Boolean),
 }
 
-/** Leases at most `limit` due emails of a lane, the earliest first. */
-export const claimLane = statement((db) =>
+/** Leases due emails: of each lane at most `limit`, the earliest first. `lanes`: as `toItem` makes them. */
+export const claimLanes = statement((db) =>
   db
     .update(emails)
     .set({
@@ -43,11 +59,7 @@ export const claimLane = statement((db) =>
       attemptCount: sql`${emails.attemptCount} + 1`,
       updatedAt: parameter('now'),
     })
-    .where(
-      sql`${rowNumber()} in (select ${rowNumber()} from emails where ${isOfLane()}
-        and due_at <= ${unseen(parameter('now'))}
-        order by due_at limit ${unseen(parameter('limit'))})`,
-    )
+    .where(sql`${rowNumber()} in (${dueOfLanes()})`)
     .returning({
       ...sourceColumns,
       sealedVariables: emails.sealedVariables,
@@ -61,17 +73,66 @@ export const claimLane = statement((db) =>
     }),
 )
 
-/** When a lane's earliest email is due. */
-export const findNextDue = statement((db) =>
-  db
-    .select({ dueAt: min(emails.dueAt) })
-    .from(emails)
-    .where(isOfLane()),
+/** When the earliest email of each lane is due; null for an empty lane. */
+export const listNextDue = statement<{ position: number; dueAt: number | null }>(
+  () => sql`select ${item(3)} as position,
+      (select min(due_at) from emails where ${isOfLane()}) as "dueAt"
+    from ${eachOf(parameter('lanes'))} as lane`,
 )
 
+type Deps = Pick<Base, 'config' | 'now'> & { throttle: Throttle; lanes: Pick<Lanes, 'setDueAt'> }
+
+/** Claims what is planned, and records when the lanes are due next. */
+export async function claimFromLanes(
+  { config, now, throttle, lanes }: Deps,
+  tx: Tx,
+  claims: readonly PlannedClaim[],
+): Promise<ClaimedEmail[]> {
+  const at = now()
+  const claimed: ClaimedEmail[] = []
+  for (const [limit, some] of Map.groupBy(claims, (claim) => claim.limit)) {
+    const rows = await tx.list(claimLanes, {
+      ...{ limit, now: at, leaseUntil: at + LEASE_MS },
+      lanes: JSON.stringify(some.map(toItem)),
+      delays: JSON.stringify(config.delivery.retrySchedule),
+    })
+    claimed.push(...rows)
+  }
+  const next = await tx.list(listNextDue, { lanes: JSON.stringify(claims.map(toItem)) })
+  tx.afterCommit(() => {
+    if (throttle.emailsPerSecond !== null) spend(throttle, claimed)
+    for (const { position, dueAt } of next) {
+      const lane = claims[position]?.lane
+      if (lane !== undefined && (dueAt === null || dueAt > at)) lanes.setDueAt(lane, dueAt)
+    }
+  })
+  return claimed
+}
+
+function spend(throttle: Throttle, claimed: readonly ClaimedEmail[]): void {
+  for (const [projectId, { length }] of Map.groupBy(claimed, (email) => email.projectId)) {
+    throttle.spend(projectId, length)
+  }
+}
+
+function toItem({ lane }: PlannedClaim, position: number) {
+  return [lane.queueClass, lane.domain, lane.projectId, position]
+}
+
+/** The engine looks into the index once for each lane. */
+function dueOfLanes() {
+  const due = sql`(select ${jsonListOf(sql`number`)} from (select ${rowNumber()} as number from emails
+    where ${isOfLane()} and due_at <= ${unseen(parameter('now'))}
+    order by due_at limit ${unseen(parameter('limit'))}))`
+  return sql`select due.value from ${eachOf(parameter('lanes'))} as lane
+    ${orderedJoin()} ${eachOf(due)} as due`
+}
+
 function isOfLane() {
-  return sql`due_at is not null
-    and queue_class = ${unseen(parameter('queueClass'))}
-    and recipient_domain = ${unseen(parameter('domain'))}
-    and project_id = ${unseen(parameter('projectId'))}`
+  return sql`due_at is not null and queue_class = ${item(0)} and recipient_domain = ${item(1)}
+    and project_id = ${item(2)}`
+}
+
+function item(index: number) {
+  return jsonItem(sql`lane.value`, index)
 }

@@ -11,21 +11,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { Deliverer } from '../delivery/deliverer.ts'
-import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'
+import { claimFromLanes, LEASE_MS } from './claim.ts'
 import { deferPaused, listPaused } from './defer-paused.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { releaseStray } from './holds.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { correctDueTimes, recoverLeases, renewLeases } from './leases.ts'
 import type { QueueNotice, QueueNotifier } from './notifier.ts'
-import { type PlannedClaim, planClaims } from './plan-claims.ts'
+import { planClaims } from './plan-claims.ts'
 import { createReload } from './reload-lanes.ts'
 import type { Throttle } from './throttle.ts'
 
-const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 const MAINTENANCE_EVERY_MS = MINUTE_MS
 /** Due lanes of a class that are visited in one turn of the event loop. */
@@ -190,7 +188,7 @@ async function claimAndDeliver(state: QueueLoopState): Promise<number> {
   if (claims.length === 0) return paused.length > 0 ? 0 : continueOrPause(state, open.length)
   state.emptyVisits = 0
   const from = performance.now()
-  const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
+  const claimed = await core.store.write((tx) => claimFromLanes({ ...core, lanes }, tx, claims))
   const tookMs = performance.now() - from
   core.counters.observe('pillarbox_queue_batch_duration_seconds', tookMs, 'claim')
   lanes.markServed(claims.map(({ lane }) => lane))
@@ -215,40 +213,6 @@ function idleMs({ lanes, core }: QueueLoopState, isSomethingDue: boolean): numbe
   const nextDueAt = lanes.nextDueAt()
   if (nextDueAt === undefined) return MAINTENANCE_EVERY_MS
   return Math.min(MAINTENANCE_EVERY_MS, Math.max(1, nextDueAt - core.now()))
-}
-
-async function claimAll(
-  state: QueueLoopState,
-  tx: Tx,
-  claims: readonly PlannedClaim[],
-): Promise<ClaimedEmail[]> {
-  const claimed: ClaimedEmail[] = []
-  for (const claim of claims) claimed.push(...(await claimOne(state, tx, claim)))
-  return claimed
-}
-
-async function claimOne(
-  { core, lanes }: QueueLoopState,
-  tx: Tx,
-  { lane, hasBacklog, limit }: PlannedClaim,
-): Promise<ClaimedEmail[]> {
-  const now = core.now()
-  const claimed = await tx.list(claimLane, {
-    ...lane,
-    now,
-    limit,
-    leaseUntil: now + LEASE_MS,
-    delays: JSON.stringify(core.config.delivery.retrySchedule),
-  })
-  if (core.throttle.emailsPerSecond !== null)
-    tx.afterCommit(() => core.throttle.spend(lane.projectId, claimed.length))
-  // A lane with a backlog is assumed to have more.
-  if (claimed.length < limit || !hasBacklog) {
-    const next = await tx.find(findNextDue, lane)
-    const dueAt = next?.dueAt ?? null
-    if (dueAt === null || dueAt > now) tx.afterCommit(() => lanes.setDueAt(lane, dueAt))
-  }
-  return claimed
 }
 
 /** At the start every lease belongs to a process that ended: one server runs at a time. */

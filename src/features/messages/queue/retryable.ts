@@ -169,6 +169,6 @@ function findObstacle(facts: RetryFacts, isSenderVerified: boolean): string | nu
   if (facts.isDisabled) return DISABLED
   if (facts.campaignStatus === 'CANCELLED') return 'its campaign was cancelled'
   if (facts.isSuppressed) return 'its address is on the suppression list'
-  if (isUnwanted(facts)) return UNSUBSCRIBED
+  if (isUnwanted(facts, facts.isToOther)) return UNSUBSCRIBED
   return isSenderVerified || facts.campaignStatus === 'SENDING' ? null : NO_SENDER_DOMAIN
 }

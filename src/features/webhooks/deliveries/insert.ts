@@ -29,6 +29,6 @@ export async function insertDeliveries(
     ...{ id: newId(), endpointId, at },
     ...{ eventSeq: event.seq, eventId: event.id, eventName: event.name },
   }))
-  await tx.executeEach(insertDelivery, made)
+  await tx.insertRows(insertDelivery, made)
   return made.map(({ id }) => id)
 }

@@ -66,6 +66,7 @@ const saveSteps = statement(
       output = excluded.output, error = excluded.error, completed_at = excluded.completed_at`,
 )
 
+/** Runs once for each: no trigger reads this table, so that a statement over a list would cost more. */
 const savePosition = statement((db) =>
   db
     .update(workflowExecutions)

@@ -11,6 +11,7 @@ import { sql } from '../../../../src/store/drizzle.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { address, START } from '../../../core.ts'
 import { pause } from '../../../pause.ts'
+import { statementsOf } from '../../../statements.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 type Line = Sender & {
@@ -179,4 +180,41 @@ test('when the database files are removed, waiting emails are recalled and no mo
   sender.core.queueNotifier.notify('capacity')
   await assert.rejects(sender.send(), { code: 'DATABASE_ERROR' })
   assert.equal(sender.tasks.length, 1)
+})
+
+test('sixteen results of all kinds are as many statements as four', async (t) => {
+  const line = await openLine(t, 20)
+  const kinds = ['delivered', 'deferred', 'relayed', 'bounced'] as const
+  const results = line.tasks.map((task, index) => attempted(task, kinds[index % 4] as never))
+  const record = async (some: typeof results) => {
+    const texts = await statementsOf(t, async () => {
+      line.delivery.finished(some)
+      await line.delivery.settled(5_000)
+    })
+    return texts.map((text) => text.match(/^(BEGIN|COMMIT|\w+ (into )?"?\w+)/i)?.[0])
+  }
+  const tables = ['update emails', 'update emails', 'insert into "events', 'insert into "attempts']
+  const domains = 'insert into known_domains'
+  assert.deepEqual(await record(results.slice(0, 4)), ['BEGIN', ...tables, domains, 'COMMIT'])
+  assert.deepEqual(await record(results.slice(4)), ['BEGIN', ...tables, 'COMMIT'])
+  const states = await statesOf(line)
+  assert.deepEqual(
+    states,
+    states.map((_, index) => ['delivered', 'deferred', 'relayed', 'bounced'][index % 4]),
+  )
+})
+
+test('a rendered subject that is no text does not lose its result', async (t) => {
+  const line = await openLine(t, 2)
+  const [first, second] = line.tasks as [never, never]
+  const subject = 'cut \ud83d'
+  line.delivery.finished([
+    { ...attempted(first, 'delivered'), subject },
+    { ...attempted(second, 'deferred'), subject },
+  ])
+  await line.delivery.settled(5_000)
+  const subjects = await Promise.all(
+    line.tasks.map(async ({ emailId }) => (await line.email(emailId)).subject),
+  )
+  assert.deepEqual(subjects, ['cut \ufffd', 'cut \ufffd'])
 })

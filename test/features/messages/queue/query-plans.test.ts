@@ -8,11 +8,15 @@ import {
   listSuppressionsOf,
 } from '../../../../src/features/messages/explain/explain-emails.ts'
 import {
+  settleDelivered,
+  settleOthers,
+} from '../../../../src/features/messages/outcome/final-state.ts'
+import {
   laterIds,
   waitingCount,
   waitingDomains,
 } from '../../../../src/features/messages/queue/bring-forward.ts'
-import { claimLane, findNextDue } from '../../../../src/features/messages/queue/claim.ts'
+import { claimLanes, listNextDue } from '../../../../src/features/messages/queue/claim.ts'
 import { findOverdue, listOverdue } from '../../../../src/features/messages/queue/give-up.ts'
 import {
   heldIds,
@@ -35,9 +39,11 @@ import { listRetryFacts } from '../../../../src/features/messages/queue/retryabl
 import {
   listContentsInQueue,
   listOld,
+  listOldOwn,
   listSnapshots,
 } from '../../../../src/features/messages/retention.ts'
 import { listByAddress } from '../../../../src/features/suppressions/find.ts'
+import { countOfMachines, countOfPersons } from '../../../../src/features/tracking/record-hits.ts'
 import type { Statement } from '../../../../src/store/database.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
@@ -56,8 +62,12 @@ const list = (filter: Parameters<typeof isOnTheWay>[0]) =>
   sql`select id from emails where ${isOnTheWay(filter)} order by rowid desc limit 1000`
 
 const queries: [string, SQL | Statement<unknown>][] = [
-  ['claiming', claimLane],
-  ['the next due time', findNextDue],
+  ['claiming', claimLanes],
+  ['the next due times', listNextDue],
+  ['deliveries', settleDelivered],
+  ['other outcomes', settleOthers],
+  ['hits of persons', countOfPersons],
+  ['hits of machines', countOfMachines],
   ['looking for what to give up', findOverdue],
   ['giving up', listOverdue],
   ['whether an email can be retried', listRetryFacts],
@@ -93,7 +103,8 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['counting what waits for domains', waitingCount(['dest.test'])],
   ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
   ['looking for contents in use', listContentsInQueue],
-  ['looking for old contents', listOld],
+  ['looking for old shared contents', listOld],
+  ['looking for other old contents', listOldOwn],
   ['looking for old snapshots', listSnapshots],
 ]
 

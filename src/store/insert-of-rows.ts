@@ -1,0 +1,26 @@
+/**
+ * Inserts of many rows by one statement. The numbers of rows are powers of two, so that an insert has few
+ * texts, which stay prepared.
+ */
+
+const MAX_ROWS = 64
+
+/** How many of the next `left` rows to insert together. */
+export function rowsPerInsert(left: number): number {
+  return left >= MAX_ROWS ? MAX_ROWS : 2 ** Math.floor(Math.log2(left))
+}
+
+/** `text`: an insert that ends with the values of one row. The function throws a TypeError for any other. */
+export function insertOfRows(text: string): (count: number) => string {
+  const texts = new Map([[1, text]])
+  return (count) => {
+    const known = texts.get(count)
+    if (known !== undefined) return known
+    const row = /^insert into .* values (\([^()]*\))$/s.exec(text)?.[1]
+    if (row === undefined)
+      throw new TypeError('The statement does not end with the values of one row.')
+    const made = text + `, ${row}`.repeat(count - 1)
+    texts.set(count, made)
+    return made
+  }
+}

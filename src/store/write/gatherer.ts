@@ -1,0 +1,125 @@
+/**
+ * Writes items that wait at the same time in one closure, so that one statement can serve many of them.
+ * The closure takes what waits when its turn in the group comes, as much as a light write may do.
+ *
+ *   `together` returns a result     the item is written, and durable when its promise resolves
+ *   `together` returns `ALONE`      nothing was written for the item: `alone` writes it, in a closure of
+ *                                   its own, with its own error
+ *   `together` or a `finish` throws nothing of the batch was written: each item is written alone
+ *   the transaction fails           all callers get its DATABASE_ERROR
+ */
+import { AppError } from '../../errors.ts'
+import { goOn } from '../../turns/owner.ts'
+import type { Store } from '../store.ts'
+import type { Tx } from './transaction.ts'
+
+/** The result for an item that no other item may share a closure with. */
+export const ALONE = Symbol('alone')
+
+export type Alone = typeof ALONE
+
+/** Of a closure; an item weighs at least 1, which is about 80 us. */
+const MAX_WEIGHT = 64
+
+type Writes<Item, Written> = {
+  /** What is written for each item, in their order. Runs a second time as any closure (`Store.write`). */
+  together(tx: Tx, items: readonly Item[]): Promise<(Written | Alone)[]>
+  /** @throws what the caller gets */
+  alone(tx: Tx, item: Item): Promise<Written>
+  /** How many small items take as long; 1 if absent. */
+  weigh?(item: Item): number
+}
+
+/**
+ * Writes one item, and what `finish` writes for it in the same transaction. Resolves to the result of `finish`.
+ * @throws errors of `alone` and of `finish`; AppError DATABASE_ERROR when nothing was committed
+ */
+export type Gatherer<Item, Written> = <Result>(
+  item: Item,
+  finish: Finish<Written, Result>,
+) => Promise<Result>
+
+type Finish<Written, Result> = (tx: Tx, written: Written) => Promise<Result>
+
+type Waiting<Item, Written> = {
+  item: Item
+  weight: number
+  finish: Finish<Written, unknown>
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+export function createGatherer<Item, Written>(
+  store: Pick<Store, 'write'>,
+  { together, alone, weigh = () => 1 }: Writes<Item, Written>,
+): Gatherer<Item, Written> {
+  let waiting: Waiting<Item, Written>[] = []
+  let waitingWeight = 0
+  /** Closures that have not taken their items yet. */
+  let asked = 0
+
+  function take(): Waiting<Item, Written>[] {
+    asked -= 1
+    let weight = 0
+    const isOver = (each: Waiting<Item, Written>, index: number) => {
+      if (index > 0 && weight + each.weight > MAX_WEIGHT) return true
+      weight += each.weight
+      return false
+    }
+    const end = waiting.findIndex(isOver)
+    const taken = waiting
+    waiting = end === -1 ? [] : taken.splice(end)
+    waitingWeight -= weight
+    return taken
+  }
+
+  async function write(tx: Tx, taken: readonly Waiting<Item, Written>[]): Promise<unknown[]> {
+    const items = taken.map(({ item }) => item)
+    const written = await together(tx, items)
+    if (written.length !== items.length) throw new TypeError('each item needs one result')
+    const results: unknown[] = []
+    for (const [index, { finish }] of taken.entries()) {
+      const own = written[index] as Written | Alone
+      results.push(own === ALONE ? ALONE : await finish(tx, own))
+    }
+    return results
+  }
+
+  /** Asks for as many closures as those that wait may need. */
+  function askIfNeeded(): void {
+    if (waiting.length > 0 && (asked === 0 || waitingWeight > asked * MAX_WEIGHT)) ask()
+  }
+
+  function ask(): void {
+    asked += 1
+    let taken: Waiting<Item, Written>[] | undefined
+    const run = (tx: Tx) => {
+      taken ??= take()
+      return taken.length === 0 ? Promise.resolve([]) : write(tx, taken)
+    }
+    const settled = store.write(run).then(
+      (results) => {
+        for (const [index, result] of results.entries()) taken?.[index]?.resolve(result)
+      },
+      (error) => {
+        taken ??= take()
+        const mayWriteAlone = !(error instanceof AppError && error.code === 'DATABASE_ERROR')
+        for (const { resolve, reject } of taken) mayWriteAlone ? resolve(ALONE) : reject(error)
+      },
+    )
+    // The items of a closure may be fewer than it was asked for.
+    void settled.then(askIfNeeded)
+  }
+
+  return async <Result>(item: Item, finish: Finish<Written, Result>): Promise<Result> => {
+    goOn()
+    const result = await new Promise<unknown>((resolve, reject) => {
+      const weight = Math.max(1, weigh(item))
+      waiting.push({ item, weight, finish, resolve, reject })
+      waitingWeight += weight
+      askIfNeeded()
+    })
+    if (result !== ALONE) return result as Result
+    return store.write(async (tx) => finish(tx, await alone(tx, item)))
+  }
+}
