@@ -6,7 +6,7 @@ import type { Tx } from '../src/store/write/transaction.ts'
 export type CountedStatements = {
   /** In place of the store's. */
   write: Store['write']
-  /** The text of each statement since the last call, once for each time that it ran. */
+  /** The text of each statement since the last call, once for each time that it ran, or inserted rows. */
   take(): string[]
 }
 
@@ -17,7 +17,7 @@ export function countStatements({ write }: Pick<Store, 'write'>): CountedStateme
     const note = (statement: Statement<unknown>, times = 1) => {
       for (let index = 0; index < times; index += 1) texts.push(statement.compiled().text)
     }
-    const own: Pick<Tx, 'execute' | 'executeEach' | 'find' | 'list'> = {
+    const own: Pick<Tx, 'execute' | 'executeEach' | 'insertRows' | 'find' | 'list'> = {
       execute(statement, values) {
         note(statement)
         return tx.execute(statement, values)
@@ -25,6 +25,10 @@ export function countStatements({ write }: Pick<Store, 'write'>): CountedStateme
       executeEach(statement, values: readonly Values[]) {
         note(statement, values.length)
         return tx.executeEach(statement, values)
+      },
+      insertRows(statement, rows: readonly Values[]) {
+        if (rows.length > 0) note(statement)
+        return tx.insertRows(statement, rows)
       },
       find(statement, values) {
         note(statement)

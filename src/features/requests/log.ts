@@ -128,7 +128,7 @@ async function insertBatch(tx: Tx, batch: readonly RequestLogEntry[]): Promise<v
     errorMessage: entry.errorMessage === null ? null : cut(entry.errorMessage),
     authType: authTypeOf(entry),
   }))
-  await tx.executeEach(insertRequest, rows)
+  await tx.insertRows(insertRequest, rows)
 }
 
 function authTypeOf({ caller }: RequestLogEntry): 'apiKey' | 'jwt' | null {

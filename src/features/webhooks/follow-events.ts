@@ -73,12 +73,12 @@ async function makeDeliveries(
   tx: Tx,
   { batch: all, endAt }: Batch,
 ): Promise<void> {
+  const projectIds = JSON.stringify([...new Set(all.map(({ projectId }) => projectId))])
+  const endpoints = (await tx.list(listEndpoints, { projectIds })).map(toMatcher)
+  if (endpoints.length === 0) return
   const { events: batch, isOld } = await splitAtFence(tx, all)
   const end = batch.at(-1)
   if (end !== undefined && batch.length < all.length) endAt(end)
-  const projectIds = JSON.stringify([...new Set(batch.map(({ projectId }) => projectId))])
-  const endpoints = (await tx.list(listEndpoints, { projectIds })).map(toMatcher)
-  if (endpoints.length === 0) return
   const wanting = createWanting(endpoints)
   const made: Made[] = []
   let last: FollowedEvent | undefined
