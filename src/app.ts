@@ -115,7 +115,7 @@ export type App = {
   stop(): Promise<void>
 }
 
-type AppOptions = Pick<OpenOptions, 'log' | 'counters' | 'onMigration' | 'createThread'>
+type AppOptions = Pick<OpenOptions, 'log' | 'counters' | 'onMigration' | 'createThread' | 'connect'>
 
 type Stop = (graceMs: number) => Promise<void>
 
@@ -158,18 +158,14 @@ async function stopAll({ mail, loops, delivery, http, parts }: Stops): Promise<v
   if (failures.length > 0) throw failures[0]
 }
 
-async function start(
-  config: Config,
-  { log, counters, onMigration, createThread }: AppOptions,
-  stops: Stops,
-): Promise<App> {
+async function start(config: Config, { log, ...options }: AppOptions, stops: Stops): Promise<App> {
   await prepareDataDir(config)
   const nativeBinding = nativeBindingPath(config.dataDir)
   // Before anything opens the database, which makes a new log.
   lookForLog(config.database.file, nativeBinding)
   const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
-  const base = await openCore(config, { log, counters, onMigration, createThread, watch: true })
+  const base = await openCore(config, { log, ...options, watch: true })
   stops.parts.push(base.close)
   // Before anything acts: an older database is fenced.
   stops.parts.push((await startGenerationWatch(base)).stop)

@@ -3,6 +3,7 @@
  * of `loadConfig`, a clock that the test moves, a resolver that asks a DNS server in this process.
  * Nothing is delivered: a test that needs outbound gives its own part. Everything ends with the test.
  */
+import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -39,6 +40,7 @@ import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
 import { takeDatabase } from './kept-database.ts'
 import { testTracker } from './mail/tracker.ts'
+import { listMisplaced } from './misplaced-emails.ts'
 
 export type TestCore = Core & {
   /** The answer of `now`. */
@@ -117,10 +119,12 @@ export async function openTestCore(
   t.after(async () => {
     await hits.stop()
     webhookClient.closeIdle()
+    const misplaced = await listMisplaced(opened.store).catch(() => [])
     database.keepOpen()
     await opened.close()
     await dns.stop()
     await database.giveBack()
+    assert.deepEqual(misplaced, [])
   })
   const delivering = {
     outbound: createIdleOutbound(),

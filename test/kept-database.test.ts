@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { indexBatch } from '../src/features/contacts/list/search-index.ts'
-import { upsertContact } from '../src/features/contacts/write/upsert.ts'
+import { upsertContact } from '../src/features/contacts/write/contact-queue.ts'
 import { sql } from '../src/store/drizzle.ts'
 import { addProject, address, openTestCore, type TestCore, trustDomain } from './core.ts'
 

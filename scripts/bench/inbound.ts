@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { createReturnPathLocalPart } from '../../src/mail/signed-tokens.ts'
+import { bounceReport } from './inbound-report.ts'
 import { makeProject, runLoad } from './mail/sender.ts'
 import { createBench, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
@@ -62,65 +63,6 @@ api_requests_per_minute = 0
 level = "error"
 `
 
-/** A bounce in the format of Postfix. */
-const report = [
-  'From: MAILER-DAEMON@mx.example.org (Mail Delivery System)',
-  'To: b.return@bounce.example.test',
-  'Subject: Undelivered Mail Returned to Sender',
-  'Date: Sat, 21 Nov 2026 12:00:00 +0000',
-  'Auto-Submitted: auto-replied',
-  'MIME-Version: 1.0',
-  'Content-Type: multipart/report; report-type=delivery-status; boundary="b1"',
-  'Message-Id: <@@ID@@.bounce@mx.example.org>',
-  '',
-  'This is a MIME-encapsulated message.',
-  '',
-  '--b1',
-  'Content-Description: Notification',
-  'Content-Type: text/plain; charset=us-ascii',
-  '',
-  'This is the mail system at host mx.example.org.',
-  '',
-  "I'm sorry to have to inform you that your message could not",
-  "be delivered to one or more recipients. It's attached below.",
-  '',
-  '<@@TO@@>: host mail.example.org[192.0.2.7] said: 550 5.1.1',
-  '    <@@TO@@>: Recipient address rejected: User unknown in',
-  '    virtual mailbox table (in reply to RCPT TO command)',
-  '',
-  '--b1',
-  'Content-Description: Delivery report',
-  'Content-Type: message/delivery-status',
-  '',
-  'Reporting-MTA: dns; mx.example.org',
-  'X-Postfix-Queue-ID: 4Dq1Xk3Zz9z1y',
-  'Arrival-Date: Sat, 21 Nov 2026 11:59:58 +0000',
-  '',
-  'Final-Recipient: rfc822; @@TO@@',
-  'Original-Recipient: rfc822;@@TO@@',
-  'Action: failed',
-  'Status: 5.1.1',
-  'Remote-MTA: dns; mail.example.org',
-  'Diagnostic-Code: smtp; 550 5.1.1 <@@TO@@>: Recipient address rejected: User',
-  '    unknown in virtual mailbox table',
-  '',
-  '--b1',
-  'Content-Description: Undelivered Message',
-  'Content-Type: message/rfc822',
-  '',
-  'From: Shop <shop@example.test>',
-  'To: @@TO@@',
-  'Subject: Your order',
-  'Date: Sat, 21 Nov 2026 11:59:57 +0000',
-  'Message-ID: <@@ID@@@example.test>',
-  'MIME-Version: 1.0',
-  'Content-Type: text/plain; charset=utf-8',
-  '',
-  ...Array.from({ length: 20 }, () => 'Your order has left our house today and should reach you.'),
-  '',
-  '--b1--',
-].join('\r\n')
-
 const bench = createBench(configuration)
 try {
   await sendAll()
@@ -129,7 +71,7 @@ try {
   const server = await bench.serve()
   try {
     const port = Number(server.inbound[0]?.split(':').at(-1))
-    const load = { port, connections: CONNECTIONS, message: report }
+    const load = { port, connections: CONNECTIONS, message: bounceReport }
     const steady = { ...load, perSecond: PER_SECOND, bounces: bounces.slice(0, BOUNCES) }
     const atPace = await measure(steady)
     const burst = { ...load, perSecond: null, bounces: bounces.slice(BOUNCES) }

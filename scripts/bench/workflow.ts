@@ -17,6 +17,7 @@ import { type Api, createApi } from './api.ts'
 import { makeProject, runLoad } from './mail/sender.ts'
 import { createBench, directConfiguration, type Running, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
+import { type Made, makeFiveSteps, makeWorkflow } from './workflow/make.ts'
 import { addSleepers, wakeSleepers } from './workflow/sleepers.ts'
 
 const { values: options } = parseArgs({
@@ -38,8 +39,6 @@ const AT_ONCE = Number(options['at-once'])
 const SINGLES = 20
 
 const configuration = directConfiguration({ logLevel: 'warn' })
-
-type Made = { id: string; stepIds: Record<string, string> }
 
 const bench = createBench(configuration)
 const secret = await makeProject(bench)
@@ -76,35 +75,7 @@ try {
 async function makeWorkflows() {
   const server = await bench.serve()
   const api = createApi({ url: server.url, secret })
-  const template = (await api.ask('POST', '/templates', {
-    name: 'Welcome',
-    subject: 'Hello {{ name }}',
-    body: '<p>Hello {{ name }}, you chose {{ event.plan }}.</p>',
-    from: 'shop@example.test',
-    type: 'TRANSACTIONAL',
-  })) as { id: string }
-  const five = await makeWorkflow(api, 'Five steps', 'signup', {
-    steps: {
-      first: {
-        type: 'CONDITION',
-        config: { field: 'event.plan', operator: 'equals', value: 'pro' },
-      },
-      second: {
-        type: 'CONDITION',
-        config: { field: 'data.seats', operator: 'greaterThan', value: 3 },
-      },
-      mark: { type: 'UPDATE_CONTACT', config: { updates: { stage: 'welcomed' } } },
-      mail: { type: 'SEND_EMAIL', templateId: template.id, config: {} },
-      out: { type: 'EXIT', config: { reason: 'done' } },
-    },
-    transitions: [
-      ['trigger', 'first'],
-      ['first', 'second', 'yes'],
-      ['second', 'mark', 'yes'],
-      ['mark', 'mail'],
-      ['mail', 'out'],
-    ],
-  })
+  const five = await makeFiveSteps(api)
   const sleeping = await makeWorkflow(api, 'Sleepers', 'sleep', {
     steps: {
       nap: { type: 'DELAY', config: { amount: 7, unit: 'days' } },
@@ -121,42 +92,6 @@ async function makeWorkflows() {
   api.close()
   await server.stop()
   return { five, sleeping, projectId }
-}
-
-async function makeWorkflow(
-  api: Api,
-  name: string,
-  eventName: string,
-  graph: {
-    steps: Record<string, { type: string; config: object; templateId?: string }>
-    transitions: [string, string, string?][]
-  },
-): Promise<Made> {
-  const { id, steps } = (await api.ask('POST', '/workflows', { name, eventName })) as {
-    id: string
-    steps: { id: string; config: object; name: string }[]
-  }
-  const [trigger] = steps
-  if (trigger === undefined) throw new Error('the workflow has no trigger')
-  const stepIds: Record<string, string> = { trigger: trigger.id }
-  for (const key of Object.keys(graph.steps)) stepIds[key] = crypto.randomUUID()
-  await api.ask('PUT', `/workflows/${id}/graph`, {
-    steps: [
-      { id: trigger.id, type: 'TRIGGER', name: trigger.name, config: trigger.config },
-      ...Object.entries(graph.steps).map(([key, step]) => ({
-        id: stepIds[key],
-        name: key,
-        ...step,
-      })),
-    ],
-    transitions: graph.transitions.map(([from, to, branch]) => ({
-      fromStepId: stepIds[from],
-      toStepId: stepIds[to],
-      ...(branch === undefined ? {} : { condition: { branch } }),
-    })),
-  })
-  await api.ask('PATCH', `/workflows/${id}`, { enabled: true })
-  return { id, stepIds }
 }
 
 async function measureEvents(server: Running, { five }: { five: Made }): Promise<void> {

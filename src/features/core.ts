@@ -10,6 +10,8 @@ import type { SessionTokens } from './accounts/sessions/token.ts'
 import type { Challenges } from './acme/challenges.ts'
 import type { Base } from './base.ts'
 import type { StripeClient } from './billing/stripe.ts'
+import type { EventQueue } from './contacts/events/event-queue.ts'
+import type { ContactQueue } from './contacts/write/contact-queue.ts'
 import type { Doctor } from './doctor/doctor.ts'
 import type { AcceptQueue } from './messages/accept/accept-queue.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
@@ -40,6 +42,10 @@ export type Core = Base & {
   loginQueue: LoginQueue
   /** Where planned requests wait for their transaction. */
   acceptQueue: AcceptQueue
+  /** Where contacts that clients write wait for theirs. */
+  contactQueue: ContactQueue
+  /** Where events of clients wait for theirs. */
+  eventQueue: EventQueue
   /** The idempotency keys of requests in flight. */
   reservedKeys: ReservedKeys
   /** How many emails of a project may start now. */

@@ -28,6 +28,8 @@ import { enqueuePlatformMail } from './accounts/platform-mail/enqueue.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
 import { createChallenges } from './acme/challenges.ts'
 import { createStripe } from './billing/stripe.ts'
+import { createEventQueue } from './contacts/events/event-queue.ts'
+import { createContactQueue } from './contacts/write/contact-queue.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
@@ -166,8 +168,12 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     publicFetch,
     webhookClient,
   }
-  const acceptQueue = createAcceptQueue({ ...parts, ...shared, log })
-  return { ...parts, ...shared, acceptQueue, now, log, close }
+  const queues = {
+    acceptQueue: createAcceptQueue({ ...parts, ...shared, log }),
+    contactQueue: createContactQueue(store),
+    eventQueue: createEventQueue(store),
+  }
+  return { ...parts, ...shared, ...queues, now, log, close }
 }
 
 const mailDomainLoss: CommandCore['reportDomainLoss'] = (tx, { projectId, domain }, at) =>

@@ -4,7 +4,7 @@
  */
 import { indexedBy } from './dialect.ts'
 import { type SQL, sql } from './drizzle.ts'
-import { isUnfinished } from './email-terms.ts'
+import { SHELF, type Shelf, UNFINISHED_SHELVES } from './shelves.ts'
 
 /** The campaign waits for its time or is being sent; the term of `campaigns_active`. */
 export const isActive = sql.raw("campaigns.status in ('SCHEDULED', 'SENDING')")
@@ -26,16 +26,23 @@ export const isUncounted = sql.raw(
   "campaigns.total_recipients is null and campaigns.status in ('DRAFT', 'SCHEDULED', 'SENDING')",
 )
 
+/** The ids of the campaigns with emails that wait or are being sent. */
+export const unfinishedCampaigns: SQL = campaignsOnShelves(...UNFINISHED_SHELVES)
+
 /**
- * The ids of the campaigns with emails that wait or are being sent. Seeks from campaign to campaign
- * in the index: neither the number of emails nor that of campaigns which have ended matters.
+ * The ids of the campaigns with emails on any of these shelves, some more than once. Seeks from campaign to
+ * campaign in the index: neither the number of emails nor that of other campaigns matters.
  */
-export const unfinishedCampaigns: SQL = sql`(with recursive unfinished (id) as (
-    select min(campaign_id) from emails ${indexedBy('emails_campaign_waiting')}
-      where campaign_id is not null and ${isUnfinished}
+export function campaignsOnShelves(...shelves: readonly Shelf[]): SQL {
+  const rows = sql.raw(shelves.map((shelf) => `(${SHELF[shelf]})`).join(', '))
+  return sql`(with recursive found (shelf, id) as (
+    select wanted.shelf, (select min(campaign_id) from emails ${indexedBy('emails_campaign_shelf')}
+      where emails.shelf = wanted.shelf and campaign_id is not null)
+    from (select column1 as shelf from (values ${rows})) as wanted
     union all
-    select (select min(campaign_id) from emails ${indexedBy('emails_campaign_waiting')}
-      where campaign_id > unfinished.id and ${isUnfinished})
-    from unfinished where unfinished.id is not null
+    select found.shelf, (select min(campaign_id) from emails ${indexedBy('emails_campaign_shelf')}
+      where emails.shelf = found.shelf and campaign_id > found.id)
+    from found where found.id is not null
   )
-  select id from unfinished where id is not null)`
+  select id from found where id is not null)`
+}

@@ -1,23 +1,11 @@
-/**
- * Conditions on emails. Those that partial indexes have are literal, because SQLite does not match a
- * parameter with the term of an index.
- */
+/** Conditions on emails; `shelves.ts` has those of partial indexes. */
 import { addressDigest, jsonType, jsonValue } from './dialect.ts'
 import { type SQL, sql } from './drizzle.ts'
 
 const UNFINISHED = ['queued', 'deferred', 'held', 'paused', 'sending']
 
-/** Statuses of emails that did not reach their recipient, or were complained about. */
-export const BAD_ENDS: readonly string[] = ['BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED']
-
-/** The email waits or is being sent; a term of `emails_campaign_waiting`. */
+/** The email waits or is being sent. */
 export const isUnfinished = sql.raw(`state in (${quoted(UNFINISHED)})`)
-
-/** Nobody claims the email: its domain is held, or it was put aside; the term of `emails_parked`. */
-export const isParked = sql.raw("state in ('held', 'paused')")
-
-/** A term of `emails_ends` and `emails_campaign_ends`. */
-export const isBadEnd = sql.raw(`status in (${quoted(BAD_ENDS)})`)
 
 /** The state of an email that waits: `deferred` after an attempt, even one that was interrupted. */
 export const waitingState: SQL = sql.raw(`case when attempt_count > 0

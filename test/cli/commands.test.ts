@@ -24,6 +24,7 @@ import {
 import { sandboxMessages } from '../../src/store/schema/service.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
+import { setEmails } from '../set-emails.ts'
 import { commandsAt, placeDatabase } from './commands-at.ts'
 
 const cwd = makeFolder()
@@ -543,7 +544,7 @@ describe('pillarbox send and queue', () => {
           steps,
         })
         const change: Partial<Email> = { state: 'deferred', attemptCount: 1, dueAt: at + 60_000 }
-        await tx.update(emails).set(change).where(eq(emails.id, id))
+        await setEmails(tx, change, eq(emails.id, id))
       }),
     )
     const shown = await json('queue', 'show', id)

@@ -20,6 +20,7 @@ import {
   writeEveryKind,
 } from '../features/accounts/platform-mail/every-kind.ts'
 import { addMember, addUser, logIn } from '../session.ts'
+import { setEmails } from '../set-emails.ts'
 import { match } from './example-match.ts'
 import { contentOf, createExampleRunner, type Headers } from './example-runner.ts'
 import { createExampleDns, exampleOptions, exampleSequence } from './example-sequence.ts'
@@ -38,9 +39,10 @@ const started = useService(exampleOptions(dns), async ({ service: { core }, mine
       state: 'delivered',
       status: 'DELIVERED',
       dueAt: null,
+      sealedVariables: null,
       sentAt: core.now(),
     } as const
-    await core.store.write((tx) => tx.update(emails).set(done).where(eq(emails.id, emailId)))
+    await core.store.write((tx) => setEmails(tx, done, eq(emails.id, emailId)))
   }
 })
 const { service, mine } = started
@@ -141,9 +143,7 @@ describe('mail of the server to its users', () => {
     const final = written.slice(KINDS.length)
     for (const state of ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const) {
       const { emailId = '' } = final[1] ?? {}
-      await service.core.store.write((tx) =>
-        tx.update(emails).set({ state }).where(eq(emails.id, emailId)),
-      )
+      await service.core.store.write((tx) => setEmails(tx, { state }, eq(emails.id, emailId)))
       const { status, body } = await supertest(service.url)
         .post(`/emails/${emailId}/retry`)
         .set('Authorization', `Bearer ${mine.secret}`)

@@ -34,6 +34,18 @@ const USAGE = {
   inbound: 'INBOUND',
 } as const
 
+/** `src/store/shelves.ts` has the numbers. */
+const SHELF_OF_STATE = `case
+  when status in ('BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED') then shelf is
+    case status when 'BOUNCED' then 4 when 'COMPLAINED' then 5 when 'FAILED' then 6 else 7 end
+  when state = 'held' then shelf is 1
+  when state = 'paused' then shelf is case when attempt_count > 0 then 2 else 3 end
+  when campaign_id is null then shelf is null
+  when state = 'queued' then shelf is 8
+  when state = 'deferred' then shelf is 9
+  when state = 'sending' then coalesce(shelf, 0) in (8, 9)
+  else shelf is null end`
+
 export function readCounts(db: Database.Database, ids: ProjectIds): Count[] {
   const read = (sql: string) => Number(db.prepare(sql).pluck().get() ?? 0)
   const compare = (name: string, kept: string, recounted: string): Count => {
@@ -43,6 +55,11 @@ export function readCounts(db: Database.Database, ids: ProjectIds): Count[] {
     ...listContactCounts(ids, compare),
     ...listMailCounts(ids, compare),
     ...listWorkflowCounts(compare),
+    compare(
+      'emails on their shelves',
+      `select count(*) from emails where ${SHELF_OF_STATE}`,
+      'select count(*) from emails',
+    ),
     compare(
       'all events of analytics',
       `select sum(events) from event_counts where span = ${DAY_MS}`,

@@ -9,13 +9,15 @@ import { createBatchPace } from '../../jobs/pace.ts'
 import { CAMPAIGN_CLASS } from '../../queue-class.ts'
 import { indexedBy, listOf, rowNumber } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
-import { isBadEnd, waitingState } from '../../store/email-terms.ts'
+import { waitingState } from '../../store/email-terms.ts'
 import { campaignProgress } from '../../store/schema/campaigns.ts'
 import { emails } from '../../store/schema/messages.ts'
+import { onShelves, shelfInState } from '../../store/shelves.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { UNSUBSCRIBED } from '../messages/delivery/prepare.ts'
+import { uncountFailed } from '../messages/outcome/uncount-failed.ts'
 import { giveUpAfterMs } from '../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import { requireSender } from '../templates/validate.ts'
@@ -42,11 +44,11 @@ const BATCH_MS = 8
 /** A page of emails to retry, by row: in the order in which they were accepted, unless the clock went back. */
 const listFailed = statement<FailedEmail>(
   () => sql`select emails.id, emails.${rowNumber()} as number, emails.created_at as "createdAt"
-    from emails ${indexedBy('emails_campaign_ends')}
+    from emails ${indexedBy('emails_campaign_shelf')}
     join contents on contents.id = content_id
     join contacts on contacts.id = emails.contact_id
     where campaign_id = ${parameter('campaignId')}
-      and ${isBadEnd} and status = 'FAILED'
+      and ${onShelves('failed')}
       and state = 'failed' and variables is not null and contents.body is not null
       and coalesce(error, '') not in ('cancelled', ${UNSUBSCRIBED})
       and (content_class = 'TRANSACTIONAL' or contacts.subscribed)
@@ -60,6 +62,7 @@ const makeDue = statement((db) =>
     .update(emails)
     .set({
       state: waitingState,
+      shelf: shelfInState(waitingState),
       status: 'PENDING',
       failureCount: 0,
       error: null,
@@ -67,7 +70,8 @@ const makeDue = statement((db) =>
       giveUpAt: parameter('giveUpAt'),
       updatedAt: parameter('at'),
     })
-    .where(sql`${emails.id} in ${listOf(parameter('ids'))} and ${emails.state} = 'failed'`),
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))} and ${emails.state} = 'failed'`)
+    .returning({ id: emails.id }),
 )
 
 /**
@@ -142,8 +146,16 @@ async function retryMonth(
   if (allowed.length === 0) return { retried: 0, isFull }
   const at = deps.now()
   const giveUpAt = at + giveUpAfterMs(deps.config, CAMPAIGN_CLASS)
-  const ids = JSON.stringify(allowed.map(({ id }) => id))
-  const retried = await tx.execute(makeDue, { ids, at, giveUpAt })
+  const ids = await tx.list(makeDue, {
+    ids: JSON.stringify(allowed.map(({ id }) => id)),
+    at,
+    giveUpAt,
+  })
+  const retried = ids.length
+  await uncountFailed(
+    tx,
+    ids.map(({ id }) => id),
+  )
   await countAgainOnto(deps, tx, { use, category, count: retried, at })
   return { retried, isFull }
 }

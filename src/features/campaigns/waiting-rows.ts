@@ -1,20 +1,29 @@
 /** Moves waiting emails of campaigns between states, some rows at a time. */
 import { HOUR_MS } from '../../clock.ts'
-import { holdsItsMail, isActive, isPaced, unfinishedCampaigns } from '../../store/campaign-terms.ts'
+import {
+  campaignsOnShelves,
+  holdsItsMail,
+  isActive,
+  isPaced,
+  unfinishedCampaigns,
+} from '../../store/campaign-terms.ts'
 import { indexedBy, larger, listOf, orderedJoin, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { isUnfinished, waitingState } from '../../store/email-terms.ts'
+import { waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
+import { isUnfinishedOfCampaign, onShelves, SHELF, shelfInState } from '../../store/shelves.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import { isFenced } from '../fence/rows.ts'
 import { endingColumns } from '../messages/outcome/end-emails.ts'
 import { aside, releasedColumns } from '../messages/queue/aside.ts'
 
-/** A number of the campaign's waiting emails. */
-function some(condition: SQL): SQL {
+const isQueued = onShelves('queued', 'deferred')
+
+/** A number of the campaign's emails on these shelves. */
+function some(shelves: SQL, condition: SQL): SQL {
   return sql`${rowNumber()} in (select ${rowNumber()} from emails
-    ${indexedBy('emails_campaign_waiting')}
-    where campaign_id = ${parameter('campaignId')} and ${isUnfinished} and ${condition}
+    ${indexedBy('emails_campaign_shelf')}
+    where campaign_id = ${parameter('campaignId')} and ${shelves} and ${condition}
     limit ${parameter('limit')})`
 }
 
@@ -23,7 +32,7 @@ export const pauseWaiting = statement((db) =>
     .update(emails)
     .set(aside)
     .where(
-      sql`${some(sql`state in ('queued', 'deferred')`)}
+      sql`${some(isQueued, sql`state in ('queued', 'deferred')`)}
         and exists (select 1 from campaigns where id = ${parameter('campaignId')}
           and status = 'SENDING' and paused_at is not null)`,
     )
@@ -32,8 +41,8 @@ export const pauseWaiting = statement((db) =>
 
 /** Emails that were not tried yet. To find them can mean to read all that were: not for the writer. */
 export const listUntried = statement<{ id: string }>(
-  () => sql`select id from emails ${indexedBy('emails_campaign_waiting')}
-    where campaign_id = ${parameter('campaignId')} and ${isUnfinished}
+  () => sql`select id from emails ${indexedBy('emails_campaign_shelf')}
+    where campaign_id = ${parameter('campaignId')} and ${isQueued}
       and state in ('queued', 'deferred') and attempt_count = 0
     limit ${parameter('limit')}`,
 )
@@ -54,6 +63,7 @@ export const pauseUntried = statement((db) =>
 
 const released = {
   state: waitingState,
+  shelf: shelfInState(waitingState),
   giveUpAt: sql`give_up_at + ${parameter('at')} - held_at`,
   retryAt: null,
   heldAt: null,
@@ -71,10 +81,11 @@ export const releasePaused = statement((db) =>
     .update(emails)
     .set({ ...released, dueAt: duePaused })
     .where(
-      sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_paused')}
-          where campaign_id = ${parameter('campaignId')} and state = 'paused'
-            and attempt_count >= (select case when ${isPaced} then 1 else 0 end
-              from campaigns where id = ${parameter('campaignId')})
+      sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_campaign_shelf')}
+          where campaign_id = ${parameter('campaignId')}
+            and shelf in (${SHELF.paused}, (
+              select case when ${isPaced} then ${SHELF.paused} else ${SHELF.pausedUntried} end
+              from campaigns where id = ${parameter('campaignId')}))
           limit ${parameter('limit')})
         and not exists (select 1 from campaigns where id = ${parameter('campaignId')}
           and (status = 'CANCELLED' or (status = 'SENDING' and paused_at is not null)))`,
@@ -100,9 +111,8 @@ export const releaseUntried = statement((db) =>
       sql`(select number, ${parameter('firstAt')}
             + ((row_number() over (order by number) - 1) * ${sql.raw(String(HOUR_MS))}
               + ${pace} - 1) / ${pace} as due_at
-          from (select ${rowNumber()} as number from emails ${indexedBy('emails_paused')}
-            where campaign_id = ${parameter('campaignId')} and state = 'paused'
-              and attempt_count = 0
+          from (select ${rowNumber()} as number from emails ${indexedBy('emails_campaign_shelf')}
+            where campaign_id = ${parameter('campaignId')} and ${onShelves('pausedUntried')}
             order by ${rowNumber()} limit ${parameter('limit')})) as slots`,
     )
     .where(sql`${rowNumber('emails')} = slots.number`)
@@ -110,8 +120,8 @@ export const releaseUntried = statement((db) =>
 )
 
 export const findUntried = statement<{ isWaiting: number }>(
-  () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_paused')}
-    where campaign_id = ${parameter('campaignId')} and state = 'paused' and attempt_count = 0
+  () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_campaign_shelf')}
+    where campaign_id = ${parameter('campaignId')} and ${onShelves('pausedUntried')}
     limit 1`,
 )
 
@@ -120,7 +130,7 @@ export const listCancelled = statement((db) =>
   db
     .select(endingColumns)
     .from(emails)
-    .where(some(sql`state in ('queued', 'deferred', 'held', 'paused')`)),
+    .where(some(isUnfinishedOfCampaign, sql`state <> 'sending'`)),
 )
 
 /** Campaigns whose rows do not fit their state, and what is to be done with the rows. */
@@ -131,37 +141,25 @@ export const listUnsettled = statement<{
 }>(
   () => sql`select id, project_id as "projectId", 'pause' as act from campaigns
     where ${holdsItsMail}
-      and exists (select 1 from emails where campaign_id = campaigns.id and ${isUnfinished}
-        and state in ('queued', 'deferred'))
+      and exists (select 1 from emails ${indexedBy('emails_campaign_shelf')}
+        where campaign_id = campaigns.id and ${isQueued} and state in ('queued', 'deferred'))
     union all
     select id, project_id, 'cancel' from campaigns
     where id in ${unfinishedCampaigns} and status = 'CANCELLED'
-      and exists (select 1 from emails where campaign_id = campaigns.id and ${isUnfinished}
-        and state in ('queued', 'deferred', 'held', 'paused'))
+      and exists (select 1 from emails ${indexedBy('emails_campaign_shelf')}
+        where campaign_id = campaigns.id and ${isUnfinishedOfCampaign} and state <> 'sending')
     union all
     select id, campaigns.project_id, 'pace' from campaigns
     ${orderedJoin()} campaign_progress on campaign_id = id and has_old_slots
     where ${isActive} and ${isPaced} and paused_at is null
     union all
     select id, project_id, 'release' from campaigns
-    where id in (${campaignsWithPaused()}) and status <> 'CANCELLED' and paused_at is null
+    where id in ${campaignsOnShelves('paused', 'pausedUntried')} and status <> 'CANCELLED' and paused_at is null
       and (status = 'SENDING' or not ${isFenced(sql`campaigns.project_id`)})
-      and (not (${isPaced}) or exists (select 1 from emails ${indexedBy('emails_paused')}
-        where campaign_id = campaigns.id and state = 'paused' and attempt_count > 0))
+      and (not (${isPaced}) or exists (select 1 from emails ${indexedBy('emails_campaign_shelf')}
+        where campaign_id = campaigns.id and ${onShelves('paused')}))
       and exists (select 1 from domains where domains.project_id = campaigns.project_id
         and domain = from_domain and is_verified)
       and exists (select 1 from projects where projects.id = campaigns.project_id
         and projects.is_disabled = 0)`,
 )
-
-/** Seeks from campaign to campaign in the index; the number of emails does not matter. */
-function campaignsWithPaused(): SQL {
-  return sql`with recursive paused (id) as (
-      select min(campaign_id) from emails where state = 'paused'
-      union all
-      select (select min(campaign_id) from emails
-        where state = 'paused' and campaign_id > paused.id)
-      from paused where paused.id is not null
-    )
-    select id from paused where id is not null`
-}

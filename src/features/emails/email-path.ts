@@ -2,9 +2,9 @@
 import { normalize } from '../../nfc.ts'
 import { indexedBy, listOf, type NamedIndex, unindexed } from '../../store/dialect.ts'
 import { and, type SQL, sql } from '../../store/drizzle.ts'
-import { BAD_ENDS, isBadEnd } from '../../store/email-terms.ts'
 import { isUuid } from '../../store/ids.ts'
 import type { EmailStatus, SourceType } from '../../store/schema/words.ts'
+import { BAD_ENDS, isBadEnd, onShelves } from '../../store/shelves.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 
@@ -145,14 +145,18 @@ function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): 
     return pathOf({ key: 'number', index: 'emails_template', lanes }, filter, search)
   }
   const ofProject = sql`project_id = ${projectId}`
-  if (statuses.length > 0 && statuses.every((status) => BAD_ENDS.includes(status))) {
+  if (statuses.length > 0 && statuses.every(isBadStatus)) {
     const lanes = [...new Set(statuses)].map(
-      (status) => sql`${ofProject} and ${isBadEnd} and status = ${status}`,
+      (status) => sql`${ofProject} and ${isBadEnd} and ${onShelves(BAD_ENDS[status])}`,
     )
     return pathOf({ key: 'created', index: 'emails_ends', lanes }, filter, search)
   }
   const lanes = [ofProject]
   return pathOf({ key: 'created', index: 'emails_newest', lanes }, filter, search)
+}
+
+function isBadStatus(status: EmailStatus): status is keyof typeof BAD_ENDS {
+  return Object.hasOwn(BAD_ENDS, status)
 }
 
 /** The rows of a path belong to one project; a template may be gone while its emails are there. */

@@ -54,9 +54,11 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<string> {
   return row.id
 }
 
-/** Appends many events; `seq` follows their order. */
-export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-  await tx.insertRows(insertEvent, events.map(toRow))
+/** Appends many events; `seq` follows their order. Returns their ids. */
+export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<string[]> {
+  const rows = events.map(toRow)
+  await tx.insertRows(insertEvent, rows)
+  return rows.map(({ id }) => id)
 }
 
 /**

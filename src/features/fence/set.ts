@@ -11,6 +11,7 @@ import { listOf, raiseLastNumber, selectLastNumber } from '../../store/dialect.t
 import { sql } from '../../store/drizzle.ts'
 import { generations } from '../../store/schema/fences.ts'
 import type { FenceCause } from '../../store/schema/words.ts'
+import { onShelves } from '../../store/shelves.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
@@ -44,7 +45,7 @@ const findMailUntil = statement<{ until: number | null }>(
         select max(created_at) from (
           select created_at from emails where due_at is not null
           union all select created_at from emails where lease_until is not null
-          union all select created_at from emails where state = 'held'))
+          union all select created_at from emails where ${onShelves('held')}))
     end as until`,
 )
 

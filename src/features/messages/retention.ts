@@ -12,12 +12,14 @@ import { jsonListOf, listOf, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { isUnfinished } from '../../store/email-terms.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
+import { isParked } from '../../store/shelves.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { contentOctets } from './content-octets.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
+type OldContent = { id: string; bytes: number }
 
 /** Rows per transaction; clearing a text visits all its database pages. */
 const BATCH = 100
@@ -42,17 +44,24 @@ export const listContentsInQueue = statement<{ id: string }>(
     union select content_id from emails
     where lease_until is not null and created_at < ${parameter('before')}
     union select content_id from emails
-    where state = 'held' and created_at < ${parameter('before')}
-    union select content_id from emails
-    where state = 'paused' and created_at < ${parameter('before')}`,
+    where ${isParked} and created_at < ${parameter('before')}`,
 )
 
-export const listOld = statement<{ id: string; at: number; number: number; bytes: number }>(
+/** Shared contents, by their last use. */
+export const listOld = statement<OldContent & { at: number; number: number }>(
   () => sql`select id, last_used_at as at, ${rowNumber()} as number,
       ${contentOctets} as bytes
-    from contents where body is not null and last_used_at < ${parameter('before')}
+    from contents where body is not null and share_key is not null
+      and last_used_at < ${parameter('before')}
       and (last_used_at, ${rowNumber()}) > (${parameter('at')}, ${parameter('number')})
     order by last_used_at, ${rowNumber()} limit ${PAGE}`,
+)
+
+/** A page of the other contents, newest first; `bytes` is null for those that stay or were cleared. */
+export const listOldOwn = statement<{ id: string; bytes: number | null }>(
+  () => sql`select id, case when body is not null and share_key is null
+        and last_used_at < ${parameter('before')} then ${contentOctets} end as bytes
+    from contents where id < ${parameter('position')} order by id desc limit ${PAGE}`,
 )
 
 const clearContent = statement((db) =>
@@ -75,21 +84,71 @@ const listHtml = statement<{ id: string; html: string }>(
       and not is_text and body is not null`,
 )
 
-async function clearContents({ store }: Deps, before: number): Promise<number> {
+async function clearContents(deps: Deps, before: number): Promise<number> {
+  const { store } = deps
   const rows = await store.scan.list(listContentsInQueue, { before: before + HOUR_MS })
   const inQueue = new Set(rows.map(({ id }) => id))
+  const clear = (page: readonly OldContent[]) => {
+    const old = page.filter(({ id }) => !inQueue.has(id))
+    return clearPage(store, old, before)
+  }
+  return (await clearShared(deps, before, clear)) + (await clearOwn(deps, before, clear))
+}
+
+type Clear = (page: readonly OldContent[]) => Promise<number>
+
+async function clearShared({ store }: Deps, before: number, clear: Clear): Promise<number> {
   let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }
   let total = 0
   for (;;) {
     const page = await store.scan.list(listOld, { before, ...position })
-    for (const batch of toBatches(page.filter(({ id }) => !inQueue.has(id)))) {
-      total += await clearBatch(store, { ids: batch.map(({ id }) => id), before })
-      await yieldToLoop()
-    }
+    total += await clear(page)
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return total
     position = last
   }
+}
+
+async function clearOwn(deps: Deps, before: number, clear: Clear): Promise<number> {
+  let position = idAt(before)
+  let total = 0
+  for (;;) {
+    const page = await deps.store.scan.list(listOldOwn, { before, position })
+    const old = page.flatMap(({ id, bytes }) => (bytes === null ? [] : [{ id, bytes }]))
+    const cleared = await clear(old)
+    total += cleared
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return total
+    if (cleared === 0 && mayStop(deps, { before, oldest: last.id })) return total
+    position = last.id
+  }
+}
+
+async function clearPage(
+  store: Deps['store'],
+  page: readonly OldContent[],
+  before: number,
+): Promise<number> {
+  let total = 0
+  for (const batch of toBatches(page)) {
+    total += await clearBatch(store, { ids: batch.map(({ id }) => id), before })
+    await yieldToLoop()
+  }
+  return total
+}
+
+/**
+ * Old emails and contents are read from the newest to the oldest: all of those whose mail may have ended since
+ * the last run, and further while a page has something to clear. On the first of each month all are read,
+ * because some mail may have been held for a long time.
+ */
+function mayStop(
+  { config, now }: Deps,
+  { before, oldest }: { before: number; oldest: string },
+): boolean {
+  const isThorough = new Date(now()).getUTCDate() === 1
+  const spanMs = Math.max(...Object.values(config.delivery.giveUpAfter)) + 2 * DAY_MS
+  return !isThorough && oldest < idAt(before - spanMs)
 }
 
 async function clearBatch(
@@ -152,15 +211,8 @@ const clearSnapshot = statement((db) =>
     ),
 )
 
-/**
- * Reads old emails from the newest to the oldest. It reads all emails that may have ended since the
- * last run, and continues while it finds snapshots to clear. On the first of each month it reads
- * all emails, because some may have been held for a long time.
- */
-async function clearSnapshots({ store, config, now }: Deps, before: number): Promise<void> {
-  const isThorough = new Date(now()).getUTCDate() === 1
-  const spanMs = Math.max(...Object.values(config.delivery.giveUpAfter)) + 2 * DAY_MS
-  const endedBefore = idAt(before - spanMs)
+async function clearSnapshots(deps: Deps, before: number): Promise<void> {
+  const { store } = deps
   let position = idAt(before)
   for (;;) {
     const page = await store.scan.find(listSnapshots, { before: position })
@@ -171,7 +223,7 @@ async function clearSnapshots({ store, config, now }: Deps, before: number): Pro
       await store.write((tx) => tx.execute(clearSnapshot, { ids: batch }))
       await yieldToLoop()
     }
-    const isDone = ids.length === 0 && page.oldest < endedBefore && !isThorough
+    const isDone = ids.length === 0 && mayStop(deps, { before, oldest: page.oldest })
     if (page.rows < PAGE || isDone) return
     position = page.oldest
   }

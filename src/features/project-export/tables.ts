@@ -187,6 +187,7 @@ export const HIDDEN_FIELDS: readonly string[] = [
   'sealedVariables',
   'secretHint',
   'shareKey',
+  'shelf',
   'totpSecret',
   'totpStep',
 ]

@@ -1,7 +1,7 @@
 /** Counts what fences hold, on a scan thread. */
 import { indexedBy, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { isParked } from '../../store/email-terms.ts'
+import { isParked, isPaused } from '../../store/shelves.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { HELD_UNTIL, SERVER } from '../fence/rows.ts'
@@ -34,7 +34,7 @@ const isOfSending = sql`exists (select 1 from campaigns
 /** Both those that were put aside and those that will be. */
 const emails = sql`select (select count(*) from fences
     join emails ${indexedBy('emails_parked')} on emails.project_id = fences.project_id
-    where ${isOwn('fences.project_id')} and ${isParked} and state = 'paused' and not ${isOfSending})
+    where ${isOwn('fences.project_id')} and ${isParked} and ${isPaused} and not ${isOfSending})
   + (select count(*) from emails ${indexedBy('emails_ready')}
     join fences on fences.project_id = emails.project_id and fences.is_settled = 0
     where due_at is not null and ${isOwn('emails.project_id')} and ${isOlder} and not ${isOfSending})`

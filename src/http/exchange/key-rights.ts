@@ -1,6 +1,6 @@
 /** What the key of a request may do to contacts, and whose answers it may see. */
 import type { Caller } from '../../features/accounts/callers/caller.ts'
-import type { TrackRights } from '../../features/contacts/events/record-by-address.ts'
+import type { TrackRights } from '../../features/contacts/events/event-queue.ts'
 
 export function rightsOf(caller: Caller | null): TrackRights {
   if (caller?.kind !== 'key' || caller.key !== 'public') return 'all'

@@ -124,10 +124,12 @@ export const emails = sqliteTable('emails', {
   /** As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql. */
   figures: integer('figures').notNull().default(0),
   /**
-   * The snapshot of mail of the server to its users, sealed (`messages/delivery/sealed-snapshot.ts`). A
-   * trigger clears it in every final state.
+   * The snapshot of mail of the server to its users, sealed (`messages/delivery/sealed-snapshot.ts`).
+   * Whoever writes a final state clears it.
    */
   sealedVariables: text('sealed_variables'),
+  /** See `store/shelves.ts`. */
+  shelf: integer('shelf'),
 })
 
 export const attempts = sqliteTable('attempts', {

@@ -1,11 +1,11 @@
 /**
  * Writes items that wait at the same time in one closure, so that one statement can serve many of them.
- * The closure takes what waits when its turn in the group comes, at most `MAX_ITEMS`.
+ * The closure takes what waits when its turn in the group comes, as much as a light write may do.
  *
  *   `together` returns a result     the item is written, and durable when its promise resolves
  *   `together` returns `ALONE`      nothing was written for the item: `alone` writes it, in a closure of
  *                                   its own, with its own error
- *   `together` throws               nothing of the batch was written: each item is written alone
+ *   `together` or a `finish` throws nothing of the batch was written: each item is written alone
  *   the transaction fails           all callers get its DATABASE_ERROR
  */
 import { AppError } from '../../errors.ts'
@@ -18,50 +18,86 @@ export const ALONE = Symbol('alone')
 
 export type Alone = typeof ALONE
 
-const MAX_ITEMS = 64
+/** Of a closure; an item weighs at least 1, which is about 80 us. */
+const MAX_WEIGHT = 64
 
-type Writes<Item, Result> = {
-  /** The results in the order of the items. Runs a second time as any closure (`Store.write`). */
-  together(tx: Tx, items: readonly Item[]): Promise<(Result | Alone)[]>
+type Writes<Item, Written> = {
+  /** What is written for each item, in their order. Runs a second time as any closure (`Store.write`). */
+  together(tx: Tx, items: readonly Item[]): Promise<(Written | Alone)[]>
   /** @throws what the caller gets */
-  alone(tx: Tx, item: Item): Promise<Result>
+  alone(tx: Tx, item: Item): Promise<Written>
+  /** How many small items take as long; 1 if absent. */
+  weigh?(item: Item): number
 }
 
-/** Writes one item. @throws errors of `alone`; AppError DATABASE_ERROR when nothing was committed */
-export type Gatherer<Item, Result> = (item: Item) => Promise<Result>
+/**
+ * Writes one item, and what `finish` writes for it in the same transaction. Resolves to the result of `finish`.
+ * @throws errors of `alone` and of `finish`; AppError DATABASE_ERROR when nothing was committed
+ */
+export type Gatherer<Item, Written> = <Result>(
+  item: Item,
+  finish: Finish<Written, Result>,
+) => Promise<Result>
 
-type Waiting<Item, Result> = {
+type Finish<Written, Result> = (tx: Tx, written: Written) => Promise<Result>
+
+type Waiting<Item, Written> = {
   item: Item
-  resolve(result: Result | Alone): void
+  weight: number
+  finish: Finish<Written, unknown>
+  resolve(result: unknown): void
   reject(error: unknown): void
 }
 
-export function createGatherer<Item, Result>(
+export function createGatherer<Item, Written>(
   store: Pick<Store, 'write'>,
-  { together, alone }: Writes<Item, Result>,
-): Gatherer<Item, Result> {
-  let waiting: Waiting<Item, Result>[] = []
+  { together, alone, weigh = () => 1 }: Writes<Item, Written>,
+): Gatherer<Item, Written> {
+  let waiting: Waiting<Item, Written>[] = []
+  let waitingWeight = 0
   /** Closures that have not taken their items yet. */
   let asked = 0
 
-  function take(): Waiting<Item, Result>[] {
+  function take(): Waiting<Item, Written>[] {
     asked -= 1
-    const taken = waiting.slice(0, MAX_ITEMS)
-    waiting = waiting.slice(MAX_ITEMS)
+    let weight = 0
+    const isOver = (each: Waiting<Item, Written>, index: number) => {
+      if (index > 0 && weight + each.weight > MAX_WEIGHT) return true
+      weight += each.weight
+      return false
+    }
+    const end = waiting.findIndex(isOver)
+    const taken = waiting
+    waiting = end === -1 ? [] : taken.splice(end)
+    waitingWeight -= weight
     return taken
+  }
+
+  async function write(tx: Tx, taken: readonly Waiting<Item, Written>[]): Promise<unknown[]> {
+    const items = taken.map(({ item }) => item)
+    const written = await together(tx, items)
+    if (written.length !== items.length) throw new TypeError('each item needs one result')
+    const results: unknown[] = []
+    for (const [index, { finish }] of taken.entries()) {
+      const own = written[index] as Written | Alone
+      results.push(own === ALONE ? ALONE : await finish(tx, own))
+    }
+    return results
+  }
+
+  /** Asks for as many closures as those that wait may need. */
+  function askIfNeeded(): void {
+    if (waiting.length > 0 && (asked === 0 || waitingWeight > asked * MAX_WEIGHT)) ask()
   }
 
   function ask(): void {
     asked += 1
-    let taken: Waiting<Item, Result>[] | undefined
-    const write = async (tx: Tx) => {
+    let taken: Waiting<Item, Written>[] | undefined
+    const run = (tx: Tx) => {
       taken ??= take()
-      const items = taken.map(({ item }) => item)
-      const results = await together(tx, items)
-      if (results.length !== items.length) throw new TypeError('each item needs one result')
-      return results
+      return taken.length === 0 ? Promise.resolve([]) : write(tx, taken)
     }
-    store.write(write).then(
+    const settled = store.write(run).then(
       (results) => {
         for (const [index, result] of results.entries()) taken?.[index]?.resolve(result)
       },
@@ -71,14 +107,19 @@ export function createGatherer<Item, Result>(
         for (const { resolve, reject } of taken) mayWriteAlone ? resolve(ALONE) : reject(error)
       },
     )
+    // The items of a closure may be fewer than it was asked for.
+    void settled.then(askIfNeeded)
   }
 
-  return async (item) => {
+  return async <Result>(item: Item, finish: Finish<Written, Result>): Promise<Result> => {
     goOn()
-    const result = await new Promise<Result | Alone>((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
-      if (waiting.length > asked * MAX_ITEMS) ask()
+    const result = await new Promise<unknown>((resolve, reject) => {
+      const weight = Math.max(1, weigh(item))
+      waiting.push({ item, weight, finish, resolve, reject })
+      waitingWeight += weight
+      askIfNeeded()
     })
-    return result === ALONE ? store.write((tx) => alone(tx, item)) : result
+    if (result !== ALONE) return result as Result
+    return store.write(async (tx) => finish(tx, await alone(tx, item)))
   }
 }

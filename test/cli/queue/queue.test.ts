@@ -19,6 +19,7 @@ import {
 } from '../../../src/store/schema/workflows.ts'
 import { makeFolder } from '../../config/config-folder.ts'
 import { makeTerminal } from '../../fakes/terminal.ts'
+import { setEmails } from '../../set-emails.ts'
 import { commandsAt, placeDatabase } from '../commands-at.ts'
 
 const cwd = makeFolder()
@@ -32,7 +33,7 @@ const LEAVES =
 async function change(id: string, values: Partial<Email>): Promise<void> {
   await withStore((store) =>
     store.write(async (tx) => {
-      await tx.update(emails).set(values).where(eq(emails.id, id))
+      await setEmails(tx, values, eq(emails.id, id))
     }),
   )
 }

@@ -5,6 +5,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { type Campaign, campaignProgress, campaigns } from '../../../src/store/schema/campaigns.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import type { TestCore } from '../../core.ts'
+import { setEmails } from '../../set-emails.ts'
 
 export type NewCampaign = Partial<Campaign> & { projectId: string }
 
@@ -43,9 +44,6 @@ export async function giveToCampaign(
 ): Promise<void> {
   await store.write(async (tx) => {
     const campaign = { sourceType: 'CAMPAIGN', queueClass: 10 } as const
-    await tx
-      .update(emails)
-      .set({ ...campaign, ...changes })
-      .where(eq(emails.id, emailId))
+    await setEmails(tx, { ...campaign, ...changes }, eq(emails.id, emailId))
   })
 }

@@ -11,6 +11,7 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { addProject, address, type TestCore } from '../../core.ts'
 import { listEmails, showEmail } from '../../lists.ts'
+import { setEmails } from '../../set-emails.ts'
 import { addSenderProject, openSender } from '../messages/sender.ts'
 
 type Added = { to: string; change?: Partial<Email> }
@@ -36,7 +37,7 @@ async function open(t: TestContext) {
         const id = sent[0]?.email as string
         ids.push(id)
         if (Object.keys(change).length === 0) continue
-        await core.store.write((tx) => tx.update(emails).set(change).where(eq(emails.id, id)))
+        await core.store.write((tx) => setEmails(tx, change, eq(emails.id, id)))
       }
       return ids
     },

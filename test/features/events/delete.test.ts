@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
+import { upsertContact } from '../../../src/features/contacts/write/contact-queue.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { deleteEvents, runEventDeletion } from '../../../src/features/events/delete.ts'
 import { countByName, listNames } from '../../../src/features/events/names.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
-import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
+import { upsertContact } from '../../../src/features/contacts/write/contact-queue.ts'
 import { writeRecord, writeSparseRecord } from '../../../src/features/import-export/csv/writer.ts'
 import {
   type ExportQuery,

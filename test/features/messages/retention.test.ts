@@ -5,12 +5,13 @@ import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
 import { retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { deleteExpiredContent } from '../../../src/features/messages/retention.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { createIdSource } from '../../../src/store/ids.ts'
+import { createIdSource, idTime } from '../../../src/store/ids.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { START } from '../../core.ts'
+import { setEmails } from '../../set-emails.ts'
 import { openSender, type Sender } from './sender.ts'
 
-/** Inserts an email accepted `days` ago, with an id of that time. */
+/** Inserts an email accepted `days` ago; its id and that of its content are of that time. */
 async function backdated(
   sender: Sender,
   days: number,
@@ -19,15 +20,23 @@ async function backdated(
   const { now } = sender.clock
   sender.clock.now = now - days * DAY_MS
   const { emails: accepted } = await sender.send({ data: { name: 'Ada' }, headers: { 'X-A': '1' } })
-  const id = createIdSource(() => sender.clock.now)()
+  const [id, contentId] = createIds(() => sender.clock.now)
   sender.clock.now = now
+  const before = await sender.email(accepted[0]?.email as string)
   await sender.core.store.write(async (tx) => {
-    await tx
-      .update(emails)
-      .set({ state: 'delivered', status: 'DELIVERED', dueAt: null, ...change, id })
-      .where(eq(emails.id, accepted[0]?.email as string))
+    await tx.update(contents).set({ id: contentId }).where(eq(contents.id, before.contentId))
+    await setEmails(
+      tx,
+      { state: 'delivered', status: 'DELIVERED', dueAt: null, ...change, id, contentId },
+      eq(emails.id, before.id),
+    )
   })
   return id
+}
+
+function createIds(now: () => number): [string, string] {
+  const next = createIdSource(now)
+  return [next(), next()]
 }
 
 async function contentOf(sender: Sender, id: string) {
@@ -119,8 +128,12 @@ test('many contents are cleared in several transactions', async (t) => {
   const content = await sender.core.store.read.select().from(contents).get()
   await sender.core.store.write(async (tx) => {
     for (let index = 0; index < 250; index += 1) {
-      await tx.insert(contents).values({ ...content!, id: `c${index}`, shareKey: null })
-      await tx.insert(emails).values({ ...row, id: `${id}-${index}`, contentId: `c${index}` })
+      await tx
+        .insert(contents)
+        .values({ ...content!, id: `${content!.id}-${index}`, shareKey: null })
+      await tx
+        .insert(emails)
+        .values({ ...row, id: `${id}-${index}`, contentId: `${content!.id}-${index}` })
     }
   })
   assert.equal(await deleteExpiredContent(sender.core), 251)
@@ -151,14 +164,47 @@ test('the text of an email stays without its contact and the data, until retenti
   })
   const { id, contactId } = await sender.email(sent.emails[0]?.email as string)
   await core.store.write((tx) =>
-    tx.update(emails).set({ state: 'delivered', dueAt: null }).where(eq(emails.id, id)),
+    setEmails(tx, { state: 'delivered', dueAt: null }, eq(emails.id, id)),
   )
   await deleteContact(core, { projectId: project.id, id: contactId })
   const left = async () => (await core.store.read.select().from(contents).all())[0]
   assert.equal(await core.store.read.$count(emails), 0)
   assert.match((await left())?.body ?? '', /^<p>\{\{ name \}\}/)
-  clock.now += 91 * DAY_MS
+  clock.now = idTime((await left())?.id as string) + 91 * DAY_MS
   assert.equal(await deleteExpiredContent(core), 1)
   const { body, subject, links } = (await left()) ?? {}
   assert.deepEqual([body, subject, links], [null, 'Hello', ['https://a.test']])
+})
+
+test('a shared content is deleted by its last use, another by its id', async (t) => {
+  const sender = await openSender(t)
+  const old = await backdated(sender, 91)
+  const row = await contentOf(sender, old)
+  assert.ok(row)
+  const of = { ...row, id: createIdSource(() => sender.clock.now - 200 * DAY_MS)() }
+  const { lastUsedAt } = row
+  await sender.core.store.write(async (tx) => {
+    await tx.insert(contents).values({ ...of, id: `${of.id}-old`, shareKey: 'old' })
+    const used = { shareKey: 'used', lastUsedAt: lastUsedAt + 2 * DAY_MS }
+    await tx.insert(contents).values({ ...of, id: `${of.id}-used`, ...used })
+  })
+  assert.equal(await deleteExpiredContent(sender.core), 2)
+  const left = await sender.core.store.read.select().from(contents).all()
+  assert.deepEqual(
+    left.filter(({ body }) => body !== null).map(({ shareKey }) => shareKey),
+    ['used'],
+  )
+})
+
+test('contents are searched back past those that have none to delete on the first of a month', async (t) => {
+  const sender = await openSender(t)
+  const held = await backdated(sender, 400, { state: 'held', heldAt: START })
+  await backdated(sender, 100)
+  assert.equal(await deleteExpiredContent(sender.core), 1)
+  await sender.core.store.write((tx) =>
+    setEmails(tx, { state: 'delivered', heldAt: null }, eq(emails.id, held)),
+  )
+  sender.clock.now = Date.UTC(2026, 11, 1, 12)
+  assert.equal(await deleteExpiredContent(sender.core), 1)
+  assert.deepEqual(await isWhole(sender, held), [false, false, false])
 })

@@ -23,6 +23,7 @@ import {
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { type Suppression, suppressions } from '../../../src/store/schema/suppressions.ts'
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
+import { setEmails } from '../../set-emails.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 
 type MessageToReceive = {
@@ -105,7 +106,7 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
       const at = sender.clock.now
       const done = { state: 'delivered', status: 'DELIVERED', dueAt: null } as const
       const row = { ...done, sentAt: at, deliveredAt: at, ...change }
-      await store.write((tx) => tx.update(emails).set(row).where(eq(emails.id, id)).run())
+      await store.write((tx) => setEmails(tx, row, eq(emails.id, id)))
       return id
     },
     returnPath: (emailId) => {

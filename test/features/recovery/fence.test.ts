@@ -40,6 +40,7 @@ import { emails } from '../../../src/store/schema/messages.ts'
 import { webhookDeliveries } from '../../../src/store/schema/webhooks.ts'
 import { workflows } from '../../../src/store/schema/workflows.ts'
 import { addProject, address, START } from '../../core.ts'
+import { setEmails } from '../../set-emails.ts'
 import { addCampaign, giveToCampaign } from '../campaigns/add-campaign.ts'
 import { addSenderProject, openSender, type Sender } from '../messages/sender.ts'
 import { addDelivery } from '../webhooks/add-delivery.ts'
@@ -151,10 +152,11 @@ test('F7: a fence by a command leaves the mail of a server that has just started
   core.clock.now += 1_000
   const claim = (id: string, leaseUntil: number) =>
     core.store.write((tx) =>
-      tx
-        .update(emails)
-        .set({ state: 'sending', dueAt: null, retryAt: START, leaseUntil })
-        .where(eq(emails.id, id)),
+      setEmails(
+        tx,
+        { state: 'sending', dueAt: null, retryAt: START, leaseUntil },
+        eq(emails.id, id),
+      ),
     )
   await claim(lost, core.now())
   await claim(sending, core.now() + 1)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { AppError } from '../../../src/errors.ts'
+import { upsertContact } from '../../../src/features/contacts/write/contact-queue.ts'
 import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
-import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
 import { insertInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import {
   findReportedByMessageId,
@@ -35,6 +35,7 @@ import {
   sesEvent,
   TOPIC,
 } from '../../fakes/sns.ts'
+import { setEmails } from '../../set-emails.ts'
 import { work } from '../erasure/work.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 
@@ -69,10 +70,7 @@ async function relay(sender: Sender, change: Partial<Email> = {}): Promise<strin
   const id = sent[0]?.email as string
   const row = { state: 'relayed', status: 'SENT', sentAt: START, dueAt: null } as const
   await sender.core.store.write(async (tx) => {
-    await tx
-      .update(emails)
-      .set({ ...row, providerId: SES_ID, ...change })
-      .where(eq(emails.id, id))
+    await setEmails(tx, { ...row, providerId: SES_ID, ...change }, eq(emails.id, id))
   })
   return id
 }
@@ -211,7 +209,7 @@ test('a delivery notification for an email that is still being sent must come ag
   const message = sns.message({ Message: sesEvent('Delivery', { ...mail, commonHeaders }) })
   await assert.rejects(receiver.receive(message), { code: 'EXTERNAL_SERVICE_ERROR', status: 503 })
   await sender.core.store.write(async (tx) => {
-    await tx.update(emails).set({ state: 'relayed', status: 'SENT' }).where(eq(emails.id, id))
+    await setEmails(tx, { state: 'relayed', status: 'SENT' }, eq(emails.id, id))
   })
   await receiver.receive(message)
   assert.equal((await sender.email(id)).status, 'DELIVERED')

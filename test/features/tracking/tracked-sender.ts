@@ -6,6 +6,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { START } from '../../core.ts'
+import { setEmails } from '../../set-emails.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 
 export type TrackedSender = Sender & {
@@ -43,7 +44,7 @@ export async function openTrackedSender(t: TestContext): Promise<TrackedSender> 
       const accepted = await sender.send({ body })
       const id = accepted.emails[0]?.email ?? ''
       const row = { ...delivered, ...change }
-      await store.write((tx) => tx.update(emails).set(row).where(eq(emails.id, id)).run())
+      await store.write((tx) => setEmails(tx, row, eq(emails.id, id)))
       return id
     },
     record: (...hits) => store.write((tx) => recordHits(sender.core, tx, hits)),

@@ -3,10 +3,10 @@ import { it } from 'node:test'
 import { retryFailed } from '../../../src/features/campaigns/retry-failed.ts'
 import { sendCampaign } from '../../../src/features/campaigns/sending/send.ts'
 import { cancelEmails, retryEmails } from '../../../src/features/messages/queue/operate.ts'
-import { emails } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 import type { TestCore } from '../../core.ts'
+import { setEmails } from '../../set-emails.ts'
 import {
   addCampaign,
   addContacts,
@@ -66,7 +66,7 @@ it('a retry of a campaign writes nothing more once a month is full', async (t) =
   await sendCampaign(core, { projectId, id })
   await runUntil(core, async () => (await loadProgress(core, id)).expandedAt !== null)
   const end = { state: 'failed', error: 'the server was down', status: 'FAILED' } as const
-  await core.store.write((tx) => tx.update(emails).set({ ...end, dueAt: null }))
+  await core.store.write((tx) => setEmails(tx, { ...end, dueAt: null }))
   // They were not given back, so there is room for ten.
   await setColumns(core, projectId, { limitCampaigns: 410 })
   reads.length = 0

@@ -4,9 +4,9 @@ import { DAY_MS } from '../../../src/clock.ts'
 import { runBulk } from '../../../src/features/contacts/bulk/run.ts'
 import { startBulk } from '../../../src/features/contacts/bulk/start.ts'
 import { recordEventByAddress } from '../../../src/features/contacts/events/record-by-address.ts'
+import { upsertContact } from '../../../src/features/contacts/write/contact-queue.ts'
 import { changeSubscription } from '../../../src/features/contacts/write/subscription-request.ts'
 import { updateContact } from '../../../src/features/contacts/write/update.ts'
-import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
 import { recordReports } from '../../../src/features/messages/outcome/record-reports.ts'
 import { leaveByMail } from '../../../src/features/receiving/process/apply-unsubscribe.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
@@ -26,6 +26,7 @@ import { emails } from '../../../src/store/schema/messages.ts'
 import { address, START } from '../../core.ts'
 import { createSns, sesEvent, TOPIC } from '../../fakes/sns.ts'
 import { claimJob } from '../../jobs/running.ts'
+import { setEmails } from '../../set-emails.ts'
 import { importFile } from '../import-export/run-import.ts'
 import type { Sender } from '../messages/sender.ts'
 
@@ -57,7 +58,7 @@ export async function addPerson(sender: Sender, email: string): Promise<Person> 
   })
   const { contact, email: emailId } = sent.emails[0] as { contact: { id: string }; email: string }
   await core.store.write((tx) =>
-    tx.update(emails).set({ state: 'delivered', status: 'DELIVERED', dueAt: null }).run(),
+    setEmails(tx, { state: 'delivered', status: 'DELIVERED', dueAt: null }),
   )
   return { email: address(email).address, contactId: contact.id, emailId }
 }
@@ -143,9 +144,9 @@ const file = (sender: Sender, csv: string, options: { resubscribe?: boolean } = 
 
 /** By default: none of these subscribes who left. The key begins with the file that writes. */
 export const DEFAULTS: Record<string, Way> = {
-  'contacts/write/upsert: POST /contacts': ({ core, project }, { email }) =>
+  'contacts/write/contact-queue: POST /contacts': ({ core, project }, { email }) =>
     upsertContact(core, { projectId: project.id, address: address(email), data: { a: 1 } }),
-  'contacts/events/record-by-address: track': ({ core, project }, { email }) =>
+  'contacts/events/event-queue: track': ({ core, project }, { email }) =>
     recordEventByAddress(core, {
       projectId: project.id,
       request: { event: 'seen', address: address(email) },

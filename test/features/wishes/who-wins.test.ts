@@ -109,13 +109,14 @@ test('every file that writes contacts or their subscription is among the ways', 
     // The parts of the ways.
     'contacts/write/insert-contacts',
     'contacts/write/set-subscribed',
+    'contacts/write/upsert',
     'contacts/write/subscription-request',
     'import-export/export-contacts',
     // They only unsubscribe.
     'contacts/write/unsubscribe-addresses',
     'messages/outcome/record-reports',
     // Takes nobody who left, and changes nobody's state: `accept-together.test.ts`.
-    'messages/accept/accept-together',
+    'contacts/write/contact-batch',
     // New senders are unsubscribed, and known ones keep their state.
     'receiving/process/deliver-to-mailbox',
     // Asks for wishes of its own: `messages/outcome/fuse.test.ts`.

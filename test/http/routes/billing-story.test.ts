@@ -11,6 +11,7 @@ import { emails } from '../../../src/store/schema/messages.ts'
 import { trustDomain } from '../../core.ts'
 import { noticesOf } from '../../features/usage/usage.ts'
 import { logIn } from '../../session.ts'
+import { setEmails } from '../../set-emails.ts'
 import { startStripeDouble } from '../../stripe/double.ts'
 import { startService } from '../service.ts'
 
@@ -49,7 +50,7 @@ test('a project subscribes, sends, is charged exactly, and hears of 80% and 100%
     if (answer.status !== 200) return answer
     const waiting = await core.store.read.select().from(emails).where(eq(emails.state, 'queued'))
     await core.store.write(async (tx) => {
-      await tx.update(emails).set({ state: 'delivered', sentAt: now })
+      await setEmails(tx, { state: 'delivered', sentAt: now })
       const sent = waiting.map(({ id: emailId, projectId, contactId }) => ({
         ...{ projectId, contactId, emailId },
         ...{ name: 'email.sent', data: null, at: now },

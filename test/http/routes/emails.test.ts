@@ -5,6 +5,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { trustDomain } from '../../core.ts'
 import { addCampaign } from '../../features/campaigns/sending/campaign.ts'
+import { setEmails } from '../../set-emails.ts'
 import { useService } from '../service.ts'
 
 const { service, mine, other, call } = useService({}, async ({ service, mine }) => {
@@ -18,7 +19,7 @@ async function send(to = 'ada@dest.test'): Promise<string> {
 }
 
 const setEmail = (id: string, change: Partial<typeof emails.$inferInsert>) =>
-  service.core.store.write((tx) => tx.update(emails).set(change).where(eq(emails.id, id)))
+  service.core.store.write((tx) => setEmails(tx, change, eq(emails.id, id)))
 
 test('emails of another project, and unknown ones, are not found', async () => {
   const id = await send()

@@ -21,12 +21,19 @@ function openQueue() {
 }
 
 const double = async (_: Tx, items: readonly number[]) => items.map((item) => item * 2)
+
+/** `finish` adds nothing. */
+function gatherIn(...[store, writes]: Parameters<typeof createGatherer<number, number>>) {
+  const gather = createGatherer<number, number>(store, writes)
+  return (item: number) => gather(item, async (_, written) => written)
+}
+
 const never = async (): Promise<number> => assert.fail('nothing is written alone')
 
 test('items that wait together are written in one closure, each with its own result', async () => {
   const store = openQueue()
   const batches: number[][] = []
-  const gather = createGatherer<number, number>(store, {
+  const gather = gatherIn(store, {
     together: (tx, items) => {
       batches.push([...items])
       return double(tx, items)
@@ -45,7 +52,7 @@ test('items that wait together are written in one closure, each with its own res
 test('a closure takes at most 64 items, and none is left behind', async () => {
   const store = openQueue()
   const sizes: number[] = []
-  const gather = createGatherer<number, number>(store, {
+  const gather = gatherIn(store, {
     together: (tx, items) => {
       sizes.push(items.length)
       return double(tx, items)
@@ -62,11 +69,28 @@ test('a closure takes at most 64 items, and none is left behind', async () => {
   assert.deepEqual(sizes, [64, 64, 22])
 })
 
+test('heavier items leave less room, and the rest is not left behind', async () => {
+  const store = openQueue()
+  const batches: number[][] = []
+  const gather = gatherIn(store, {
+    together: (tx, items) => {
+      batches.push([...items])
+      return double(tx, items)
+    },
+    alone: never,
+    weigh: (item) => item,
+  })
+  const results = Promise.all([30, 30, 10, 100, 1, 60, 10, 40].map(gather))
+  await store.runAll()
+  assert.deepEqual(await results, [60, 60, 20, 200, 2, 120, 20, 80])
+  assert.deepEqual(batches, [[30, 30], [10], [100], [1, 60], [10, 40]])
+})
+
 test('items that come before the closure runs join it, those that come later wait for the next', async () => {
   const store = openQueue()
   const batches: number[][] = []
   let during: Promise<number> | undefined
-  const gather = createGatherer<number, number>(store, {
+  const gather = gatherIn(store, {
     together: async (tx, items) => {
       batches.push([...items])
       during ??= gather(3)
@@ -84,7 +108,7 @@ test('items that come before the closure runs join it, those that come later wai
 test('an item that is refused falls out alone', async () => {
   const store = openQueue()
   const alone: number[] = []
-  const gather = createGatherer<number, number>(store, {
+  const gather = gatherIn(store, {
     together: async (_, items) => items.map((item) => (item === 2 ? ALONE : item)),
     alone: async (_, item) => {
       alone.push(item)
@@ -98,9 +122,34 @@ test('an item that is refused falls out alone', async () => {
   assert.deepEqual(alone, [2])
 })
 
+test('what `finish` writes shares the closure, and its failure fails one item', async () => {
+  const store = openQueue()
+  const runs: string[] = []
+  const gather = createGatherer<number, number>(store, {
+    together: double,
+    alone: async (_, item) => item * 2,
+  })
+  const results = Promise.allSettled(
+    [1, 2, 3].map((item) =>
+      gather(item, async (_, written) => {
+        runs.push(`${item}: ${written}`)
+        if (item === 2) throw new AppError('CONFLICT', 'a key is used')
+        return `item ${item}`
+      }),
+    ),
+  )
+  await store.runAll()
+  const settled = await results
+  assert.deepEqual(
+    settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.code)),
+    ['item 1', 'CONFLICT', 'item 3'],
+  )
+  assert.deepEqual(runs, ['1: 2', '2: 4', '1: 2', '2: 4', '3: 6'])
+})
+
 test('a batch that fails is written one by one', async () => {
   const store = openQueue()
-  const gather = createGatherer<number, number>(store, {
+  const gather = gatherIn(store, {
     together: () => Promise.reject(new TypeError('a conflict')),
     alone: async (_, item) => item,
   })
@@ -111,7 +160,7 @@ test('a batch that fails is written one by one', async () => {
 
 test('a failed transaction is not tried again: it may be durable', async () => {
   const store = openQueue()
-  const gather = createGatherer<number, number>(store, {
+  const gather = gatherIn(store, {
     together: () => Promise.reject(new AppError('DATABASE_ERROR', 'the disk is full')),
     alone: never,
   })
@@ -131,7 +180,7 @@ test('a closure that never ran fails its items only', async () => {
         run: () => void fn({} as Tx).then(resolve, reject),
       })
     })
-  const gather = createGatherer<number, number>({ write }, { together: double, alone: never })
+  const gather = gatherIn({ write }, { together: double, alone: never })
   const lost = gather(1)
   closures.shift()?.fail()
   await assert.rejects(lost, { code: 'DATABASE_ERROR' })
@@ -147,7 +196,7 @@ test('a second run of the closure has the same items', async () => {
     await fn({} as Tx)
     return fn({} as Tx)
   }
-  const gather = createGatherer<number, number>(
+  const gather = gatherIn(
     { write },
     {
       together: (tx, items) => {

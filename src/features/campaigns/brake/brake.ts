@@ -6,12 +6,12 @@
 import type { Config } from '../../../config/config.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { and, eq, inArray, isNull, sql } from '../../../store/drizzle.ts'
-import { isBadEnd } from '../../../store/email-terms.ts'
 import {
   type CampaignProgress,
   campaignProgress,
   campaigns,
 } from '../../../store/schema/campaigns.ts'
+import { onShelves } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -32,8 +32,8 @@ export type BrakeFigures = {
 type Breach = { exceeded: keyof BrakeFigures; limit: number; percent: number | null }
 
 const findComplaints = statement<{ complaints: number }>(
-  () => sql`select count(*) as complaints from emails ${indexedBy('emails_campaign_ends')}
-    where campaign_id = ${parameter('campaignId')} and ${isBadEnd} and status = 'COMPLAINED'
+  () => sql`select count(*) as complaints from emails ${indexedBy('emails_campaign_shelf')}
+    where campaign_id = ${parameter('campaignId')} and ${onShelves('complained')}
       and sent_at >= ${parameter('resumedAt')}`,
 )
 

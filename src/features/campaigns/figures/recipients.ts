@@ -9,8 +9,8 @@ import { unknownCursor } from '../../../errors.ts'
 import type { Statement } from '../../../store/database.ts'
 import { indexedBy, type NamedIndex, rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import { isBadEnd, isUnfinished } from '../../../store/email-terms.ts'
 import { isUuid } from '../../../store/ids.ts'
+import { onShelves, type Shelf } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import {
@@ -145,37 +145,25 @@ function lane({ index, where, key, filter, at }: LaneFacts): Lane {
 
 const walk = (filter: SQL, at: SQL) =>
   lane({ index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
-const ended = (status: string, filter: SQL, at: SQL) =>
-  lane({
-    index: 'emails_campaign_ends',
-    where: sql`${isBadEnd} and status = ${status}`,
-    key: 'number',
-    filter,
-    at,
-  })
-const waiting = (state: string) =>
-  lane({
-    index: 'emails_campaign_waiting',
-    where: sql`${isUnfinished} and state = ${state}`,
-    key: 'number',
-    filter: EVERY,
-    at: sql`updated_at`,
-  })
+const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
+  lane({ index: 'emails_campaign_shelf', where: onShelves(shelf), key: 'number', filter, at })
+
+const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
 
 const ALL: readonly Lane[] = [walk(EVERY, latest)]
 const LANES: Record<Outcome, readonly Lane[]> = {
   delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
   opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
-  bounced: [ended('BOUNCED', EVERY, sql`bounced_at`)],
-  complained: [ended('COMPLAINED', EVERY, sql`complained_at`)],
+  bounced: [onShelf('bounced', EVERY, sql`bounced_at`)],
+  complained: [onShelf('complained', EVERY, sql`complained_at`)],
   unsubscribed: [walk(sql`figures & ${UNSUBSCRIBED_FIGURE} <> 0`, unsubscribedAt)],
-  failed: [ended('FAILED', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
+  failed: [onShelf('failed', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
   skipped: [
-    ended('SUPPRESSED', EVERY, sql`updated_at`),
-    ended('FAILED', IS_UNSUBSCRIBED, sql`updated_at`),
+    onShelf('suppressed', EVERY, sql`updated_at`),
+    onShelf('failed', IS_UNSUBSCRIBED, sql`updated_at`),
   ],
-  pending: ['sending', 'deferred', 'queued', 'held', 'paused'].map(waiting),
+  pending: PENDING.map((shelf) => onShelf(shelf, EVERY, sql`updated_at`)),
 }
 
 type Query = CampaignKey & {

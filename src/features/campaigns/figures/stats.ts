@@ -1,12 +1,12 @@
 /** The figures of a campaign, as `GET /campaigns/:id/stats` returns them. */
 import { indexedBy } from '../../../store/dialect.ts'
 import { eq, getTableColumns, sql } from '../../../store/drizzle.ts'
-import { isUnfinished } from '../../../store/email-terms.ts'
 import {
   type CampaignProgress,
   campaignProgress,
   campaigns,
 } from '../../../store/schema/campaigns.ts'
+import { isUnfinishedOfCampaign, onShelves } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { type CampaignKey, campaignNotFound, isCampaign } from '../find.ts'
@@ -33,11 +33,17 @@ export type CampaignStats = CampaignCounts & {
 
 type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
 
-const countWaiting = statement<{ state: string; emails: number }>(
-  () => sql`select state, count(*) as emails from emails ${indexedBy('emails_campaign_waiting')}
-    where campaign_id = ${parameter('campaignId')}
-      and ${isUnfinished}
-    group by state`,
+const isOfCampaign = sql`campaign_id = ${parameter('campaignId')}`
+
+/** What was deferred and is being sent keeps its shelf: it is taken off again. */
+const countWaiting = statement<{ pending: number; deferred: number }>(
+  () => sql`select
+    (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
+      where ${isOfCampaign} and ${isUnfinishedOfCampaign}) as pending,
+    (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
+      where ${isOfCampaign} and ${onShelves('deferred')})
+    - (select count(*) from emails ${indexedBy('emails_leased')}
+      where lease_until is not null and ${isOfCampaign} and ${onShelves('deferred')}) as deferred`,
 )
 
 /** @throws AppError CAMPAIGN_NOT_FOUND */
@@ -56,9 +62,8 @@ export async function viewStats(
     .get()
   if (found === undefined) throw campaignNotFound(key.id)
   const { totalRecipients, progress } = found
-  const waiting = await store.scan.list(countWaiting, { campaignId: key.id })
-  const deferred = waiting.find(({ state }) => state === 'deferred')?.emails ?? 0
-  const pending = waiting.reduce((sum, { emails }) => sum + emails, 0)
+  const waiting = await store.scan.find(countWaiting, { campaignId: key.id })
+  const { pending, deferred } = waiting ?? { pending: 0, deferred: 0 }
   const count = (name: keyof Figures) => Number(progress?.[name] ?? 0)
   const sentCount = count('sentCount')
   const rate = (name: keyof Figures) =>

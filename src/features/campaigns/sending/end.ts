@@ -2,8 +2,8 @@
 
 import { indexedBy } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import { isUnfinished } from '../../../store/email-terms.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
+import { isUnfinishedOfCampaign } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { appendCampaignEvent } from '../append-event.ts'
@@ -13,9 +13,9 @@ import { type ActiveCampaign, findSending } from './active.ts'
 type Deps = Pick<Base, 'store' | 'now'>
 
 const findWaiting = statement<{ isWaiting: number }>(
-  () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_campaign_waiting')}
+  () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_campaign_shelf')}
     where campaign_id = ${parameter('campaignId')}
-      and ${isUnfinished} limit 1`,
+      and ${isUnfinishedOfCampaign} limit 1`,
 )
 
 /** Ends an expanded campaign unless mail of it waits or is being sent. Returns whether it ended. */

@@ -5,7 +5,7 @@
  */
 import { eachOf, indexedBy, jsonItem, orderedJoin, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { isBadEnd } from '../../../store/email-terms.ts'
+import { onShelves, SHELF, type Shelf } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
@@ -41,17 +41,21 @@ export type SharedColumns = {
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 
+const shelf = (name: Shelf) => sql.raw(String(SHELF[name]))
+
 const insertRows = statement(
   () => sql`insert into emails (id, project_id, contact_id, content_id, source_type, template_id,
       campaign_id, recipient, recipient_domain, from_address, from_name, reply_to, subject,
-      content_class, is_tracked, variables, message_id, state, status, queue_class, due_at,
-      give_up_at, held_at, created_at, updated_at)
+      content_class, is_tracked, variables, message_id, state, status, shelf, queue_class,
+      due_at, give_up_at, held_at, created_at, updated_at)
     select id, ${parameter('projectId')}, contact_id, ${parameter('contentId')},
       ${parameter('sourceType')}, ${parameter('templateId')}, ${parameter('campaignId')},
       recipient, domain, ${parameter('fromAddress')}, ${parameter('fromName')},
       ${parameter('replyTo')}, ${parameter('subject')}, ${parameter('contentClass')},
       ${parameter('isTracked')}, variables, id || '@' || ${parameter('senderDomain')}, state,
       case state when 'suppressed' then 'SUPPRESSED' else 'PENDING' end,
+      case state when 'suppressed' then ${shelf('suppressed')} when 'held' then ${shelf('held')}
+        else ${shelf('queued')} end,
       ${parameter('queueClass')}, case state when 'queued' then due_at end,
       due_at + ${parameter('giveUpMs')}, case state when 'held' then ${parameter('at')} end,
       ${parameter('at')}, ${parameter('at')}
@@ -80,8 +84,8 @@ const findLastRow = statement<{ last: number | null }>(
 /** The suppressed emails that were inserted after that row. No others are read: few are suppressed. */
 const listSuppressed = statement<{ id: string; contactId: string; recipient: string }>(
   () => sql`select id, contact_id as "contactId", recipient
-    from emails ${indexedBy('emails_campaign_ends')}
-    where campaign_id = ${parameter('campaignId')} and status = 'SUPPRESSED' and ${isBadEnd}
+    from emails ${indexedBy('emails_campaign_shelf')}
+    where campaign_id = ${parameter('campaignId')} and ${onShelves('suppressed')}
       and ${rowNumber('emails')} > ${parameter('last')}
     order by ${rowNumber('emails')}`,
 )

@@ -7,7 +7,7 @@
 import { CAMPAIGN_CLASS } from '../../../queue-class.ts'
 import { indexedBy, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { isUnfinished } from '../../../store/email-terms.ts'
+import { onShelves } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
@@ -40,8 +40,8 @@ const countLanes = statement<{ domain: string; projectId: string; emails: number
 /** Emails of held domains have no due time. An ended campaign has none. */
 const countHeld = statement<{ projectId: string; emails: number }>(
   () => sql`select campaigns.project_id as "projectId", count(*) as emails
-    from campaigns ${orderedJoin()} emails ${indexedBy('emails_campaign_waiting')}
-      on emails.campaign_id = campaigns.id and emails.state = 'held' and emails.${isUnfinished}
+    from campaigns ${orderedJoin()} emails ${indexedBy('emails_campaign_shelf')}
+      on emails.campaign_id = campaigns.id and emails.${onShelves('held')}
     where campaigns.status in ('SCHEDULED', 'SENDING') and campaigns.status = 'SENDING'
     group by campaigns.project_id`,
 )

@@ -4,10 +4,8 @@
  * unsubscribed, also as a new contact, unless the call is a new wish (`wishes/wishes.ts`).
  */
 import { type AppError, isInvalid } from '../../../errors.ts'
-import type { ParsedAddress } from '../../../mail/address/address.ts'
 import type { Contact } from '../../../store/schema/contacts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Base } from '../../base.ts'
 import { nameSuccessor } from '../../wishes/erased-recipients.ts'
 import {
   clearWish,
@@ -16,7 +14,6 @@ import {
   recordWishOfProject,
 } from '../../wishes/wishes.ts'
 import { findKnownAddresses, type KnownAddresses } from '../read/known-addresses.ts'
-import { parseData } from './data.ts'
 import { insertContacts } from './insert-contacts.ts'
 import {
   type ContactEntry,
@@ -39,39 +36,8 @@ type ContactChange = SubscriptionRule & {
   known?: KnownAddresses
 }
 
-/** The input of `POST /contacts`. */
-type ContactInput = {
-  projectId: string
-  address: ParsedAddress
-  /** Undefined keeps the state of an existing contact; a new contact is subscribed. */
-  subscribed?: boolean | undefined
-  /** The person asked the project to be unsubscribed. Goes with `subscribed: false`. */
-  hasLeft?: boolean
-  data?: unknown
-}
-
 /** Rows that one statement writes. */
 const SLICE = 100
-
-/**
- * Creates or changes one contact.
- * @throws AppError VALIDATION_ERROR for data that breaks a limit
- */
-export async function upsertContact(
-  { store, now }: Pick<Base, 'store' | 'now'>,
-  { projectId, address, subscribed, hasLeft = false, data }: ContactInput,
-): Promise<EntryResult> {
-  const { changes } = parseData(data)
-  const rule = {
-    ...{ subscribed, subscribedByDefault: true },
-    ...({ newWish: 'explicit', reason: 'api' } as const),
-  }
-  const change: ContactChange = { projectId, ...rule, at: now() }
-  const entry = { address, changes, hasLeft }
-  const [upserted] = await store.write((tx) => upsertContacts(tx, change, [entry]))
-  if (upserted === undefined) throw new TypeError('one entry gives one contact')
-  return upserted
-}
 
 /**
  * Creates or changes contacts and returns them in the order of their entries. An address may occur

@@ -26,11 +26,20 @@ const LIGHT_RECIPIENTS = 50
 const LIGHT_CHARACTERS = 512 * 1024
 
 /** Whether the plan needs its own transaction: a recipient takes 50 us, a megabyte 5 ms. */
-export function isHeavy({ request, data, content }: EmailPlan): boolean {
+export function isHeavy(plan: EmailPlan): boolean {
+  return plan.request.to.length > LIGHT_RECIPIENTS || charactersOf(plan) > LIGHT_CHARACTERS
+}
+
+/** How many emails with short texts take as long. */
+export function weighPlan(plan: EmailPlan): number {
+  return plan.request.to.length + (charactersOf(plan) * LIGHT_RECIPIENTS) / LIGHT_CHARACTERS
+}
+
+/** Characters that the plan writes. */
+function charactersOf({ request, data, content }: EmailPlan): number {
   const { body, text, attachments } = content
   const copied = copiedLength(data.variables, request.headers) * request.to.length
-  const once = body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
-  return request.to.length > LIGHT_RECIPIENTS || copied + once > LIGHT_CHARACTERS
+  return copied + body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
 }
 
 /** Characters of what each recipient's row has a copy of. */

@@ -98,10 +98,9 @@ async function writePlanned<Result>(
   const { faults } = plan
   const warnings = plan.content.warnings ?? []
   try {
-    return await deps.acceptQueue.accept({
-      plan,
-      finish: (tx, emails) => finish(tx, { emails, at, warnings, faults }),
-    })
+    return await deps.acceptQueue(plan, (tx, emails) =>
+      finish(tx, { emails, at, warnings, faults }),
+    )
   } catch (error) {
     await discardPlan(deps, plan)
     throw error

@@ -5,22 +5,30 @@
  */
 import { HOUR_MS } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
+import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
 import { ALONE, type Alone } from '../../../store/write/gatherer.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
-import { insertContacts } from '../../contacts/write/insert-contacts.ts'
-import { updateByAddress } from '../../contacts/write/set-subscribed.ts'
+import {
+  type ContactBatch,
+  openContactBatch,
+  writeContactBatches,
+} from '../../contacts/write/contact-batch.ts'
 import { categoryOf } from '../../usage/categories.ts'
 import { confirmHeld } from './confirm-held.ts'
+import { needsSubscription, toEntry, toRule } from './contact-entries.ts'
 import { writeContents } from './content.ts'
 import { countAccepted } from './count-accepted.ts'
 import { type AcceptDeps, type AcceptedEmail, insertDrafts } from './email-drafts.ts'
 import type { EmailPlan } from './plan.ts'
 import { toDrafts } from './to-drafts.ts'
-import { type WeighedPlan, type WeighedPlans, weighPlans } from './weigh-plans.ts'
 
-/** What the plans of a project do, and its suppressed addresses. */
-type Batch = WeighedPlans & { suppressed: ReadonlySet<string> }
+/** A plan that can be accepted, with its contacts in the order of its recipients. */
+type WeighedPlan = { plan: EmailPlan; contacts: Contact[] }
+
+/** The plans of a project, what they do with its contacts, and its suppressed addresses. */
+type Batch = { plans: WeighedPlan[]; contacts: ContactBatch; suppressed: ReadonlySet<string> }
 
 /** Whether `acceptTogether` takes the plan, if it is not heavy (`accept-emails.ts`). */
 export function canJoin({ origin, content }: EmailPlan): boolean {
@@ -42,13 +50,9 @@ export async function acceptTogether(
   for (const batch of batches) if (await countBatch(deps, tx, batch)) counted.push(batch)
   const contents = counted.flatMap((batch) => batch.plans.map(({ plan }) => plan.content))
   const contentIds = await writeContents(tx, contents)
-  await insertContacts(
+  await writeContactBatches(
     tx,
-    counted.flatMap(({ added }) => added),
-  )
-  await tx.executeEach(
-    updateByAddress,
-    counted.flatMap(({ changed }) => changed),
+    counted.map((batch) => batch.contacts),
   )
   const accepted = new Map<EmailPlan, AcceptedEmail[]>()
   const drafts = []
@@ -74,10 +78,23 @@ async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<Batch
   for (const [projectId, own] of Map.groupBy(joined, ({ project }) => project.id)) {
     const addresses = own.flatMap(({ request }) => request.to.map(({ address }) => address.address))
     const known = await findKnownAddresses(tx, projectId, [...new Set(addresses)])
-    const weighed = weighPlans(known, own)
-    if (weighed.plans.length > 0) batches.push({ ...weighed, suppressed: known.suppressed })
+    const contacts = openContactBatch(known)
+    const weighed = own.flatMap((plan) => weighPlan(contacts, plan) ?? [])
+    const { suppressed } = known
+    if (weighed.length > 0) batches.push({ plans: weighed, contacts, suppressed })
   }
   return batches
+}
+
+/** Undefined if the plan needs more than the batch can do, or would be refused. */
+function weighPlan(batch: ContactBatch, plan: EmailPlan): WeighedPlan | undefined {
+  const { to, subscribed } = plan.request
+  const isSubscribed = ({ address: { address } }: NamedMailbox) =>
+    subscribed ?? batch.current(address)?.subscribed ?? false
+  if (needsSubscription(plan) && !to.every(isSubscribed)) return undefined
+  const entries = to.map((recipient) => toEntry(plan, recipient))
+  const contacts = batch.take(toRule(plan), entries)?.map(({ contact }) => contact)
+  return contacts && { plan, contacts }
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Writes the rows of accepted emails, with the events of those that end at acceptance. */
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
+import { SHELF } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -48,7 +49,7 @@ export type AcceptDeps = Pick<Base, 'config' | 'keyring' | 'reportUsage' | 'coun
 }
 
 /** The most frequent insert of the server. */
-const insertRow = statement((db) =>
+export const insertRow = statement((db) =>
   db.insert(emails).values({
     id: parameter('id'),
     projectId: parameter('projectId'),
@@ -74,6 +75,7 @@ const insertRow = statement((db) =>
     messageId: parameter('messageId'),
     state: parameter('state'),
     status: parameter('status'),
+    shelf: parameter('shelf'),
     queueClass: parameter('queueClass'),
     dueAt: parameter('dueAt'),
     giveUpAt: parameter('giveUpAt'),
@@ -122,6 +124,7 @@ function toRow(draft: EmailDraft) {
   return {
     ...draft,
     status: STATUS[draft.state],
+    shelf: draft.state === 'queued' && draft.campaignId === null ? null : SHELF[draft.state],
     dueAt: draft.state === 'queued' ? draft.at : null,
     heldAt: draft.state === 'held' ? draft.at : null,
   }

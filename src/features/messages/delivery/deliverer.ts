@@ -173,9 +173,11 @@ function groupByDueTime({ now }: Pick<Base, 'now'>, ids: readonly string[]): Map
 function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined {
   if (email === undefined) return undefined
   const { id, projectId, contactId, recipient, recipientDomain, queueClass } = email
-  const { subject, giveUpAt, failureCount, attemptCount } = email
+  const { subject, giveUpAt, failureCount, attemptCount, campaignId } = email
   const lane = { projectId, recipientDomain, queueClass }
-  return { id, ...lane, contactId, recipient, subject, giveUpAt, failureCount, attemptCount }
+  const counts = { giveUpAt, failureCount, attemptCount }
+  const isSealed = email.sealedVariables !== null
+  return { id, ...lane, contactId, recipient, subject, ...counts, campaignId, isSealed }
 }
 
 async function refuseAll(

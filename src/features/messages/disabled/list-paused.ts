@@ -1,7 +1,7 @@
 /** The projects that were disabled for their reputation and whose mail waits, for operators. */
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { isParked } from '../../../store/email-terms.ts'
+import { isParked, isPaused } from '../../../store/shelves.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { holdEndOf } from './mail-fate.ts'
@@ -21,7 +21,7 @@ const listPaused = statement<Omit<PausedProject, 'endsAt'>>(
     from projects
     join emails ${indexedBy('emails_parked')} on emails.project_id = projects.id
     where is_disabled = 1 and disabled_reason = 'EMAIL_REPUTATION' and reset_since is null
-      and projects.deleted_at is null and ${isParked} and state = 'paused'
+      and projects.deleted_at is null and ${isParked} and ${isPaused}
     group by projects.id, projects.name, projects.disabled_at
     order by projects.disabled_at desc`,
 )

@@ -6,9 +6,10 @@
  */
 import { indexedBy, listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import { isParked, waitingState } from '../../../store/email-terms.ts'
+import { waitingState } from '../../../store/email-terms.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { emails } from '../../../store/schema/messages.ts'
+import { isParked, isPaused, shelfInState } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { isFenced } from '../../fence/rows.ts'
 import { endingColumns } from '../outcome/end-emails.ts'
@@ -99,10 +100,11 @@ export const listReleasable = statement<{ projectId: string }>(
     select parked.id as "projectId" from parked
     join projects on projects.id = parked.id and projects.is_disabled = 0
     where not ${isFenced(sql`parked.id`)} and exists (select 1 from emails ${indexedBy('emails_parked')}
-      where project_id = parked.id and ${isParked} and state = 'paused' and campaign_id is null)`,
+      where project_id = parked.id and ${isParked} and ${isPaused} and campaign_id is null)`,
 )
 
 const isHeld = sql`exists (select 1 from holds where domain = recipient_domain)`
+const releasedState = sql`case when ${isHeld} then 'held' else ${waitingState} end`
 
 /**
  * Makes mail that was put aside due again, in the order of its acceptance, unless the project is
@@ -112,7 +114,8 @@ export const releaseSome = statement((db) =>
   db
     .update(emails)
     .set({
-      state: sql`case when ${isHeld} then 'held' else ${waitingState} end`,
+      state: releasedState,
+      shelf: shelfInState(releasedState),
       dueAt: sql`case when not ${isHeld} then ${emails.createdAt} end`,
       heldAt: sql`case when ${isHeld} then ${parameter('at')} end`,
       giveUpAt: sql`${emails.giveUpAt} + ${parameter('at')} - ${emails.heldAt}`,
@@ -121,7 +124,7 @@ export const releaseSome = statement((db) =>
     })
     .where(
       sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_parked')}
-          where ${isParkedOfProject} and state = 'paused' and campaign_id is null
+          where ${isParkedOfProject} and ${isPaused} and campaign_id is null
           limit ${parameter('limit')})
         and exists (select 1 from projects
           where id = ${parameter('projectId')} and is_disabled = 0)

@@ -1,6 +1,7 @@
 /** Ends emails without an attempt. `final-state.ts` has the table of states. */
 import { sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
+import { SHELF } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -44,6 +45,7 @@ const endWithoutAttempt = statement((db) =>
       ...atRest,
       state: parameter('state'),
       status: parameter('status'),
+      shelf: parameter('shelf'),
       error: parameter('error'),
       attemptCount: parameter('attemptCount'),
     })
@@ -64,6 +66,7 @@ export async function endEmails(
     from: email.state,
     state: end.state,
     status: end.state === 'failed' ? 'FAILED' : 'SUPPRESSED',
+    shelf: SHELF[end.state],
     error: end.state === 'failed' ? end.error : null,
     attemptCount: attemptsOf(email),
     at,

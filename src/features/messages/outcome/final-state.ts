@@ -51,6 +51,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
+import { type ShelvedEmail, shelveSettled } from './shelve-settled.ts'
 
 /** Why an email failed, as `email.failed` names it. */
 export type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
@@ -97,7 +98,7 @@ export type Transition = Pick<
 }
 
 export type Settlement = {
-  email: EmailOfEvent
+  email: EmailOfEvent & ShelvedEmail
   /** As rendered. */
   subject: string
   transition: Transition
@@ -106,18 +107,22 @@ export type Settlement = {
 const MAX_REASON_LENGTH = 200
 
 const notLeased = { retryAt: sql`null`, leaseUntil: sql`null` }
-/** The columns of the queue in a final state. */
+/** The columns of the queue in a final state. Its shelf depends on the state. */
 export const atRest = {
   ...notLeased,
   dueAt: sql`null`,
   heldAt: sql`null`,
+  sealedVariables: sql`null`,
   updatedAt: parameter('at'),
 }
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 const isSettled = sql`emails.id = ${item(0)} and emails.state = 'sending'`
 
-/** Almost all outcomes, so it leaves alone the columns that no delivery changes. `rows`: ids and subjects. */
+/**
+ * Almost all outcomes, so it leaves alone the columns that no delivery changes. `rows`: ids and subjects.
+ * Both write no index but those of the queue: the others are those of shelves.
+ */
 export const settleDelivered = statement<{ id: string }>(
   () => sql`update emails set state = 'delivered', status = 'DELIVERED', subject = ${item(1)},
       error = null, sent_at = ${parameter('at')}, delivered_at = ${parameter('at')},
@@ -155,6 +160,10 @@ export async function settleAttempts(
   // Only the first outcome of an email counts.
   const isSettled = settlements.map(({ email }) => open.delete(email.id))
   const settled = settlements.filter((_, index) => isSettled[index])
+  await shelveSettled(
+    tx,
+    settled.map(({ email, transition: { state } }) => ({ email, state })),
+  )
   await appendEvents(
     tx,
     settled.flatMap((each) => attemptEvents(each, at)),

@@ -24,6 +24,7 @@ import {
 import type { Fuse } from './fuse.ts'
 import { insertKnownDomains, type KnownDomains } from './known-domains.ts'
 import { retryDelayMs } from './retry-delay.ts'
+import type { ShelvedEmail } from './shelve-settled.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
 import { recordFaults } from './template-faults.ts'
 import { findFinalReport } from './write-report.ts'
@@ -44,7 +45,8 @@ export type InFlightEmail = Pick<
   | 'giveUpAt'
   | 'failureCount'
   | 'attemptCount'
->
+> &
+  ShelvedEmail
 
 export type AttemptRecord = {
   email: InFlightEmail

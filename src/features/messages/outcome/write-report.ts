@@ -7,6 +7,7 @@
 import type { Reply } from '../../../mail/replies/reply.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { attempts, type Email, emails } from '../../../store/schema/messages.ts'
+import { SHELF } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
@@ -68,6 +69,7 @@ const setBounced = statement((db) =>
       ...atRest,
       state: 'bounced',
       status: 'BOUNCED',
+      shelf: SHELF.bounced,
       sentAt: sql`coalesce(${emails.sentAt}, ${parameter('at')})`,
       bouncedAt: parameter('at'),
       error: parameter('error'),
@@ -85,6 +87,7 @@ const setComplained = statement((db) =>
       ...atRest,
       state: sql`case when ${isAtEnd} then ${emails.state} else 'delivered' end`,
       status: sql`case when ${emails.status} = 'BOUNCED' then 'BOUNCED' else 'COMPLAINED' end`,
+      shelf: sql`case when ${emails.status} = 'BOUNCED' then ${emails.shelf} else ${SHELF.complained} end`,
       sentAt: sql`case when ${isAtEnd} then ${emails.sentAt} else ${parameter('at')} end`,
       deliveredAt: sql`case when ${isAtEnd} then ${emails.deliveredAt} else ${parameter('at')} end`,
       complainedAt: parameter('at'),

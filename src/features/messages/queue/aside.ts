@@ -4,12 +4,14 @@
  */
 import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
+import { shelfOfPaused } from '../../../store/shelves.ts'
 import { parameter } from '../../../store/statement.ts'
 import type { QueueLane, QueueNotifier } from './notifier.ts'
 
 /** The values of an email that is put aside. */
 export const aside = {
   state: 'paused',
+  shelf: shelfOfPaused(),
   heldAt: parameter('at'),
   retryAt: sql`${emails.dueAt}`,
   dueAt: null,

@@ -7,6 +7,7 @@ import { setImmediate as loopTurn } from 'node:timers/promises'
 import type { QueueClass } from '../../../queue-class.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
+import { isParked, isPaused, onShelves } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
@@ -36,8 +37,8 @@ export const listDomainCounts = statement<DomainCount>(
 export const countParked = statement<ParkedCounts>(
   () => sql`select * from
     (select count(*) as sending from emails where lease_until is not null),
-    (select count(*) as held from emails where state = 'held'),
-    (select count(*) as paused from emails where state = 'paused')`,
+    (select count(*) as held from emails where ${onShelves('held')}),
+    (select count(*) as paused from emails where ${isParked} and ${isPaused})`,
 )
 
 /** Calls `add` with the counts of each domain. The event loop turns between the pages. */

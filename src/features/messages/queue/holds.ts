@@ -12,6 +12,7 @@ import { listOf } from '../../../store/dialect.ts'
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
 import { waitingState } from '../../../store/email-terms.ts'
 import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
+import { onShelves, SHELF, shelfInState } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -46,7 +47,7 @@ export async function holdDomain(
     const at = now()
     return tx
       .update(emails)
-      .set({ state: 'held', heldAt: at, dueAt: null, updatedAt: at })
+      .set({ state: 'held', shelf: SHELF.held, heldAt: at, dueAt: null, updatedAt: at })
       .where(and(inArray(emails.id, waitingIds(domain)), isHoldWanted(domain)))
   })
 }
@@ -91,7 +92,7 @@ export async function listHoldsOf(
 
 export function holdsWithCounts(): SQL {
   return sql`select domain, held_at as "heldAt", (select count(*) from emails
-      where state = 'held' and recipient_domain = holds.domain) as emails
+      where ${onShelves('held')} and recipient_domain = holds.domain) as emails
     from holds order by held_at desc, domain`
 }
 
@@ -117,7 +118,8 @@ async function releaseEmails(
     const rows = await tx
       .update(emails)
       .set({
-        state: sql`case when ${isOfPausedCampaign} then 'paused' else ${waitingState} end`,
+        state: releasedState,
+        shelf: shelfInState(releasedState),
         giveUpAt: sql`${emails.giveUpAt} + ${at} - ${emails.heldAt}`,
         dueAt: sql`case when not ${isOfPausedCampaign} then ${emails.createdAt} end`,
         heldAt: sql`case when ${isOfPausedCampaign} then ${at} end`,
@@ -141,6 +143,9 @@ const isOfPausedCampaign = sql`(campaign_id is not null and campaign_id in (
     select id from campaigns where ${holdsItsMail})
   or ${isOlderThanFence})`
 
+/** Of an email whose domain is held no more. */
+const releasedState = sql`case when ${isOfPausedCampaign} then 'paused' else ${waitingState} end`
+
 /** Another operator may have released or held the domain between two batches. */
 function isHoldWanted(domain: string): SQL {
   return sql`exists (select 1 from holds where domain = ${domain})`
@@ -152,17 +157,17 @@ export function waitingIds(domain: string): SQL {
 }
 
 export function heldIds(domain: string): SQL {
-  return sql`(select id from emails where state = 'held' and recipient_domain = ${domain}
+  return sql`(select id from emails where ${onShelves('held')} and recipient_domain = ${domain}
     order by id limit ${BATCH})`
 }
 
 /** Seeks from domain to domain in the index; the number of emails does not matter. */
 export function strayDomains(): SQL {
   return sql`with recursive held (domain) as (
-      select min(recipient_domain) from emails where state = 'held'
+      select min(recipient_domain) from emails where ${onShelves('held')}
       union all
       select (select min(recipient_domain) from emails
-        where state = 'held' and recipient_domain > held.domain)
+        where ${onShelves('held')} and recipient_domain > held.domain)
       from held where held.domain is not null
     )
     select domain from held where domain is not null and domain not in (select domain from holds)`

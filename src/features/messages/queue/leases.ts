@@ -4,6 +4,7 @@ import { larger, listOf } from '../../../store/dialect.ts'
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { packSteps } from '../../../store/schema/packed-steps.ts'
+import { shelfInState } from '../../../store/shelves.ts'
 import type { Base } from '../../base.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
@@ -57,6 +58,7 @@ export async function recoverLeases(
       .update(emails)
       .set({
         state: 'deferred',
+        shelf: shelfInState(sql`'deferred'`),
         status: 'PENDING',
         dueAt: sql`${emails.retryAt}`,
         retryAt: null,

@@ -4,11 +4,13 @@ import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { waitingState } from '../../../store/email-terms.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
+import { shelfInState } from '../../../store/shelves.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { countEmailAgain, type UsageDeps } from '../../usage/count.ts'
 import { emailNotFound } from '../explain/email-history.ts'
 import { endEmails } from '../outcome/end-emails.ts'
+import { uncountFailed } from '../outcome/uncount-failed.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
 import { findRetryable, RETRYABLE, type Retryable } from './retryable.ts'
@@ -77,12 +79,14 @@ async function retryEmail(
     .set({
       ...renewed,
       state: waitingState,
+      shelf: shelfInState(waitingState),
       status: 'PENDING',
       // An email that was due already keeps its place before later ones.
       dueAt: Math.min(email.dueAt ?? now, now),
       updatedAt: now,
     })
     .where(eq(emails.id, id))
+  if (email.state === 'failed') await uncountFailed(tx, [id])
   tx.afterCommit(() => core.queueNotifier.notify('anywhere'))
 }
 

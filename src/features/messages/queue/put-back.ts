@@ -5,6 +5,7 @@
 import { listOf, rowNumber, unseen } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
+import { SHELF, shelfInState, shelfOfPaused } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -13,16 +14,20 @@ import type { QueueLane, QueueNotifier } from './notifier.ts'
 
 const released = { retryAt: null, leaseUntil: null, status: 'PENDING' as const }
 
+const putBackState = sql`case when ${emails.attemptCount} > 1 or ${parameter('reason')} is not null
+  then 'deferred' else 'queued' end`
+const withoutClaimed = sql`${emails.attemptCount} - 1`
+
 const makeDue = statement((db) =>
   db
     .update(emails)
     .set({
       ...released,
-      state: sql`case when ${emails.attemptCount} > 1 or ${parameter('reason')} is not null
-        then 'deferred' else 'queued' end`,
+      state: putBackState,
+      shelf: shelfInState(putBackState),
       error: sql`coalesce(${emails.error}, ${parameter('reason')})`,
       dueAt: parameter('dueAt'),
-      attemptCount: sql`${emails.attemptCount} - 1`,
+      attemptCount: withoutClaimed,
     })
     .where(
       sql`${emails.id} in ${listOf(parameter('ids'))}
@@ -54,6 +59,7 @@ export const deferLane = statement((db) =>
     .update(emails)
     .set({
       state: 'deferred',
+      shelf: shelfInState(sql`'deferred'`),
       error: sql`coalesce(${emails.error}, ${parameter('reason')})`,
       updatedAt: parameter('at'),
     })
@@ -98,9 +104,10 @@ const pauseSending = statement((db) =>
     .set({
       ...released,
       state: 'paused',
+      shelf: shelfOfPaused(withoutClaimed),
       heldAt: parameter('at'),
       dueAt: null,
-      attemptCount: sql`${emails.attemptCount} - 1`,
+      attemptCount: withoutClaimed,
       updatedAt: parameter('at'),
     })
     .where(
@@ -138,9 +145,10 @@ export async function putOnHold(
     .set({
       ...released,
       state: 'held',
+      shelf: SHELF.held,
       heldAt: at,
       dueAt: null,
-      attemptCount: sql`${emails.attemptCount} - 1`,
+      attemptCount: withoutClaimed,
       updatedAt: at,
     })
     .where(and(eq(emails.id, id), eq(emails.state, 'sending')))

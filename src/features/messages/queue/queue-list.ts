@@ -12,6 +12,7 @@ import { indexedBy, type NamedIndex, orderedJoin, rowNumber } from '../../../sto
 import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
+import { isParked, isPaused, onShelves } from '../../../store/shelves.ts'
 import type { Base } from '../../base.ts'
 import { beginsWith } from '../address-start.ts'
 import { EXPLAINED_COLUMNS, type ExplainedEmail } from '../explain/facts.ts'
@@ -47,15 +48,15 @@ export const queueStates: readonly QueueState[] = [
 
 const END_STATES = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
 
-type Part = { index: NamedIndex; term: string }
+type Part = { index: NamedIndex; term: SQL }
 
 const WAITING: Part = {
   index: 'emails_ready',
-  term: `due_at is not null and ${ANY_CLASS_TERM}`,
+  term: sql.raw(`due_at is not null and ${ANY_CLASS_TERM}`),
 }
-const SENDING: Part = { index: 'emails_leased', term: 'lease_until is not null' }
-const HELD: Part = { index: 'emails_held', term: "state = 'held'" }
-const PAUSED: Part = { index: 'emails_paused', term: "state = 'paused'" }
+const SENDING: Part = { index: 'emails_leased', term: sql`lease_until is not null` }
+const HELD: Part = { index: 'emails_held', term: onShelves('held') }
+const PAUSED: Part = { index: 'emails_parked', term: sql`${isParked} and ${isPaused}` }
 const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
   queued: WAITING,
   deferred: WAITING,
@@ -185,7 +186,7 @@ function onTheWayRows(selection: QueueSelection): SQL[] {
   const parts = known === undefined ? [WAITING, SENDING, HELD, PAUSED] : [known]
   return parts.map(
     ({ index, term }) => sql`select ${rowNumber()} as number from emails ${indexedBy(index)}
-      where ${and(sql.raw(term), matches(selection))}`,
+      where ${and(term, matches(selection))}`,
   )
 }
 
@@ -260,6 +261,6 @@ export function queueCounts(to?: string): SQL {
       count(*) filter (where state = 'deferred') as deferred
       from emails where due_at is not null ${isWanted}),
     (select count(*) as sending from emails where lease_until is not null ${isWanted}),
-    (select count(*) as held from emails where state = 'held' ${isWanted}),
-    (select count(*) as paused from emails where state = 'paused' ${isWanted})`
+    (select count(*) as held from emails where ${onShelves('held')} ${isWanted}),
+    (select count(*) as paused from emails where ${isParked} and ${isPaused} ${isWanted})`
 }

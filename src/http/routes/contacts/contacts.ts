@@ -11,9 +11,9 @@ import { listContacts } from '../../../features/contacts/list/list.ts'
 import { getContact } from '../../../features/contacts/read/get.ts'
 import { lookUpAddresses } from '../../../features/contacts/read/lookup.ts'
 import { toContactView } from '../../../features/contacts/read/view.ts'
+import { upsertContact } from '../../../features/contacts/write/contact-queue.ts'
 import { deleteContact } from '../../../features/contacts/write/delete.ts'
 import { updateContact } from '../../../features/contacts/write/update.ts'
-import { upsertContact } from '../../../features/contacts/write/upsert.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_ADDRESSES_PER_REQUEST,

@@ -12,7 +12,7 @@ import { judgeSender } from '../../../../src/features/accounts/platform-mail/sen
 import { MAIL_TRANSLATIONS } from '../../../../src/features/accounts/platform-mail/translations.ts'
 import { USAGE_TRANSLATIONS } from '../../../../src/features/accounts/platform-mail/usage-translations.ts'
 import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
-import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
+import { upsertContact } from '../../../../src/features/contacts/write/contact-queue.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { createSchedule } from '../../../../src/features/schedule.ts'
 import { monthOf } from '../../../../src/features/usage/month.ts'

@@ -10,6 +10,7 @@ import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import type { SourceType } from '../../../../src/store/schema/words.ts'
 import type { Reader, Store } from '../../../../src/store/store.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
+import { setEmails } from '../../../set-emails.ts'
 
 const SPANS = [900_000, 86_400_000]
 const MAIL = [
@@ -70,7 +71,7 @@ export function createLedger(store: Pick<Store, 'write'>) {
   }
 
   const write = (id: string, values: Partial<typeof emails.$inferInsert>) => (tx: Tx) =>
-    tx.update(emails).set(values).where(eq(emails.id, id))
+    setEmails(tx, values, eq(emails.id, id))
 
   async function send(mailing: Mailing): Promise<string> {
     const id = newId()

@@ -5,12 +5,14 @@ import { listLinks } from '../../../../src/features/campaigns/figures/links.ts'
 import { viewStats } from '../../../../src/features/campaigns/figures/stats.ts'
 import { retryFailed } from '../../../../src/features/campaigns/retry-failed.ts'
 import { UNSUBSCRIBED } from '../../../../src/features/messages/delivery/prepare.ts'
+import { retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import type { Hit } from '../../../../src/features/tracking/record-hits.ts'
 import type { Verdict } from '../../../../src/mail/replies/reply.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import type { Email } from '../../../../src/store/schema/messages.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
 
 const hard: Verdict = {
@@ -204,6 +206,11 @@ test('stats name what waits, what was skipped and what failed', async (t) => {
   await retryFailed(campaign.core, campaign.key)
   const retried = await viewStats(campaign.core, campaign.key)
   assert.deepEqual([retried.pending, retried.failedCount], [4, 0])
+  await campaign.fail(ids[2], 'given up')
+  await campaign.count()
+  assert.equal((await viewStats(campaign.core, campaign.key)).failedCount, 1)
+  await retryEmails(campaign.core, [ids[2]])
+  assert.equal((await viewStats(campaign.core, campaign.key)).failedCount, 0)
 })
 
 test('links count clicks, and each recipient once', async (t) => {
@@ -254,7 +261,7 @@ test('clicks of other mail do not keep a link from its recipient', async (t) => 
   const [id, other] = (await campaign.add(2)) as [string, string]
   const { contactId } = await campaign.email(id)
   const ofSame = { contactId, campaignId: null }
-  await campaign.core.store.write((tx) => tx.update(emails).set(ofSame).where(eq(emails.id, other)))
+  await campaign.core.store.write((tx) => setEmails(tx, ofSame, eq(emails.id, other)))
   for (const each of [id, other]) await campaign.settle(each, 'delivered')
   campaign.later(600)
   const click = (emailId: string, link: string) => {
@@ -280,9 +287,7 @@ test('clicks of other mail do not keep a link from its recipient', async (t) => 
 test('mail without a campaign changes nothing', async (t) => {
   const campaign = await openCampaign(t)
   const [id] = (await campaign.add(1)) as [string]
-  await campaign.core.store.write((tx) =>
-    tx.update(emails).set({ campaignId: null }).where(eq(emails.id, id)),
-  )
+  await campaign.core.store.write((tx) => setEmails(tx, { campaignId: null }, eq(emails.id, id)))
   await campaign.settle(id, 'delivered')
   await campaign.count()
   assert.equal((await campaign.progress()).sentCount, 0)

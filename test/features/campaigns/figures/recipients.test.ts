@@ -10,6 +10,7 @@ import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { listRecipients } from '../../../lists.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
 
 const hit = { link: 'https://shop.test/a', isMachine: false, type: 'click' } as const
@@ -36,10 +37,11 @@ async function openMixed(t: TestContext) {
   await campaign.fail(failed as string, 'given up')
   await campaign.fail(refused as string, UNSUBSCRIBED)
   await campaign.core.store.write((tx) =>
-    tx
-      .update(emails)
-      .set({ state: 'suppressed', status: 'SUPPRESSED', dueAt: null })
-      .where(eq(emails.id, skipped as string)),
+    setEmails(
+      tx,
+      { state: 'suppressed', status: 'SUPPRESSED', dueAt: null },
+      eq(emails.id, skipped as string),
+    ),
   )
   await campaign.settle(deferred as string, 'deferred')
   await campaign.count()

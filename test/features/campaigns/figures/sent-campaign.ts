@@ -21,6 +21,7 @@ import {
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { address } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { attempted, type OutcomeKind, openSender } from '../../messages/sender.ts'
 import { addCampaign, giveToCampaign } from '../add-campaign.ts'
 
@@ -38,9 +39,9 @@ export async function openCampaign(t: TestContext, limits: Partial<Config['campa
 
   async function settle(emailId: string, kind: OutcomeKind, change: Partial<AttemptOutcome> = {}) {
     await store.write((tx) =>
-      tx.update(emails).set({ state: 'sending', dueAt: null }).where(eq(emails.id, emailId)),
+      setEmails(tx, { state: 'sending', dueAt: null }, eq(emails.id, emailId)),
     )
-    const email = await sender.email(emailId)
+    const email = { ...(await sender.email(emailId)), isSealed: false }
     const result = attempted({ emailId, domain: email.recipientDomain } as never, kind, change)
     const { faults, ...record } = { ...result, email, faults: [] }
     const deps = { ...core, steadyNow: core.now }

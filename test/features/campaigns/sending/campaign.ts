@@ -18,6 +18,7 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { addProject, openTestCore, type TestCore, trustDomain } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 
 type Hooks = Parameters<typeof openTestCore>[0]
 
@@ -111,10 +112,11 @@ export async function eventNames(core: TestCore, prefix: string): Promise<string
 /** All emails that wait are delivered. */
 export async function deliverAll(core: TestCore): Promise<void> {
   await core.store.write((tx) =>
-    tx
-      .update(emails)
-      .set({ state: 'delivered', status: 'DELIVERED', dueAt: null })
-      .where(sql`state in ('queued', 'held')`),
+    setEmails(
+      tx,
+      { state: 'delivered', status: 'DELIVERED', dueAt: null },
+      sql`state in ('queued', 'held')`,
+    ),
   )
 }
 

@@ -13,6 +13,7 @@ import { recoverLeases } from '../../../../src/features/messages/queue/leases.ts
 import { eq } from '../../../../src/store/drizzle.ts'
 import { campaignProgress } from '../../../../src/store/schema/campaigns.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { setEmails } from '../../../set-emails.ts'
 import {
   addCampaign,
   addContacts,
@@ -40,9 +41,7 @@ async function openSending(t: TestContext, count: number) {
   const states = async (state: Email['state']) =>
     (await emailsOf(core, key.id)).filter((email) => email.state === state)
   const change = (id: string, fields: Partial<Email>) =>
-    core.store.write(
-      async (tx) => void (await tx.update(emails).set(fields).where(eq(emails.id, id))),
-    )
+    core.store.write(async (tx) => void (await setEmails(tx, fields, eq(emails.id, id))))
   const setPace = (maxPerHour: number | null) =>
     updateCampaign(core, { ...key, changes: { maxPerHour } })
   return { core, key, progress, states, change, setPace }
@@ -214,9 +213,12 @@ test('failed emails that were not tried are retried at the pace', async (t) => {
   await settleStopped(core)
   await core.store.write(
     async (tx) =>
-      void (await tx
-        .update(emails)
-        .set({ state: 'failed', status: 'FAILED', dueAt: null, error: 'the project is disabled' })),
+      void (await setEmails(tx, {
+        state: 'failed',
+        status: 'FAILED',
+        dueAt: null,
+        error: 'the project is disabled',
+      })),
   )
   assert.equal(await retryFailed(core, key), 3)
   await settleStopped(core)

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/clock.ts'
 import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { findPageContact } from '../../../../src/features/contacts/read/public-contact.ts'
+import { upsertContact } from '../../../../src/features/contacts/write/contact-queue.ts'
 import {
   applySubscriptionRequest,
   changeSubscription,
 } from '../../../../src/features/contacts/write/subscription-request.ts'
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
-import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { deleteExpiredErasedRecipients } from '../../../../src/features/wishes/erased-recipients.ts'
 import { hasLeft } from '../../../../src/features/wishes/wishes.ts'

@@ -2,9 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { deleteContact } from '../../../../src/features/contacts/write/delete.ts'
-import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
-import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { holdDomain } from '../../../../src/features/messages/queue/holds.ts'
 import { asc, eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
@@ -14,13 +11,8 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { contents, emails, templates } from '../../../../src/store/schema/messages.ts'
 import { address, START } from '../../../core.ts'
+import { HISTORIES, type History, live } from '../../contacts/histories.ts'
 import { addSenderProject, openSender, type Sender } from '../sender.ts'
-
-const HISTORIES = [
-  ...(['new', 'new', 'new', 'subscribed', 'unsubscribed', 'withData', 'suppressed'] as const),
-  ...(['suppressedContact', 'left', 'erased', 'withdrawn', 'held'] as const),
-]
-type History = (typeof HISTORIES)[number]
 
 type Request = {
   people: History[]
@@ -51,41 +43,6 @@ const request: fc.Arbitrary<Request> = fc.record({
 
 const addressOf = (at: string, history: History) =>
   `p${at}@${history === 'held' ? 'held.test' : 'dest.test'}`
-
-async function live(
-  { core }: Sender,
-  projectId: string,
-  { email, history }: { email: string; history: History },
-) {
-  const upsert = (change: object) =>
-    upsertContact(core, { projectId, address: address(email), ...change })
-  const block = () =>
-    core.store.write((tx) =>
-      suppress(tx, {
-        ...{ projectId, address: email, reason: 'HARD_BOUNCE', source: 'test', emailId: null },
-        at: START,
-      }),
-    )
-  if (history === 'subscribed') await upsert({ subscribed: true })
-  if (history === 'unsubscribed') await upsert({ subscribed: false })
-  if (history === 'withData') {
-    await upsert({ subscribed: true, data: { plan: 'free', bulk: 'y'.repeat(40_000) } })
-  }
-  if (history === 'suppressed') await block()
-  if (history === 'suppressedContact') {
-    await upsert({ subscribed: true })
-    await block()
-  }
-  if (history === 'left') await upsert({ subscribed: false, hasLeft: true })
-  if (history === 'erased') {
-    const { contact } = await upsert({ subscribed: true })
-    await deleteContact(core, { projectId, id: contact.id })
-  }
-  if (history === 'withdrawn') {
-    await upsert({ subscribed: false })
-    await upsert({ subscribed: false })
-  }
-}
 
 async function addTemplates({ core }: Sender, projectId: string, domain: string) {
   const ids = { none: undefined, transactional: newId(), marketing: newId() }
@@ -186,7 +143,7 @@ test('requests that wait together have the effects of requests one after another
             email: addressOf(`${index}-${at}`, history),
             history,
           }))
-          for (const person of people) await live(sender, project.id, person)
+          for (const person of people) await live(sender.core, project.id, person)
           const to = (each.isTwice ? [...people, ...people] : people).map(({ email }) => ({
             address: address(email),
             name: each.name,

@@ -11,6 +11,7 @@ import { chunks, contents, emails } from '../../../../src/store/schema/messages.
 import type { Store } from '../../../../src/store/store.ts'
 import { address, START } from '../../../core.ts'
 import { countTurns } from '../../../event-loop.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openSender, type Sender } from '../sender.ts'
 
 const octets = Buffer.from(Uint8Array.from({ length: 2_500_000 }, (_, at) => (at * 31) >> 2))
@@ -27,13 +28,14 @@ async function chunkCount({ core }: Sender): Promise<number> {
   return core.store.read.$count(chunks)
 }
 
-/** Backdates the acceptance of a content. */
+/** Backdates the last use of a content, which is shared from then on: its id keeps its time. */
 async function age(sender: Sender, contentId: string, ms: number): Promise<void> {
   const at = START - ms
   await sender.core.store.write(async (tx) => {
-    await tx.update(contents).set({ lastUsedAt: at }).where(eq(contents.id, contentId))
+    const used = { lastUsedAt: at, shareKey: contentId }
+    await tx.update(contents).set(used).where(eq(contents.id, contentId))
     const ended = { createdAt: at, state: 'delivered', dueAt: null } as const
-    await tx.update(emails).set(ended).where(eq(emails.contentId, contentId))
+    await setEmails(tx, ended, eq(emails.contentId, contentId))
   })
 }
 

@@ -21,6 +21,7 @@ import { attempts, emails, holds } from '../../../../src/store/schema/messages.t
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address, START } from '../../../core.ts'
 import { pause } from '../../../pause.ts'
+import { setEmails } from '../../../set-emails.ts'
 import {
   addSenderProject,
   attempted,
@@ -281,7 +282,7 @@ test('emails leased by a process that ended are due again when their lease ends'
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
   await sender.core.store.write(async (tx) => {
-    await tx.update(emails).set({
+    await setEmails(tx, {
       state: 'sending',
       status: 'SENDING',
       dueAt: null,

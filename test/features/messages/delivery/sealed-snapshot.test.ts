@@ -4,15 +4,24 @@ import { test } from 'node:test'
 import { createKeyring } from '../../../../src/config/keyring.ts'
 import { sealWaiting } from '../../../../src/features/messages/delivery/seal-waiting.ts'
 import { openSnapshot } from '../../../../src/features/messages/delivery/sealed-snapshot.ts'
+import { type End, endEmails } from '../../../../src/features/messages/outcome/end-emails.ts'
+import { recordAttempts } from '../../../../src/features/messages/outcome/record-attempts.ts'
+import {
+  bounceByReport,
+  complainByReport,
+} from '../../../../src/features/messages/outcome/write-report.ts'
 import { resealAll } from '../../../../src/features/reseal.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { asc, eq, sql } from '../../../../src/store/drizzle.ts'
-import { emails } from '../../../../src/store/schema/messages.ts'
+import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import type { QueueState } from '../../../../src/store/schema/words.ts'
 import { openStore } from '../../../../src/store/store.ts'
+import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { addProject, openTestCore, SECRET, type TestCore, trustDomain } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openBefore } from '../../../store/open-before.ts'
 import { findNeedles, writeEveryKind } from '../../accounts/platform-mail/every-kind.ts'
+import { attempted } from '../sender.ts'
 
 /** Whether an email in this state may still be sent. */
 const MAY_BE_SENT: Record<QueueState, boolean> = {
@@ -62,20 +71,46 @@ test('S30: mail of every kind to users is stored sealed, and the files of the da
 test('S30: what such mail says goes with its final state, whatever writes that state', async (t) => {
   const core = await openMailer(t)
   const written = await writeEveryKind(core)
-  for (const [index, [state, maySend]] of Object.entries(MAY_BE_SENT).entries()) {
+  const at = core.now()
+  const attempt = (kind: Parameters<typeof attempted>[1], delayMs: number) => {
+    return async (tx: Tx, { id, ...row }: Email) => {
+      const task = { emailId: id, domain: row.recipientDomain } as never
+      const email = { ...row, id, isSealed: row.sealedVariables !== null }
+      const record = { ...attempted(task, kind), email, startedAt: row.giveUpAt + delayMs }
+      await recordAttempts({ ...core, steadyNow: core.now }, tx, [record])
+    }
+  }
+  const end = (end: End) => async (tx: Tx, email: Email) => {
+    await endEmails(core, tx, { endings: [{ email, end }], at })
+  }
+  const report = (type: 'bounce' | 'complaint') => async (tx: Tx, email: Email) => {
+    const facts = { email, at, error: '', bounceType: 'Permanent' } as const
+    if (type === 'bounce') await bounceByReport(tx, facts)
+    else await complainByReport(tx, { ...facts, isSettled: false, feedbackType: null })
+  }
+  const writers: [QueueState, (tx: Tx, email: Email) => Promise<void>][] = [
+    ['delivered', attempt('delivered', -1)],
+    ['relayed', attempt('relayed', -1)],
+    ['bounced', attempt('hard', -1)],
+    ['deferred', attempt('deferred', -1)],
+    ['failed', attempt('deferred', 1)],
+    ['failed', end({ state: 'failed', error: 'cancelled', reason: 'cancelled' })],
+    ['suppressed', end({ state: 'suppressed' })],
+    ['bounced', report('bounce')],
+    ['delivered', report('complaint')],
+  ]
+  for (const [index, [state, write]] of writers.entries()) {
     const { emailId = '' } = written[index % written.length] ?? {}
+    const isEmail = eq(emails.id, emailId)
     const sealedVariables = core.keyring.seal('{}')
-    await core.store.write((tx) =>
-      tx.update(emails).set({ state: 'queued', sealedVariables }).where(eq(emails.id, emailId)),
-    )
-    await core.store.write((tx) =>
-      tx
-        .update(emails)
-        .set({ state: state as QueueState })
-        .where(eq(emails.id, emailId)),
-    )
-    const row = await core.store.read.select().from(emails).where(eq(emails.id, emailId)).get()
-    assert.equal(row?.sealedVariables, maySend ? sealedVariables : null, state)
+    const sending = { state: 'sending', status: 'SENDING', dueAt: null, sealedVariables } as const
+    await core.store.write((tx) => setEmails(tx, sending, isEmail))
+    const before = await core.store.read.select().from(emails).where(isEmail).get()
+    assert.ok(before)
+    await core.store.write((tx) => write(tx, before))
+    const row = await core.store.read.select().from(emails).where(isEmail).get()
+    assert.equal(row?.state, state, String(index))
+    assert.equal(row.sealedVariables, MAY_BE_SENT[state] ? sealedVariables : null, String(index))
   }
 })
 

@@ -15,10 +15,11 @@ import { countQueue, listQueue } from '../../../../src/features/messages/queue/q
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'
-import { type Email, emails } from '../../../../src/store/schema/messages.ts'
+import type { Email } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { START } from '../../../core.ts'
 import { pause } from '../../../pause.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { addCampaign, giveToCampaign, type NewCampaign } from '../../campaigns/add-campaign.ts'
 import { openSender, type Sender } from '../sender.ts'
 
@@ -231,7 +232,7 @@ test('a retry is refused while the address is suppressed, or the sender domain i
     reason: 'MANUAL',
   } as const
   await core.store.write(async (tx) => {
-    await tx.update(emails).set({ state: 'failed', status: 'FAILED', dueAt: null })
+    await setEmails(tx, { state: 'failed', status: 'FAILED', dueAt: null })
     await tx.insert(suppressions).values({ ...row, source: 'API', createdAt: START })
   })
   await assert.rejects(retryEmails(core, [id]), {
@@ -267,7 +268,7 @@ test('the refused retry of paused and held mail names possible steps', async (t)
   await assert.rejects(retryEmails(sender.core, [id]), {
     suggestion: `To send it, verify its sender domain, then ${resume}`,
   })
-  await sender.core.store.write(async (tx) => void (await tx.update(emails).set({ state: 'held' })))
+  await sender.core.store.write(async (tx) => void (await setEmails(tx, { state: 'held' })))
   await assert.rejects(retryEmails(sender.core, [id]), {
     suggestion: 'To send it, release its domain: pillarbox queue release --domain dest.test',
   })

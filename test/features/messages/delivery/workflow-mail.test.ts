@@ -13,6 +13,7 @@ import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
 import { testTracker } from '../../../mail/tracker.ts'
 import { pause } from '../../../pause.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openSender, type Sender } from '../sender.ts'
 import { acceptWorkflowEmail, addContact, emailFor, planOf } from '../workflow-mail.ts'
 
@@ -78,7 +79,7 @@ test('a complaint by the contact unsubscribes it, also about mail to an address 
   const named = { bypassesSubscription: true }
   const { id: emailId } = await acceptWorkflowEmail(sender, emailFor(plan, contact, named))
   await core.store.write(async (tx) => {
-    await tx.update(emails).set({ state: 'delivered', status: 'DELIVERED', dueAt: null, sentAt: 1 })
+    await setEmails(tx, { state: 'delivered', status: 'DELIVERED', dueAt: null, sentAt: 1 })
   })
   await core.store.write((tx) =>
     recordReports(core, tx, [{ type: 'complaint', emailId, feedbackType: null }]),
@@ -105,9 +106,7 @@ test('a retry follows the same rules', async (t) => {
   const other = await acceptWorkflowEmail(sender, emailFor(plan, contact, { recipient }))
   await change(sender, { subscribed: false })
   await core.store.write(async (tx) => {
-    await tx
-      .update(emails)
-      .set({ state: 'failed', status: 'FAILED', dueAt: null, error: 'given up' })
+    await setEmails(tx, { state: 'failed', status: 'FAILED', dueAt: null, error: 'given up' })
   })
   await assert.rejects(retryEmails(core, [own.id]), {
     code: 'CONFLICT',
@@ -154,7 +153,7 @@ test('a complaint by somebody else suppresses that address, and the contact stay
   const own = await acceptWorkflowEmail(sender, emailFor(plan, contact))
   const other = await acceptWorkflowEmail(sender, emailFor(plan, contact, { recipient }))
   await core.store.write(async (tx) => {
-    await tx.update(emails).set({ state: 'delivered', status: 'DELIVERED', dueAt: null, sentAt: 1 })
+    await setEmails(tx, { state: 'delivered', status: 'DELIVERED', dueAt: null, sentAt: 1 })
   })
   const complain = (emailId: string) =>
     core.store.write((tx) =>

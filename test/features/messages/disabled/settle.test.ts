@@ -16,6 +16,7 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { address, START } from '../../../core.ts'
 import { pause } from '../../../pause.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { addCampaign, giveToCampaign } from '../../campaigns/add-campaign.ts'
 import { addSenderProject, openSender, type Sender } from '../sender.ts'
 
@@ -32,7 +33,7 @@ async function sendTo(sender: Sender, to = 'ada@dest.test'): Promise<string> {
 }
 
 const change = ({ core }: Sender, id: string, columns: Partial<typeof emails.$inferInsert>) =>
-  core.store.write((tx) => tx.update(emails).set(columns).where(eq(emails.id, id)).run())
+  core.store.write((tx) => setEmails(tx, columns, eq(emails.id, id)))
 
 const stateOf = async (sender: Sender, id: string) => {
   const { state, error } = await sender.email(id)

@@ -12,13 +12,12 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { START } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openSender, type Sender } from '../sender.ts'
 
 async function add(sender: Sender, change: Partial<Email>): Promise<Email> {
   const id = (await sender.send()).emails[0]?.email ?? ''
-  await sender.core.store.write((tx) =>
-    tx.update(emails).set(change).where(eq(emails.id, id)).run(),
-  )
+  await sender.core.store.write((tx) => setEmails(tx, change, eq(emails.id, id)))
   return sender.email(id)
 }
 

@@ -12,8 +12,8 @@ import { undoSuppressions } from '../../../../src/features/suppressions/undo-sup
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
-import { emails } from '../../../../src/store/schema/messages.ts'
 import { addProject, address, START } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openSender, type Sender } from '../sender.ts'
 import { acceptWorkflowEmail, addContact, emailFor, planOf } from '../workflow-mail.ts'
 
@@ -73,7 +73,7 @@ async function begin(t: TestContext, send: (sender: Sender) => Promise<string>) 
   const { core, project } = sender
   const emailId = await send(sender)
   const delivered = { state: 'delivered', status: 'DELIVERED', dueAt: null, sentAt: START } as const
-  await core.store.write((tx) => tx.update(emails).set(delivered).run())
+  await core.store.write((tx) => setEmails(tx, delivered))
   const isSubscribed = async (email: string) => {
     const isIt = eq(contacts.address, email)
     return (await core.store.read.select().from(contacts).where(isIt).get())?.subscribed

@@ -13,6 +13,7 @@ import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
 import { countedLines } from '../../../counted-lines.ts'
 import { pause } from '../../../pause.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 type Entry = Record<string, unknown>
@@ -163,7 +164,7 @@ test('a later bounce or complaint is logged once', async (t) => {
   const sender = await openLogged(t)
   const { store } = sender.core
   const [bounced, complained] = [await sendOne(sender), await sendOne(sender)]
-  await store.write((tx) => tx.update(emails).set({ state: 'delivered', sentAt: 1 }).run())
+  await store.write((tx) => setEmails(tx, { state: 'delivered', sentAt: 1 }))
   const verdict = { class: 'quota', isHard: false, isStrike: false, reason: 'mailboxfull' } as never
   const diagnostic = '552 5.2.2 ada@dest.test is over quota'
   const facts = { reply: null, diagnostic, reportingMta: null, verdict }

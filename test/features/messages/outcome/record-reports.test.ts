@@ -18,6 +18,7 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { strikes, suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { START } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 const soft: Verdict = {
@@ -73,7 +74,7 @@ async function sendAs({ core, send }: Sender, change: Partial<Email>): Promise<s
     deliveredAt: at,
   } as const
   const row = { ...delivered, dueAt: null, ...change }
-  await core.store.write((tx) => tx.update(emails).set(row).where(eq(emails.id, id)).run())
+  await core.store.write((tx) => setEmails(tx, row, eq(emails.id, id)))
   return id
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordAttempts } from '../../../../src/features/messages/outcome/record-attempts.ts'
 import { createLog } from '../../../../src/log.ts'
-import { emails } from '../../../../src/store/schema/messages.ts'
 import { countedLines } from '../../../counted-lines.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 const fault = { part: 'body', line: 2, column: 5, message: 'undefined filter: shout' } as const
@@ -12,10 +12,10 @@ const other = { part: 'subject', line: null, column: null, message: 'too long' }
 async function record(sender: Sender, faults: readonly (typeof fault | typeof other)[]) {
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
-  const email = await sender.email(id)
+  const email = { ...(await sender.email(id)), isSealed: false }
   const report = attempted({ emailId: id, domain: 'dest.test' } as never, 'delivered')
   await sender.core.store.write(async (tx) => {
-    await tx.update(emails).set({ state: 'sending', dueAt: null })
+    await setEmails(tx, { state: 'sending', dueAt: null })
     assert.ok(report.kind === 'attempted')
     const deps = { ...sender.core, steadyNow: sender.core.now }
     await recordAttempts(deps, tx, [{ ...report, email, faults }])

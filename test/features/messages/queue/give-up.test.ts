@@ -4,6 +4,7 @@ import { DAY_MS, MINUTE_MS } from '../../../../src/clock.ts'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openSender, type Sender } from '../sender.ts'
 
 async function sendOne(sender: Sender): Promise<string> {
@@ -77,7 +78,7 @@ test('the last reply stays in the error', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   await sender.core.store.write(async (tx) => {
-    await tx.update(emails).set({ state: 'deferred', error: '451 Not now', attemptCount: 3 })
+    await setEmails(tx, { state: 'deferred', error: '451 Not now', attemptCount: 3 })
   })
   close(sender)
   sender.clock.now += 2 * DAY_MS
@@ -116,10 +117,7 @@ test('held, leased and finished mail is not given up', async (t) => {
   await sender.core.store.write(async (tx) => {
     for (const [index, state] of states.entries()) {
       const set = { state, dueAt: null }
-      await tx
-        .update(emails)
-        .set(set)
-        .where(eq(emails.id, ids[index] as string))
+      await setEmails(tx, set, eq(emails.id, ids[index] as string))
     }
   })
   sender.clock.now += 3 * DAY_MS

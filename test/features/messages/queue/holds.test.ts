@@ -11,6 +11,7 @@ import { countQueue, listQueue } from '../../../../src/features/messages/queue/q
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails, holds } from '../../../../src/store/schema/messages.ts'
 import { address, START } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { addCampaign, giveToCampaign } from '../../campaigns/add-campaign.ts'
 import { openSender, type Sender } from '../sender.ts'
 
@@ -111,7 +112,7 @@ test('the queue is listed newest first, by state and by either domain', async (t
   const [first, second, third, fourth] = ids as [string, string, string, string]
   const change = (id: string, set: Partial<typeof emails.$inferInsert>) =>
     sender.core.store.write(async (tx) => {
-      await tx.update(emails).set(set).where(eq(emails.id, id))
+      await setEmails(tx, set, eq(emails.id, id))
     })
   await change(first, { state: 'delivered', dueAt: null })
   await change(second, { state: 'sending', dueAt: null, leaseUntil: START })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../../src/clock.ts'
 import { correctDueTimes } from '../../../../src/features/messages/queue/leases.ts'
-import { emails } from '../../../../src/store/schema/messages.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openSender } from '../sender.ts'
 
 test('F3: mail that a wrong clock made due tomorrow is due at once when the clock is set right', async (t) => {
@@ -10,7 +10,7 @@ test('F3: mail that a wrong clock made due tomorrow is due at once when the cloc
   const accepted = await sender.send()
   const id = accepted.emails[0]?.email as string
   const setDueAt = (dueAt: number) =>
-    sender.core.store.write((tx) => tx.update(emails).set({ state: 'deferred', dueAt }))
+    sender.core.store.write((tx) => setEmails(tx, { state: 'deferred', dueAt }))
   await setDueAt(sender.clock.now + DAY_MS + MINUTE_MS)
   await correctDueTimes(sender.core)
   assert.equal((await sender.email(id)).dueAt, sender.clock.now)

@@ -39,6 +39,7 @@ import { listRetryFacts } from '../../../../src/features/messages/queue/retryabl
 import {
   listContentsInQueue,
   listOld,
+  listOldOwn,
   listSnapshots,
 } from '../../../../src/features/messages/retention.ts'
 import { listByAddress } from '../../../../src/features/suppressions/find.ts'
@@ -102,7 +103,8 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['counting what waits for domains', waitingCount(['dest.test'])],
   ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
   ['looking for contents in use', listContentsInQueue],
-  ['looking for old contents', listOld],
+  ['looking for old shared contents', listOld],
+  ['looking for other old contents', listOldOwn],
   ['looking for old snapshots', listSnapshots],
 ]
 

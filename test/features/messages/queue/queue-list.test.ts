@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { countEnded, listQueue } from '../../../../src/features/messages/queue/queue-list.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { openSender, type Sender } from '../sender.ts'
 
 /** Inserts a bounced email with this row number. */
@@ -10,10 +11,7 @@ async function addBounced(sender: Sender, number: number): Promise<string> {
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
   await sender.core.store.write(async (tx) => {
-    await tx
-      .update(emails)
-      .set({ state: 'bounced', status: 'BOUNCED', dueAt: null })
-      .where(eq(emails.id, id))
+    await setEmails(tx, { state: 'bounced', status: 'BOUNCED', dueAt: null }, eq(emails.id, id))
     await tx.run(sql`update emails set rowid = ${number} where id = ${id}`)
   })
   return id
@@ -60,9 +58,7 @@ test('finished mail is counted on the newest page that has any, with the number 
   assert.deepEqual((await countEnded(sender.core, { domain: 'other.test' })).counts, [])
   const waiting = await addBounced(sender, 50_000)
   const back = { state: 'queued', status: 'PENDING', dueAt: 1 } as const
-  await sender.core.store.write((tx) =>
-    tx.update(emails).set(back).where(eq(emails.id, waiting)).run(),
-  )
+  await sender.core.store.write((tx) => setEmails(tx, back, eq(emails.id, waiting)))
   assert.deepEqual(await countEnded(sender.core, {}), { counts, searchedRows: null })
   await addBounced(sender, 25_000)
   assert.deepEqual(await countEnded(sender.core, {}), {

@@ -10,6 +10,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import type { ContentClass } from '../../../../src/store/schema/words.ts'
 import { addProject, address, openTestCore, trustDomain } from '../../../core.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { createRunner } from './run-due.ts'
 import {
   buildWorkflow,
@@ -230,7 +231,7 @@ test('mail to others alone, and an answer that reached nobody, leave the answer 
   assert.equal(await lastStep(), 'answer COMPLETED')
   assert.equal(await lastStep(), 'answer SKIPPED')
   await core.store.write((tx) =>
-    tx.update(emails).set({ state: 'failed' }).where(eq(emails.recipient, 'ada@example.net')),
+    setEmails(tx, { state: 'failed' }, eq(emails.recipient, 'ada@example.net')),
   )
   assert.equal(await lastStep(), 'answer COMPLETED')
   assert.equal(await lastStep(), 'answer SKIPPED')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { recordEventByAddress } from '../../../../src/features/contacts/events/record-by-address.ts'
-import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
+import { upsertContact } from '../../../../src/features/contacts/write/contact-queue.ts'
 import { startEngine } from '../../../../src/features/workflows/engine/engine.ts'
 import { startTriggers } from '../../../../src/features/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../src/features/workflows/engine/graphs.ts'

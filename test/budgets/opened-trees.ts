@@ -1,0 +1,16 @@
+/** The B-trees that a statement opens for writing, those of its triggers included: its `OpenWrite` (EXPLAIN). */
+import type { Connection } from '../../src/store/connection.ts'
+
+type Opcode = { opcode: string; p2: number; p3: number }
+
+export function openedTrees(
+  connection: Connection,
+  { text, params }: { text: string; params: readonly unknown[] },
+): string[] {
+  const names = new Map(
+    connection.run('select rootpage, name from sqlite_schema', [], 'rows') as [number, string][],
+  )
+  const program = connection.run(`EXPLAIN ${text}`, params, 'records') as Opcode[]
+  const opened = program.filter(({ opcode, p3 }) => opcode === 'OpenWrite' && p3 === 0)
+  return opened.map(({ p2 }) => names.get(p2) ?? `page ${p2}`).sort()
+}

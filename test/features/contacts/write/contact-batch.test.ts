@@ -1,0 +1,120 @@
+/** Contacts and events that are written together are as they are one after another. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { TrackRights } from '../../../../src/features/contacts/events/event-queue.ts'
+import { recordEventByAddress } from '../../../../src/features/contacts/events/record-by-address.ts'
+import { upsertContact } from '../../../../src/features/contacts/write/contact-queue.ts'
+import { asc, eq } from '../../../../src/store/drizzle.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { events } from '../../../../src/store/schema/events.ts'
+import { wishes } from '../../../../src/store/schema/wishes.ts'
+import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
+import { HISTORIES, type History, live } from '../histories.ts'
+
+type Call = {
+  kind: 'contact' | 'event'
+  history: History
+  rights: TrackRights
+  subscribed: boolean | undefined
+  preserves: boolean
+  hasLeft: boolean
+  data: Record<string, unknown> | undefined
+  key: boolean
+  times: number
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  kind: fc.constantFrom('contact', 'event'),
+  history: fc.constantFrom(...HISTORIES),
+  rights: fc.constantFrom('all', 'update', 'add'),
+  subscribed: fc.constantFrom(undefined, undefined, true, false),
+  preserves: fc.boolean(),
+  hasLeft: fc.constantFrom(false, false, false, true),
+  data: fc.constantFrom<Record<string, unknown> | undefined>(
+    undefined,
+    { plan: 'pro' },
+    { plan: null, city: 'Ulm' },
+    { long: 'x'.repeat(40_000) },
+  ),
+  key: fc.boolean(),
+  times: fc.constantFrom(1, 1, 2),
+})
+
+async function act(core: TestCore, projectId: string, { call, number }: Numbered) {
+  const { subscribed, data, history } = call
+  const email = address(`p${number}@${history}.test`)
+  if (call.kind === 'contact') {
+    const hasLeft = call.hasLeft && subscribed === false
+    const result = await upsertContact(core, {
+      projectId,
+      address: email,
+      subscribed,
+      hasLeft,
+      data,
+    })
+    const { contact, ...facts } = result
+    return { ...facts, subscribed: contact.subscribed }
+  }
+  const request = { event: 'bought', address: email, subscribed, data }
+  const key = { key: `${projectId}-${number}`, method: 'POST', path: '/v1/track' }
+  const { contact } = await recordEventByAddress(core, {
+    projectId,
+    request: { ...request, preserveExistingSubscription: call.preserves },
+    rights: call.rights,
+    idempotency: call.key && call.times === 1 ? key : undefined,
+  })
+  return { version: contact[14] }
+}
+
+type Numbered = { call: Call; number: number }
+
+async function effectsOf({ store }: TestCore, projectId: string) {
+  const people = await store.read
+    .select()
+    .from(contacts)
+    .where(eq(contacts.projectId, projectId))
+    .orderBy(asc(contacts.address))
+  const happened = await store.read.select().from(events).where(eq(events.projectId, projectId))
+  const addresses = new Map(people.map((person) => [person.id, person.address]))
+  return {
+    people: people.map(({ address, subscribed, data }) => ({ address, subscribed, data })),
+    events: happened
+      .map(({ name, contactId, data }) => ({ name, data, of: addresses.get(contactId ?? '') }))
+      .map((event) => JSON.stringify(event))
+      .toSorted(),
+    wishes: await store.read.$count(wishes, eq(wishes.projectId, projectId)),
+  }
+}
+
+test('contacts and events that wait together are written as one after another', async (t) => {
+  const core = await openTestCore(t)
+  const property = fc.asyncProperty(
+    fc.array(call, { minLength: 2, maxLength: 12 }),
+    async (calls) => {
+      const found: unknown[] = []
+      for (const isTogether of [true, false]) {
+        const { id } = await addProject(core)
+        const acts: (() => Promise<unknown>)[] = []
+        for (const [number, each] of calls.entries()) {
+          const { history, times } = each
+          await live(core, id, { email: `p${number}@${history}.test`, history })
+          // The same address twice, if the second call cannot wait for the first.
+          const isSafe = each.subscribed === undefined && !each.hasLeft
+          for (let time = 0; time < (isSafe ? times : 1); time += 1) {
+            acts.push(() => act(core, id, { call: each, number }))
+          }
+        }
+        const settled: PromiseSettledResult<unknown>[] = []
+        if (isTogether) settled.push(...(await Promise.allSettled(acts.map((each) => each()))))
+        else for (const each of acts) settled.push(...(await Promise.allSettled([each()])))
+        const outcomes = settled.map((each) =>
+          each.status === 'fulfilled' ? each.value : `${each.reason.code} ${each.reason.message}`,
+        )
+        found.push({ outcomes, ...(await effectsOf(core, id)) })
+      }
+      assert.deepEqual(found[0], found[1])
+    },
+  )
+  await fc.assert(property, { numRuns: 15 })
+})
