@@ -102,14 +102,18 @@ export function addLogFields(fields: LogFields): void {
 function redactLine([first, ...rest]: Line, showsAddresses: boolean): Line {
   const options = { showsAddresses }
   const given = first instanceof Error ? { error: first } : typeof first === 'object' ? first : {}
-  const { error, ...others } = { ...storyFields.getStore(), ...(given as object) } as Fields
-  const shown = error === undefined ? others : { ...others, error: showError(error) }
-  const fields = redactFields(shown, options)
-  const texts: unknown[] = typeof first === 'object' ? rest : [first, ...rest]
-  const [text, ...values] = texts.map((each) =>
-    typeof each === 'string' ? redactText(each, options) : each,
-  )
-  return [fields, text, ...values] as unknown as Line
+  const all = { ...storyFields.getStore(), ...(given as object) } as Fields
+  const line: unknown[] = [
+    redactFields(all.error === undefined ? all : withShownError(all), options),
+  ]
+  for (const each of typeof first === 'object' ? rest : [first, ...rest]) {
+    line.push(typeof each === 'string' ? redactText(each, options) : each)
+  }
+  return line as unknown as Line
+}
+
+function withShownError({ error, ...others }: Fields): Fields {
+  return { ...others, error: showError(error) }
 }
 
 type Fields = Record<string, unknown>

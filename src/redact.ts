@@ -55,13 +55,21 @@ export function redactFields(
   options: RedactOptions,
   depth = 0,
 ): Record<string, unknown> {
-  const entries = Object.entries(fields).slice(0, MAX_ENTRIES)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [
-      redactText(name, options),
-      redactField(name, value, { options, depth }),
-    ]),
-  )
+  const redacted: Record<string, unknown> = {}
+  let count = 0
+  for (const name of Object.keys(fields)) {
+    if (count === MAX_ENTRIES) break
+    count += 1
+    const value = redactField(name, fields[name], { options, depth })
+    setOwn(redacted, redactText(name, options), value)
+  }
+  return redacted
+}
+
+/** Also for the name `__proto__`. */
+function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true })
 }
 
 /** The id of a request may be a client's own. It has no characters of an address. */

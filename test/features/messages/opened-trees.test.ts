@@ -6,9 +6,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertRow } from '../../../src/features/messages/accept/email-drafts.ts'
-import { settleDelivered } from '../../../src/features/messages/outcome/final-state.ts'
+import {
+  settleDelivered,
+  settleOthers,
+} from '../../../src/features/messages/outcome/final-state.ts'
 import { claimLanes } from '../../../src/features/messages/queue/claim.ts'
-import { countOfPersons } from '../../../src/features/tracking/record-hits.ts'
+import { countOfMachines, countOfPersons } from '../../../src/features/tracking/record-hits.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
@@ -29,8 +32,17 @@ const OPENED: [string, Statement<unknown>, string[]][] = [
     ],
   ],
   ['claim', claimLanes, ['emails', 'emails_leased', 'emails_ready']],
-  ['settle', settleDelivered, ['emails', 'emails_leased', 'emails_ready']],
-  ['hit', countOfPersons, ['emails']],
+  ['delivery', settleDelivered, ['emails', 'emails_leased', 'emails_ready']],
+  [
+    'other outcome',
+    settleOthers,
+    [
+      ...['emails', 'emails_leased', 'emails_provider', 'emails_ready', 'emails_sealed'],
+      ...['emails_campaign_shelf', 'emails_ends', 'emails_held', 'emails_parked'],
+    ],
+  ],
+  ['hit of a person', countOfPersons, ['emails']],
+  ['hit of a machine', countOfMachines, ['campaign_progress', 'emails']],
 ]
 
 for (const [name, statement, trees] of OPENED) {

@@ -116,7 +116,7 @@ export async function writeContents(
 ): Promise<Map<ContentDraft, string>> {
   const ids = new Map<ContentDraft, string>()
   const own = drafts.filter(({ shareKey }) => shareKey === null)
-  await tx.executeEach(insertContent, own)
+  await tx.insertRows(insertContent, own)
   for (const draft of own) ids.set(draft, draft.id)
   const shared = drafts.filter(({ shareKey }) => shareKey !== null)
   const keyOf = ({ projectId, shareKey }: ContentDraft) => `${projectId} ${shareKey}`

@@ -102,7 +102,7 @@ export async function insertDrafts(
   tx: Tx,
   { drafts, at }: { drafts: readonly EmailDraft[]; at: number },
 ): Promise<void> {
-  await tx.executeEach(insertRow, drafts.map(toRow))
+  await tx.insertRows(insertRow, drafts.map(toRow))
   await recordEnded(deps, tx, { endings: drafts.flatMap(endingOf), at })
   tx.afterCommit(() => notifyQueue(deps, drafts))
 }
