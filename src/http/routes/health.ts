@@ -1,4 +1,5 @@
 /** The health of the server. Only clients in `http.metrics_allow` see details and metrics. */
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { formatInstant, HOUR_MS } from '../../clock.ts'
 import type { Core } from '../../features/core.ts'
@@ -17,7 +18,13 @@ const health = z
     time: z.iso.datetime(),
     environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
     uptime: z.number().meta({ description: 'Seconds' }).optional(),
-    memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
+    memoryUsage: z
+      .record(z.string(), z.number())
+      .meta({
+        description:
+          'Bytes. `anonymous`, on Linux: the part of `rss` that the system cannot read from a file again; the rest is mostly the program itself.',
+      })
+      .optional(),
     walBytes: z.number().meta({ description: "Size of the database's write-ahead log" }).optional(),
     reasons: z
       .array(z.object({ cause: z.string(), reason: z.string() }))
@@ -140,10 +147,17 @@ function detailsOf({ config, store, health }: Pick<Core, 'config' | 'store' | 'h
   }
 }
 
+function anonymousMemory(): { anonymous?: number } {
+  if (process.platform !== 'linux') return {}
+  const [, kilobytes] =
+    /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return kilobytes === undefined ? {} : { anonymous: Number(kilobytes) * 1024 }
+}
+
 /** The system tells it in a file, which cannot be opened while all descriptors are in use. */
 function memoryUsage(): { memoryUsage?: Record<string, number> } {
   try {
-    return { memoryUsage: { ...process.memoryUsage() } }
+    return { memoryUsage: { ...process.memoryUsage(), ...anonymousMemory() } }
   } catch {
     return {}
   }

@@ -36,6 +36,8 @@ test('/health shows all details to the operator', async () => {
   ])
   assert.equal(body.status, 'ok')
   assert.equal(body.environment, 'direct')
+  const { rss, anonymous } = body.memoryUsage
+  if (process.platform === 'linux') assert.ok(anonymous > 0 && anonymous < rss)
 })
 
 test('/health shows that the disk is full', async () => {
