@@ -49,6 +49,8 @@ export const nodeVersion: string = packageJson.optionalDependencies['node-linux-
 export const runtimeFlags = ['--max-semi-space-size=8']
 
 export const entry = 'src/main.ts'
+/** The main file of the executable, which runs the bundled program. */
+export const executableEntry = 'scripts/executable/entry.ts'
 export const outputFolder = 'dist'
 /** Bundles, blobs and runtimes of other platforms; may be deleted at any time. */
 export const stagingFolder = 'node_modules/.cache/pillarbox-build'

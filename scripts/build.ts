@@ -1,13 +1,15 @@
 /**
  * `npm run build` makes `dist/pillarbox-linux-x64`, `npm run build -- --all` every target of
- * build.config.ts. pkg puts bundled code and assets as one blob into a copy of the pinned Node. Its
+ * build.config.ts. pkg puts the program and assets as one blob into a copy of the pinned Node; its main file unpacks
+ * the program (`executable/entry.ts`). pkg's
  * `--sea` mode is used because the other mode needs a home folder at the start, which a service user
  * does not have. The program reads its assets through `src/config/assets.ts`.
  */
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { constants, zstdCompressSync } from 'node:zlib'
 import pkg from '@yao-pkg/pkg/lib-es5/sea.js'
 import {
   defaultTarget,
@@ -42,6 +44,7 @@ async function buildTargets(wanted: Target[]): Promise<void> {
   await mkdir(outputFolder)
   await mkdir(stagingFolder, { recursive: true })
   await bundle(stagingFolder)
+  await compressProgram()
   for (const target of wanted) await buildTarget(target)
 }
 
@@ -51,9 +54,9 @@ async function buildTarget(target: Target): Promise<void> {
   await placeBaseNode(target)
   const [platform, arch] = target.name.split('-') as [string, string]
   const made = { nodeRange: `node${nodeVersion}`, platform, arch, output }
-  await pkg.default(path.resolve(stagingFolder, 'main.cjs'), {
+  await pkg.default(path.resolve(stagingFolder, 'entry.cjs'), {
     targets: [made as never],
-    seaConfig: blobSettings(target),
+    seaConfig: await blobSettings(target),
   })
   await rewrite(output)
   const megabytes = ((await stat(output)).size / 1e6).toFixed(1)
@@ -86,8 +89,8 @@ async function placeBaseNode(target: Target): Promise<void> {
   for (const file of [archive, `${archive}.ok`, `${node}.ok`]) await writeFile(file, '')
 }
 
-/** The blob: the program's code, its assets and the code of its threads. */
-function blobSettings(target: Target) {
+/** The blob: the main file, the program's code, its assets and the code of its threads. */
+async function blobSettings(target: Target) {
   const files: Record<string, string> = {
     [ADDON_ASSET]: path.resolve('node_modules/better-sqlite3/prebuilds', target.addon),
   }
@@ -98,10 +101,30 @@ function blobSettings(target: Target) {
   for (const name of Object.keys(THREAD_SOURCES)) {
     files[`${name}.cjs`] = path.resolve(stagingFolder, `${name}.cjs`)
   }
+  files['main.cjs.zst'] = path.resolve(stagingFolder, 'main.cjs.zst')
   // A code cache is valid only on the platform that made it.
-  const useCodeCache = target.name === `${process.platform}-${process.arch}`
-  const settings = { disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache }
+  if (target.name === `${process.platform}-${process.arch}`) {
+    Object.assign(files, await makeCodeCaches(files))
+  }
+  const settings = { disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache: false }
   return { ...settings, execArgv: runtimeFlags, assets: files }
+}
+
+async function compressProgram(): Promise<void> {
+  const program = path.join(stagingFolder, 'main.cjs')
+  const params = { [constants.ZSTD_c_compressionLevel]: 19 }
+  await writeFile(`${program}.zst`, zstdCompressSync(await readFile(program), { params }))
+}
+
+async function makeCodeCaches(assets: Record<string, string>): Promise<Record<string, string>> {
+  const folder = path.resolve(stagingFolder)
+  const files = [path.join(folder, 'main.cjs'), folder, JSON.stringify(assets)]
+  for (const task of ['make', 'check']) {
+    const warm = [...runtimeFlags, path.resolve('scripts/executable/warm.ts'), task, ...files]
+    await run(process.execPath, warm, { timeout: 60_000 })
+  }
+  const names = ['command.cache', 'serve.cache']
+  return Object.fromEntries(names.map((name) => [name, path.join(folder, name)]))
 }
 
 /** Drops the symbol table (a seventh of a Linux Node) if a suitable `strip` is installed. */

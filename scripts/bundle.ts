@@ -1,21 +1,21 @@
 /**
- * Bundles TypeScript and packages into one CommonJS file for the program and one for each worker
- * thread. The files need nothing but Node.
+ * Bundles TypeScript and packages into one CommonJS file for the program, one for each worker thread and one
+ * that unpacks the program. The files need nothing but Node.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
-import { bundling, entry } from '../build.config.ts'
+import { bundling, entry, executableEntry } from '../build.config.ts'
 import { THREAD_SOURCES } from '../src/threads/start.ts'
 
 /** Inside the executable `require` finds Node's modules only, but the SQLite addon is a file. */
 const BANNER = "require=require('node:module').createRequire(process.execPath);"
 
-/** Writes `main.cjs` and `<thread>.cjs` into `folder`; fails on any warning. */
+/** Writes `main.cjs`, `<thread>.cjs` and `entry.cjs` into `folder`; fails on any warning. */
 export async function bundle(folder: string): Promise<void> {
   const { outputs } = await bundleFrom({
-    entryPoints: { main: entry, ...THREAD_SOURCES },
+    entryPoints: { main: entry, ...THREAD_SOURCES, entry: executableEntry },
     outdir: folder,
     outExtension: { '.js': '.cjs' },
     define: { 'import.meta.dirname': '""' },

@@ -35,6 +35,7 @@ import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { createDoctor } from './features/doctor/doctor.ts'
+import { startIdleCollection } from './features/idle-memory.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
 import { startSettlingFenced } from './features/messages/fenced/settle.ts'
@@ -170,7 +171,9 @@ async function start(config: Config, { log, ...options }: AppOptions, stops: Sto
   // Before anything acts: an older database is fenced.
   stops.parts.push((await startGenerationWatch(base)).stop)
   const unwatchClock = watchClock(base)
+  const endCollection = startIdleCollection()
   stops.parts.push(async () => unwatchClock())
+  stops.parts.push(async () => endCollection())
   if (config.secretPrevious !== null) await resealAll(base)
   const inboundHosts = await watchInboundHosts(base, stops)
   const { core, delivery } = await prepareDelivery(base, inboundHosts, stops)

@@ -206,7 +206,7 @@ async function acceptModel(bench: ReturnType<typeof createBench>, secret: string
   })
   await server.stop()
   const database = new Database(bench.database)
-  database.exec(`UPDATE emails SET state = 'queued', due_at = created_at, held_at = NULL,
+  database.exec(`UPDATE emails SET state = 'queued', shelf = NULL, due_at = created_at, held_at = NULL,
     is_tracked = 1, content_class = 'MARKETING'; DELETE FROM holds`)
   database.close()
 }

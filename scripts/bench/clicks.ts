@@ -98,7 +98,7 @@ async function deliverEmails({ serve, database }: Bench, secret: string): Promis
   if (refused > 0) throw new Error(`${refused} requests were refused`)
   const db = new Database(database)
   db.prepare(
-    "UPDATE emails SET state = 'delivered', status = 'DELIVERED', held_at = NULL, due_at = NULL, sent_at = @at, delivered_at = @at",
+    "UPDATE emails SET state = 'delivered', status = 'DELIVERED', shelf = NULL, held_at = NULL, due_at = NULL, sent_at = @at, delivered_at = @at",
   ).run({ at: Date.now() - 3_600_000 })
   db.close()
 }

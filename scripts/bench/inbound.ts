@@ -127,7 +127,7 @@ function withDatabase<T>(act: (database: Database.Database) => T): T {
 /** Marks the emails as delivered in the database. */
 function markDelivered(): void {
   withDatabase((database) =>
-    database.exec(`update emails set state = 'delivered', status = 'DELIVERED', due_at = null,
+    database.exec(`update emails set state = 'delivered', status = 'DELIVERED', shelf = null, due_at = null,
       lease_until = null, sent_at = created_at, delivered_at = created_at`),
   )
 }

@@ -98,11 +98,13 @@ function fillQueue(file: string): void {
     for (let number = from; number < from + BATCH; number += 1) {
       const id = newId()
       const domain = `d${(number * 7_919) % DOMAINS}.example.net`
-      const waits = { state: 'queued', due_at: dueAt + number, held_at: null, lease_until: null }
+      const waits = { state: 'queued', shelf: null, due_at: dueAt + number }
+      const free = { held_at: null, lease_until: null }
       const to = { recipient: `user${number}@${domain}`, recipient_domain: domain }
       insert.run({
         ...model,
         ...waits,
+        ...free,
         ...to,
         id,
         give_up_at: dueAt + 24 * HOUR_MS,

@@ -42,7 +42,8 @@ export type UnsettledFence = {
 }
 
 export type Directory = {
-  findProjectBySecret(secretKey: string): Promise<Project | undefined>
+  /** By `digestSecret` of the secret key. */
+  findProjectByDigest(digest: string): Promise<Project | undefined>
   findProjectByPublicKey(publicKey: string): Promise<Project | undefined>
   findProject(id: string): Promise<Project | undefined>
   /** `domain` in A-label form; undefined unless it is verified for this project. */
@@ -88,10 +89,8 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
     cached(`verified ${domain}`, () => readVerifiedDomain(store, domain))
 
   return {
-    findProjectBySecret: (secretKey) => {
-      const digest = digestSecret(secretKey)
-      return cached(`secret ${digest}`, () => findProjectWhere(eq(projects.secretDigest, digest)))
-    },
+    findProjectByDigest: (digest) =>
+      cached(`secret ${digest}`, () => findProjectWhere(eq(projects.secretDigest, digest))),
     findProjectByPublicKey: (publicKey) =>
       cached(`public ${publicKey}`, () => findProjectWhere(eq(projects.publicKey, publicKey))),
     findProject: (id) => cached(`project ${id}`, () => findProjectWhere(eq(projects.id, id))),

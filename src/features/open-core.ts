@@ -107,7 +107,9 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const watch = createDnsWatch({ dns, now, log, health })
   const resolver = createResolver({ servers: dns.servers, now, watch, timeoutMs, tries })
   const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log, watch, timeoutMs })
-  const disk = isWatching ? await watchDisk({ ...diskOf(config), health, log }) : unwatchedDisk
+  const disk = isWatching
+    ? await watchDisk({ ...diskOf(config), health, log, onCommit: store.onCommit })
+    : unwatchedDisk
   const certificates = createCertificates({ config, health, log, now }, certificatePollMs)
   const figures = { health, counters, certificates, disk }
   const sessionTokens = createSessionTokens({ keyring, now })

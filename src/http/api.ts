@@ -1,5 +1,4 @@
 /** The API as one application: the table of routes, and the parts that its exchanges share. */
-import type { Hono } from 'hono'
 import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
@@ -8,7 +7,7 @@ import { createCompressor } from './exchange/compression/compress.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
 import { createHostCheck } from './exchange/own-host.ts'
 import { createTraffic } from './exchange/traffic.ts'
-import { type Bindings, mount } from './mount.ts'
+import { type Answer, mount } from './mount.ts'
 import { createLayout } from './pages/layout.ts'
 import type { Route } from './route.ts'
 import { createRoutes } from './route-table.ts'
@@ -35,7 +34,7 @@ type ApiDeps = {
   stopping: AbortSignal
 }
 
-export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Hono<Bindings> {
+export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Answer {
   const proxies = createAddressList(core.config.http.trustedProxies)
   const traffic = createTraffic()
   const answers = createAnswerAllowance(ANSWER_LIMITS, core.counters)

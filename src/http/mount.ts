@@ -1,65 +1,41 @@
-/**
- * Mounts routes in one hono application, with responses for unknown paths and methods. A slash at
- * the end of a path is ignored unless the path ends with a token. Ids in a path may be in upper or
- * lower case. An empty value in the query counts as absent, unless it is an id or a limit.
- */
-import type { HttpBindings } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+/** Answers requests by a list of routes, also those for unknown paths and methods. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../errors.ts'
-import type { ExchangeDeps, RoutedRequest } from './exchange/exchange.ts'
+import type { ExchangeDeps } from './exchange/exchange.ts'
 import { adviseLostPath, adviseSending } from './exchange/lost-path.ts'
+import { refuseTarget } from './exchange/refuse-target.ts'
 import { respond } from './exchange/respond.ts'
 import { PREFLIGHT_HEADERS } from './response.ts'
 import { METHODS, openOperation, openRoute, type Route } from './route.ts'
+import { createRouter, type Router } from './router.ts'
+import { readTarget } from './target.ts'
 
-export type Bindings = { Bindings: HttpBindings }
+/** Resolves when the request has its answer, or the first piece of one that is long. */
+export type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
-export function mount(deps: ExchangeDeps, routes: readonly Route[]): Hono<Bindings> {
-  const api = new Hono<Bindings>()
-  for (const route of routes) {
-    const paths = route.isUnlogged ? [route.path] : [route.path, `${route.path}/`]
-    api.on(route.method, paths, (context) => respond(deps, route, routedRequest(context)))
+/** @throws TypeError for a route whose requests an earlier one takes */
+export function mount(deps: ExchangeDeps, routes: readonly Route[]): Answer {
+  const own = routes.map((route) => ({ method: route.method, path: route.path, route }))
+  const router = createRouter([...own, { method: 'OPTIONS', path: '/v1/*', route: preflight }])
+  const unknown = { route: unknownRoute(router, deps.core.config.baseUrl), params: {} }
+  return async (incoming, outgoing) => {
+    const target = readTarget(incoming)
+    if (target === undefined) return refuseTarget(deps.core, outgoing)
+    const { method = '' } = incoming
+    const found = router.find(method === 'HEAD' ? 'GET' : method, target.path)
+    const path = found === undefined ? target.path : withoutSlash(target.path)
+    const { route, params } = found ?? unknown
+    return respond(deps, route, { incoming, outgoing, path, params, query: target.query })
   }
-  api.options('/v1/*', (context) => respond(deps, preflight, routedRequest(context)))
-  const unknown = unknownRoute(api, deps.core.config.baseUrl)
-  api.notFound((context) => {
-    const { path } = context.req
-    return respond(deps, unknown, { ...routedRequest(context), path })
-  })
-  return api
 }
 
-function routedRequest(context: Context<Bindings>): RoutedRequest {
-  const { incoming, outgoing } = context.env
-  const path = context.req.path.replace(/(?<=.)\/$/, '')
-  const params = lowerCaseIds(context.req.param())
-  return { incoming, outgoing, path, params, query: withoutEmpty(context.req.query()) }
-}
-
-const NAMES_ID = /(?:^i|I)d$/
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
-
-/** UUIDs are stored in lower case. Other parameters, such as event names, stay as they are. */
-function lowerCaseIds(params: Record<string, string>): Record<string, string> {
-  for (const [name, value] of Object.entries(params)) {
-    if (NAMES_ID.test(name) && UUID.test(value)) params[name] = value.toLowerCase()
-  }
-  return params
-}
-
-/**
- * An empty limit or id is passed on, so that validation refuses it: without an id that a client failed
- * to fill in, the request would be about all records.
- */
-function withoutEmpty(query: Record<string, string>): Record<string, string> {
-  const isGiven = (name: string) => name === 'limit' || NAMES_ID.test(name)
-  const given = Object.entries(query).filter(([name, value]) => value !== '' || isGiven(name))
-  return Object.fromEntries(given)
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 /** The methods for `Allow`; empty if no route has the path. */
-function allowedMethods(api: Hono<Bindings>, path: string): string[] {
-  const known = METHODS.filter((method) => api.router.match(method, path)[0].length > 0)
+function allowedMethods(router: Router, path: string): string[] {
+  const known = METHODS.filter((method) => router.find(method, path) !== undefined)
   if (known.length === 0) return []
   const head = known.includes('GET') ? ['HEAD'] : []
   const options = path.startsWith('/v1/') ? ['OPTIONS'] : []
@@ -78,7 +54,7 @@ const preflight = openRoute(
 )
 
 /** For requests that match no route, by their path or by their method. */
-function unknownRoute(api: Hono<Bindings>, baseUrl: string): Route {
+function unknownRoute(router: Router, baseUrl: string): Route {
   const operation = openOperation({
     isHidden: true,
     tag: 'Service',
@@ -86,7 +62,7 @@ function unknownRoute(api: Hono<Bindings>, baseUrl: string): Route {
     responses: {},
     handle: ({ path, incoming }) => {
       const { method = 'GET' } = incoming
-      const allow = method === 'OPTIONS' ? [] : allowedMethods(api, path)
+      const allow = method === 'OPTIONS' ? [] : allowedMethods(router, path)
       if (allow.length > 0) {
         const text = `${method} is not allowed at this path.`
         const suggestion = adviseSending(method, path)
@@ -95,7 +71,7 @@ function unknownRoute(api: Hono<Bindings>, baseUrl: string): Route {
           ...(suggestion === undefined ? {} : { suggestion }),
         })
       }
-      const exists = (other: string) => allowedMethods(api, other).includes(method)
+      const exists = (other: string) => allowedMethods(router, other).includes(method)
       throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path for this method.', {
         details: { resource: 'path', id: path },
         suggestion:

@@ -305,9 +305,8 @@ export function callerRoute(
     expectsNoBody: isWithoutBody(endpoint, operation),
     isCompressed: mayCompress({ ...endpoint, callers }),
     run: async (call) => {
-      const { caller } = call
-      if (caller === null) throw new TypeError(`${endpoint.path} was called without a caller`)
-      return operation.run({ ...call, caller: caller as never })
+      if (call.caller === null) throw new TypeError(`${endpoint.path} was called without a caller`)
+      return operation.run(call as CallerCall<never>)
     },
   }
 }

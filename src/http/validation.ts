@@ -221,16 +221,21 @@ function checkMap(schema: Schema, map: object, context: MemberErrors): boolean {
 function checkObject(schema: Schema, fields: object, { path, errors }: MemberErrors): boolean {
   const { shape, catchall } = (schema as z.core.$ZodObject)._zod.def
   const isStrict = (catchall as z.core.$ZodTypes | undefined)?._zod.def.type === 'never'
-  const known = Object.entries(shape)
-  if (isStrict && Object.keys(fields).length > known.length + SHORT_LIST) {
+  if (isStrict && Object.keys(fields).length > Object.keys(shape).length + SHORT_LIST) {
     const message = `Has more than ${SHORT_LIST} unknown fields`
     addError({ path, errors }, UNRECOGNIZED, message)
     return false
   }
   const parts = fields as Record<string, unknown>
-  return known
-    .map(([name, part]) => checkCounts(part, parts[name], { path: [...path, name], errors }))
-    .every(Boolean)
+  let isCounted = true
+  for (const name in shape) {
+    const [schemaOfPart, part] = [shape[name], parts[name]]
+    // Nothing else has members.
+    if (schemaOfPart === undefined || typeof part !== 'object' || part === null) continue
+    const isPartCounted = checkCounts(schemaOfPart, part, { path: [...path, name], errors })
+    isCounted &&= isPartCounted
+  }
+  return isCounted
 }
 
 function addError({ path, errors }: MemberErrors, code: string, message: string): void {

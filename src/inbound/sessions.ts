@@ -70,13 +70,19 @@ export function createSessions(
 ): Sessions {
   const open = new Set<ServerSession>()
   const byPeer = new Map<string, number>()
-  const timer = setInterval(checkTimeouts, limits.checkMs).unref()
+  /** Runs while there are sessions. */
+  let timer: NodeJS.Timeout | undefined
 
   function checkTimeouts(): void {
     const isBusy = open.size * 2 > limits.connections
     const commandMs = isBusy ? limits.busyCommandMs : limits.commandMs
     const now = performance.now()
     for (const session of open) session.checkTimeouts(now, commandMs)
+  }
+
+  function endTimer(): void {
+    clearInterval(timer)
+    timer = undefined
   }
 
   function count(session: ServerSession, change: number): void {
@@ -96,19 +102,22 @@ export function createSessions(
     },
     add(session) {
       open.add(session)
+      timer ??= setInterval(checkTimeouts, limits.checkMs).unref()
       count(session, 1)
     },
     delete(session) {
-      if (open.delete(session)) count(session, -1)
+      if (!open.delete(session)) return
+      count(session, -1)
+      if (open.size === 0) endTimer()
     },
     async stop(graceMs) {
-      clearInterval(timer)
       const deadline = performance.now() + graceMs
       while (open.size > 0 && performance.now() < deadline) {
         for (const session of open) session.leave()
         await new Promise((resolve) => setTimeout(resolve, LEAVE_EVERY_MS))
       }
       for (const session of open) session.destroy()
+      endTimer()
     },
   }
 }

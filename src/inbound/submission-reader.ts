@@ -2,7 +2,7 @@
  * Parses submitted messages off the main thread, because parsing a message may take much time or
  * memory. A thread parses one message at a time. If a message takes too long, its thread is ended
  * and the message is refused for good, because a retry would end the same way. Threads start when
- * they are needed. Projects take turns, and no project has all threads.
+ * they are needed, and end after half a minute without messages. Projects take turns, and no project has all threads.
  */
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import type { Counters } from '../counters.ts'
@@ -55,6 +55,8 @@ const TIMEOUT_MS = 5_000
 const TIMEOUT_MS_PER_MIB = 200
 const START_TIMEOUT_MS = 30_000
 const LOOK_EVERY_MS = 250
+/** Threads that have read large messages hold much memory. */
+const REST_MS = 30_000
 const MIB = 1024 * 1024
 const MAX_THREADS = 3
 const MAX_THREADS_OF_PROJECT = 2
@@ -126,13 +128,17 @@ export function createSubmissionReader({
   }
 
   function next(): void {
-    if (waiting.length === 0) return
+    if (waiting.length === 0) {
+      if (pool.list().every(({ state }) => state.task === undefined)) pool.rest(REST_MS)
+      return
+    }
     const thread = pool.list().find(({ state }) => state.task === undefined) ?? pool.start()
     if (thread !== undefined) assign(thread, waiting.shift())
   }
 
   function assign(thread: SubmissionThread, task: ReadTask | undefined): void {
     if (task === undefined) return
+    pool.keep()
     thread.state.task = task
     thread.worker.ref()
     thread.worker.postMessage(task.parts, memoryOf(task.parts))

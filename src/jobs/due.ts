@@ -6,7 +6,7 @@
  * the others.
  */
 import { larger } from '../store/dialect.ts'
-import { and, inArray, lte, type SQL, sql } from '../store/drizzle.ts'
+import { and, gt, inArray, lte, min, type SQL, sql } from '../store/drizzle.ts'
 import { jobs } from '../store/schema/jobs.ts'
 import type { Store } from '../store/store.ts'
 
@@ -58,6 +58,27 @@ export async function isWorkDue(
     if (kinds.length > 0 && (await isAny(store, isDue({ kinds, onePerProject }, now)))) return true
   }
   return isAny(store, and(isActive, lte(jobs.leaseUntil, now)))
+}
+
+/** When the next job of these kinds becomes due after `now`, or the next lease ends. */
+export async function findNextDue(
+  { read }: Pick<Store, 'read'>,
+  groups: readonly DueKinds[],
+  now: number,
+): Promise<number | undefined> {
+  const kinds = groups.flatMap((group) => group.kinds)
+  const isLater = and(isUnfinished, isWaiting, gt(jobs.runAt, now), inArray(jobs.kind, kinds))
+  const isLeased = and(isActive, gt(jobs.leaseUntil, now))
+  const [waiting] = await read
+    .select({ at: min(jobs.runAt) })
+    .from(jobs)
+    .where(isLater)
+  const [leased] = await read
+    .select({ at: min(jobs.leaseUntil) })
+    .from(jobs)
+    .where(isLeased)
+  const times = [waiting?.at, leased?.at].filter((at) => typeof at === 'number')
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
 /** A sub-select of the ids of the first `limit` due jobs. */

@@ -16,9 +16,10 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../clock.ts'
 import type { Counters } from '../counters.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { lookAfterWrites } from '../store/look-after-writes.ts'
 import type { Store } from '../store/store.ts'
 import { type CronEntry, startCron } from './cron.ts'
-import { type DueKinds, isWorkDue } from './due.ts'
+import { type DueKinds, findNextDue, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
 import {
   type ClaimedJob,
@@ -33,7 +34,8 @@ import { type JobHandler, runJob } from './run.ts'
 
 type Jobs = {
   /**
-   * Polls for due jobs now, for example after enqueuing; the loop polls by itself once a second.
+   * Polls for due jobs now, for example after enqueuing. The loop polls by itself when a job is due, and
+   * within a second after a write.
    */
   wake(): void
   /**
@@ -70,12 +72,16 @@ type JobsState = Required<Omit<JobsOptions, 'cron' | 'counters'>> & {
   isStopping: boolean
   polling: Promise<void> | undefined
   isWoken: boolean
+  timer: NodeJS.Timeout | undefined
   deletedExpiredAt: number
 }
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_LEASE_MS = MINUTE_MS
+/** After a write, and after a failure. */
 const POLL_MS = 1000
+/** The clock may have jumped. */
+const MAX_WAIT_MS = MINUTE_MS
 const DELETE_EXPIRED_EVERY_MS = HOUR_MS
 const COMPLETED_RETENTION_MS = 7 * DAY_MS
 const FAILED_RETENTION_MS = 30 * DAY_MS
@@ -99,13 +105,13 @@ export function startJobs(options: JobsOptions): Jobs {
     isStopping: false,
     polling: undefined,
     isWoken: false,
+    timer: undefined,
     deletedExpiredAt: 0,
   }
   const wake = () => poll(state)
   const cronTimers = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
-  const timer = setInterval(wake, POLL_MS)
   const heartbeat = setInterval(() => renewLeases(state), state.leaseMs / 3)
-  const unwatch = state.store.onExternalChange(wake)
+  const unwatch = lookAfterWrites(state.store, POLL_MS, wake)
   wake()
   return {
     wake,
@@ -113,8 +119,8 @@ export function startJobs(options: JobsOptions): Jobs {
       state.isStopping = true
       cronTimers.stop()
       unwatch()
-      clearInterval(timer)
       await state.polling
+      clearTimeout(state.timer)
       await finish(state, graceMs)
       clearInterval(heartbeat)
     },
@@ -125,11 +131,17 @@ export function startJobs(options: JobsOptions): Jobs {
 function poll(state: JobsState): void {
   state.isWoken = true
   if (state.polling || state.isStopping) return
+  clearTimeout(state.timer)
   state.polling = pollWhileWoken(state)
-    .catch((error) => state.log.error({ error: describeError(error) }, 'no jobs can be claimed'))
-    .finally(() => {
+    .then(() => findWaitMs(state))
+    .catch((error) => {
+      state.log.error({ error: describeError(error) }, 'no jobs can be claimed')
+      return POLL_MS
+    })
+    .then((waitMs) => {
       state.polling = undefined
       if (state.isWoken) poll(state)
+      else state.timer = setTimeout(poll, waitMs, state)
     })
 }
 
@@ -142,6 +154,12 @@ async function pollWhileWoken(state: JobsState): Promise<void> {
       await claim(state, free)
     }
   }
+}
+
+/** How long no job becomes due; those that wait for a slot are claimed when a job ends. */
+async function findWaitMs({ store, groups, now }: JobsState): Promise<number> {
+  const at = await findNextDue(store, groups, now())
+  return at === undefined ? MAX_WAIT_MS : Math.max(0, Math.min(MAX_WAIT_MS, at - now()))
 }
 
 /** Returns the groups that have free slots, with the number of free slots. */

@@ -156,8 +156,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
         settle(task, putBackResult(deps, task, { site }))
         continue
       }
-      const state = { since: now(), task: 0, thread: null, lostThreads: 0 }
-      const one: Delivery = { ...task, pool: poolOf(task), lookup, isOwnLookup, ...state }
+      const one: Delivery = {
+        ...task,
+        pool: poolOf(task),
+        lookup,
+        isOwnLookup,
+        since: now(),
+        task: 0,
+        thread: null,
+        lostThreads: 0,
+      }
       if (history.isHeavy(task.source.content)) compose(one)
       else {
         shaping.take(site, 1)

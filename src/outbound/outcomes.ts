@@ -89,10 +89,9 @@ type Decided = Pick<AttemptOutcome, 'result' | 'verdict'> &
 
 function outcomeAt({ host, address, tls, log }: AttemptContext, decided: Decided): AttemptOutcome {
   const { result, verdict, reply = null, error = null, isMaybeDelivered = false } = decided
-  const server = { host, address, tls }
   const { steps } = log
   const durationMs = log.elapsedMs()
-  return { result, verdict, ...server, reply, error, steps, durationMs, isMaybeDelivered }
+  return { result, verdict, host, address, tls, reply, error, steps, durationMs, isMaybeDelivered }
 }
 
 /** The outcome of an attempt whose destination accepts no mail. `isOwn`: as for `withLookup`. */

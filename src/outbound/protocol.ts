@@ -106,12 +106,14 @@ export type ThreadTask = {
 }
 
 export type ToThread =
+  /** `forgotten`: what the thread no longer keeps; neither these tasks nor others that it has use it. */
   | {
       type: 'work'
       contents: readonly { id: number; content: MessageContent }[]
       keys: readonly { id: number; key: SigningKey }[]
       pools: readonly PoolSettings[]
       tasks: readonly ThreadTask[]
+      forgotten: { contents: readonly number[]; keys: readonly number[] }
     }
   | { type: 'allocate'; site: string; connections: number }
   /** The site is idle: its sessions end at once, and nothing is confirmed. */
@@ -125,7 +127,6 @@ export type ToThread =
    * that still wait to write it a moment later are closed.
    */
   | { type: 'withdraw'; tasks: readonly number[] }
-  | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
   /** The thread stops composing messages of this content. */
   | { type: 'set aside'; content: string }
   /** With `rules`, what is found in the messages comes back in place of the messages. */

@@ -90,11 +90,9 @@ export function createThreadWork(): ThreadWork {
       const messages: ThreadMessage[] = []
       for (const [thread, { transfer, ...batch }] of batches) {
         const pools = [...batch.pools.values()]
-        messages.push({ thread, message: { type: 'work', ...batch, pools }, transfer })
         const { contents, keys } = cachesOf(thread)
-        const evicted = { contents: contents.takeEvicted(), keys: keys.takeEvicted() }
-        if (evicted.contents.length > 0 || evicted.keys.length > 0)
-          messages.push({ thread, message: { type: 'forget', ...evicted }, transfer: [] })
+        const forgotten = { contents: contents.takeEvicted(), keys: keys.takeEvicted() }
+        messages.push({ thread, message: { type: 'work', ...batch, pools, forgotten }, transfer })
       }
       batches.clear()
       return messages

@@ -58,6 +58,15 @@ export function onShelves(...shelves: readonly Shelf[]): SQL {
   )
 }
 
+/** The shelf of an email after an attempt that did not deliver it. */
+export function shelfAfterAttempt(
+  { state, status }: { state: string; status: string },
+  isOfCampaign: boolean,
+): number | null {
+  if (Object.hasOwn(BAD_ENDS, status)) return SHELF[BAD_ENDS[status as keyof typeof BAD_ENDS]]
+  return isOfCampaign && state === 'deferred' ? SHELF.deferred : null
+}
+
 /**
  * The shelf of an email that is not in a final state. `state`: its new state. `attempts`: its new number of
  * attempts.

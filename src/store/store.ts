@@ -26,6 +26,7 @@ import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders, type ScanLoad } from './read/readers.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
+import { createLastNumbers } from './write/last-numbers.sqlite.ts'
 import type { Tx } from './write/transaction.ts'
 import { createWritability } from './write/writability.ts'
 import { createWriter, type WriteCounts, type WriteOptions, type Writer } from './write/writer.ts'
@@ -53,6 +54,11 @@ export type Store = {
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */
   onExternalChange(fn: () => void): () => void
+  /**
+   * The last number that a table has given to a row; known without a read. It is never too large, and
+   * right when `onCommit` and `onExternalChange` are told. `table`: one whose numbers are not given twice.
+   */
+  lastNumber(table: 'events' | 'attempts'): number
   /** Calls `fn` after pages of the log were copied into the database file. `fn` must not throw. */
   onCheckpoint(fn: () => void): () => void
   /** Calls `fn` repeatedly while files of the database are gone. `fn` must not throw. */
@@ -100,6 +106,8 @@ export type StoreOptions = {
 
 const OPEN_TIMEOUT_MS = 5000
 const READ_BUSY_TIMEOUT_MS = 1000
+/** Each commit empties this cache, so a larger one would not be full for long. */
+const READ_CACHE = 'PRAGMA cache_size = -4096'
 
 /**
  * Opens the database, creates the file with mode 0600 if it does not exist, and migrates it.
@@ -119,6 +127,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isReadOnly: true,
     busyTimeoutMs: READ_BUSY_TIMEOUT_MS,
   })
+  reading.script(READ_CACHE)
   const startThread = () => makeThread(settings, undefined, counters)
   const threads = Array.from({ length: readerThreads }, startThread)
   const readers = createReaders(settings, threads)
@@ -137,8 +146,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const writability = createWritability(() => probe(writable, writer))
   const onError = writability.failed
   const checkFiles = files.check
+  const numbers = createLastNumbers(writable)
   const writer = createWriter({
-    ...{ connection: writable, log, counters, checkFiles, onCommit, onError },
+    ...{ connection: writable, log, counters, numbers, checkFiles, onCommit, onError },
   })
   const lossListeners = new Set<() => void>()
   if (watch) {
@@ -150,6 +160,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const watching = watch ? watchExternalChanges(writable, log) : undefined
   if (watching !== undefined) commitListeners.add(watching.ended)
+  watching?.subscribe(() => numbers.set(numbers.read()))
   return {
     write: writer.write,
     read: new StoreDb(reading.run) as Reader,
@@ -159,6 +170,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return () => commitListeners.delete(fn)
     },
     onExternalChange: (fn) => watching?.subscribe(fn) ?? (() => undefined),
+    lastNumber: numbers.of,
     onCheckpoint: (fn) => {
       copyListeners.add(fn)
       return () => copyListeners.delete(fn)

@@ -43,6 +43,9 @@ type ThreadPool<State> = {
   end(thread: PoolThread<State>): void
   /** Terminates all threads without calling `ended`; call it when they have no tasks. */
   endAll(): void
+  /** Does so after that time, unless `keep` or `start` is called before; for threads without tasks. */
+  rest(forMs: number): void
+  keep(): void
   /** Starts no more threads; runs `finish` for each thread, then terminates it. */
   stop(finish?: (thread: PoolThread<State>) => Promise<void>): Promise<void>
 }
@@ -60,6 +63,7 @@ export function createThreadPool<State, Message>(
   let pausedUntil = 0
   let isStopping = false
   let timer: NodeJS.Timeout | undefined
+  let resting: NodeJS.Timeout | undefined
 
   function start(): PoolThread<State> | undefined {
     if (isStopping || running.length >= options.maxThreads || isPaused()) return undefined
@@ -68,6 +72,7 @@ export function createThreadPool<State, Message>(
       hasStarted: false,
       ...options.launch(),
     }
+    keep()
     running.push(thread)
     listen(thread)
     if (watch !== undefined) timer ??= setInterval(check, watch.everyMs()).unref()
@@ -145,9 +150,19 @@ export function createThreadPool<State, Message>(
     }
   }
 
+  function rest(forMs: number): void {
+    clearTimeout(resting)
+    resting = setTimeout(endAll, forMs).unref()
+  }
+
+  function keep(): void {
+    clearTimeout(resting)
+  }
+
   async function stop(finish?: (thread: PoolThread<State>) => Promise<void>): Promise<void> {
     isStopping = true
     clearInterval(timer)
+    keep()
     const finishing = running.map(async (thread) => {
       await finish?.(thread)
       await thread.worker.terminate()
@@ -155,5 +170,5 @@ export function createThreadPool<State, Message>(
     await Promise.all([...finishing, ...exits])
   }
 
-  return { list: () => running, start, end, endAll, stop }
+  return { list: () => running, start, end, endAll, rest, keep, stop }
 }

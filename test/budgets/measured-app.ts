@@ -88,7 +88,7 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
         await insertDomain(tx, domain)
         rows.push({ id: projectId, secret: keys.secretKey })
       }
-      await tx.run(sql`insert into holds values ('held.test', 1)`)
+      await tx.run(sql`INSERT INTO holds VALUES ('held.test', 1)`)
       return rows
     })
     await core.close()

@@ -147,7 +147,7 @@ function delivering(name: string, domain: string): Operation {
     await inGroups(server, (index) => send(server, { to: `${name}.${turn}.${index}@${domain}` }))
     const at = (await server.nextWindow()) + 500
     server.change(`DELETE FROM holds WHERE domain = '${domain}';
-      UPDATE emails SET state = 'queued', due_at = ${at}, held_at = NULL WHERE state = 'held'
+      UPDATE emails SET state = 'queued', shelf = NULL, due_at = ${at}, held_at = NULL WHERE state = 'held'
         AND recipient_domain = '${domain}'`)
   }
   return {

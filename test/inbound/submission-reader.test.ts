@@ -76,6 +76,22 @@ test('threads start when they are needed, up to their limit', async (t) => {
   assert.equal(started(), 2)
 })
 
+test('threads end after half a minute without messages, with the memory of large ones', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { read, started } = openReader(t, { maxThreads: 1 })
+  await read('one')
+  t.mock.timers.tick(29_999)
+  await read('two')
+  t.mock.timers.tick(29_999)
+  await read('three')
+  assert.equal(started(), 1)
+  t.mock.timers.tick(30_000)
+  const four = read('four')
+  t.mock.timers.tick(29_999)
+  assert.equal(await four, 'four')
+  assert.equal(started(), 2)
+})
+
 test('S31: messages of one project that take long leave a thread to another project', async (t) => {
   const { read, started } = openReader(t, { timeoutMs: 60_000 })
   const readFor = (key: string, text: string) => runFor({ key, isJob: false }, () => read(text))

@@ -66,6 +66,41 @@ test('a job whose handler throws FinalFailure fails at once', async (t) => {
   assert.deepEqual([job.attempts, job.error], [1, 'The file is empty.'])
 })
 
+test('the loop sleeps until a job is due or somebody writes', async (t) => {
+  const { store, run, add, clock, reaches } = await setUp(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const later = await add({ runAt: START + 30_000 })
+  let reads = 0
+  const read = new Proxy(store.read, {
+    get(target, name) {
+      if (name === 'select') reads += 1
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  run({ store: { ...store, read }, handlers: { work: async () => null } })
+  const settle = async () => {
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
+  }
+  await settle()
+  // Its own first write, of the jobs that it forgets.
+  clock.at += 1_000
+  t.mock.timers.tick(1_000)
+  await settle()
+  const first = reads
+  assert.ok(first > 0)
+  clock.at += 28_999
+  t.mock.timers.tick(28_999)
+  await settle()
+  assert.equal(reads, first, 'no look in half a minute')
+  clock.at += 1
+  t.mock.timers.tick(1)
+  await reaches(later, 'completed')
+  const soon = await add({})
+  t.mock.timers.tick(1_000)
+  await reaches(soon, 'completed')
+})
+
 test('a job waits for its time', async (t) => {
   const { run, add, find, clock, reaches } = await setUp(t)
   const later = await add({ runAt: START + 1000 })

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import type { Delivery } from '../../src/outbound/delivery.ts'
 import type { DeliveryThread } from '../../src/outbound/protocol.ts'
 import { createThreadCache, createThreadWork } from '../../src/outbound/thread-work.ts'
-import { makeDelivery } from './harness.ts'
+import { makeDelivery, makeSource } from './harness.ts'
 
 const options = {
   maxWeight: 10,
@@ -54,4 +54,27 @@ test('a thread that its owner ends while it has no tasks is not kept in memory',
   collectGarbage()
   assert.equal(ended.deref(), undefined)
   assert.deepEqual(work.takeMessages(), [])
+})
+
+test('what a thread forgets goes along with its next work, in one message', () => {
+  const work = createThreadWork()
+  const thread: DeliveryThread = { postMessage: () => undefined }
+  const pool = { key: 'pool', site: 'site' } as Delivery['pool']
+  const deliveryOf = (id: string) =>
+    makeDelivery({ domain: 'a.test', pool, source: makeSource({ id, body: 'x'.repeat(5e6) }) })
+  const send = (id: string) => {
+    const delivery = deliveryOf(id)
+    work.add(thread, delivery)
+    const messages = work.takeMessages()
+    assert.equal(messages.length, 1)
+    work.release(thread, delivery)
+    const [first] = messages
+    assert.ok(first?.message.type === 'work')
+    return first.message
+  }
+  const first = send('first')
+  assert.deepEqual(first.forgotten, { contents: [], keys: [] })
+  const again = send('first')
+  assert.deepEqual([again.contents.length, again.forgotten.contents.length], [0, 0])
+  assert.deepEqual(send('second').forgotten.contents, [first.contents[0]?.id])
 })

@@ -120,7 +120,7 @@ function statementsOf(project: string, plan: Plan): [string, string][] {
       'emails',
       `${numbers(emails)} insert into emails (id, project_id, contact_id, content_id, source_type,
           template_id, campaign_id, workflow_execution_id, recipient, recipient_domain, from_address,
-          subject, content_class, is_tracked, message_id, state, status, queue_class, attempt_count,
+          subject, content_class, is_tracked, message_id, state, status, shelf, queue_class, attempt_count,
           give_up_at, sent_at, delivered_at, bounced_at, opened_at, clicked_at, opens, clicks,
           created_at, updated_at)
         select ${idOf('email', 'n', at)}, ${project}, ${idOf('contact', contact, from)},
@@ -132,7 +132,7 @@ function statementsOf(project: string, plan: Plan): [string, string][] {
           case when n % 10 < 6 then 'MARKETING' else 'TRANSACTIONAL' end, 1,
           n || '@example.test', iif(${isBounced}, 'bounced', 'delivered'),
           case when ${isBounced} then 'BOUNCED' when ${isClicked} then 'CLICKED'
-            when ${isOpened} then 'OPENED' else 'DELIVERED' end,
+            when ${isOpened} then 'OPENED' else 'DELIVERED' end, iif(${isBounced}, 4, null),
           10, 1, ${at}, iif(${isBounced}, null, ${at}), iif(${isBounced}, null, ${at}),
           iif(${isBounced}, ${at}, null), iif(${isOpened}, ${opened}, null),
           iif(${isClicked}, ${opened} + 30000, null), ${isOpened}, ${isClicked}, ${at}, ${at}

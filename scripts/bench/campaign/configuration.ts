@@ -8,11 +8,13 @@ const BASE_URL = 'base_url = "https://mail.example.test"'
 
 /** The links of the benchmark's mail are signed with keys that follow from it. */
 export const BENCH_SECRET = 'a secret of the benchmark of campaigns'
+/** The receivers refuse more than a new project may send. */
+const PATIENT = '\n[security]\nauto_disable = false\n'
 const FIRST_LINES = `secret = "${BENCH_SECRET}"\n${BASE_URL}\n`
 
 export function campaignConfiguration(sinkPort: number, dnsAddress: string): string {
   const direct = directConfiguration(sinkPort, dnsAddress)
-  return FIRST_LINES + direct.replace('[delivery]', `[delivery]\n${RETRIES}`)
+  return FIRST_LINES + direct.replace('[delivery]', `[delivery]\n${RETRIES}`) + PATIENT
 }
 
 /** A smarthost that refuses every connection: all mail waits, and nothing is tried. */

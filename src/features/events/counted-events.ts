@@ -5,11 +5,10 @@
  *
  * Facts of the email are those at the time of reading, not of the event.
  */
-import { selectLastNumber } from '../../store/dialect.ts'
 import { and, asc, getTableColumns, gt, inArray } from '../../store/drizzle.ts'
 import { type CountedEvent, countedEvents, deletedEvents } from '../../store/schema/analytics.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { FollowedRows } from './follow.ts'
+import type { FollowedRows } from './followed-rows.ts'
 
 const SEQ = parameter('seq')
 
@@ -19,7 +18,7 @@ export function countedRows(names?: readonly string[]): FollowedRows<CountedEven
     names && inArray(table.name, [...names])
   const { host: _, ...columns } = getTableColumns(deletedEvents)
   return {
-    newest: statement<{ seq: number }>(() => selectLastNumber('events')),
+    table: 'events',
     // The database merges the two lists, which are in the order of `seq`.
     listAfter: statement<CountedEvent>((db) =>
       db

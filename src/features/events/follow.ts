@@ -1,38 +1,36 @@
 /**
  * Followers of the events of all projects, or of other rows that are only added. A follower's handler
- * gets each row once, in the order of commits (`seq`). The cursor is saved in the transaction of the
- * handler's writes, so a crash or an error keeps both or neither. Campaigns keep their figures so.
+ * gets each row in the order of commits (`seq`). The cursor is saved in the transaction of the handler's
+ * writes, so a crash or an error keeps both or neither. Campaigns keep their figures so.
  *
- *   idle       the follower reads nothing until a transaction commits
- *   linger     a follower may wait a moment after a commit, so that it handles many commits at once
- *   behind     one transaction for each batch: cursor, events, the handler's writes, the new cursor.
- *              The number of events in a batch adapts to the time that it takes
+ *   idle       the follower reads nothing until rows are added; the store knows without a query
+ *   linger     a follower may wait a moment after a commit, so that it handles many commits at once,
+ *              and with the other followers in one transaction
+ *   behind     one transaction for each batch: rows, the handler's writes, the new cursor. The number of
+ *              rows in a batch adapts to the time that it takes. After a batch that was not full it
+ *              lingers again
  *   far behind batches are full: a follower may rest between them, so that other writes stay fast
  *   failed     the batch is rolled back, and its events are handled one by one. Events before the
  *              failing one succeed, and the log names the failing one. It is tried again after one
  *              second, then after twice as long each time, at most a minute
  *
+ * A handler that writes nothing saves no cursor: that waits for a batch with writes, or for a second. So
+ * after a crash rows of the last second may come again, as if the follower had been late; what their
+ * handler did then was to write nothing.
+ *
  * No event is skipped: a failing event blocks the later ones, and each failure is logged. A handler
  * that can fail for a single event, or that does more than write to the database, enqueues a job
  * for each event (`jobs/enqueue.ts`); jobs have attempts of their own.
  */
-import { MINUTE_MS } from '../../clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
-import type { Statement } from '../../store/database.ts'
-import { asc, desc, eq, gt } from '../../store/drizzle.ts'
-import { type EventRow, eventFollowers, events } from '../../store/schema/events.ts'
-import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import type { FollowedRows } from './followed-rows.ts'
+import { loadCursor, saveCursor } from './follower-cursor.ts'
+import { createPauses, lingerFor } from './follower-pause.ts'
 import type { FollowerName } from './followers.ts'
-
-/** Rows to follow. `seq` rises in the order of commits. */
-export type FollowedRows<Row> = {
-  newest: Statement<{ seq: number }>
-  /** The parameters are `seq` and `limit`. */
-  listAfter: Statement<Row>
-}
 
 export type FollowerOptions<Row extends { seq: number }> = {
   rows: FollowedRows<Row>
@@ -43,7 +41,7 @@ export type FollowerOptions<Row extends { seq: number }> = {
   name: FollowerName
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
-  /** How long it waits after a commit before it reads; 0 if absent. */
+  /** How long it waits after a commit before it reads, at most `BEAT_MS` less; 0 if absent. */
   lingerMs?: number
   /**
    * Returns how many times as long as a batch took it rests before the next one, while it is far behind
@@ -75,6 +73,8 @@ export type Follower = {
 type Deps = Pick<Base, 'store' | 'log' | 'now'>
 
 const DEFAULT_BATCH = 100
+/** How long a cursor may wait to be saved. */
+const SAVE_AFTER_MS = SECOND_MS
 /** Nothing is known of its rows. */
 const MAX_FIRST_BATCH = 500
 /** How long a batch should hold the writer. */
@@ -84,56 +84,26 @@ const MAX_REST_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
 
-const findCursor = statement((db) =>
-  db
-    .select({ seq: eventFollowers.seq })
-    .from(eventFollowers)
-    .where(eq(eventFollowers.name, parameter('name'))),
-)
-
-const saveCursor = statement((db) =>
-  db
-    .insert(eventFollowers)
-    .values({ name: parameter('name'), seq: parameter('seq'), updatedAt: parameter('at') })
-    .onConflictDoUpdate({
-      target: eventFollowers.name,
-      set: { seq: parameter('seq'), updatedAt: parameter('at') },
-    }),
-)
-
-/** The events of all projects. */
-export const EVENTS: FollowedRows<EventRow> = {
-  newest: statement((db) =>
-    db.select({ seq: events.seq }).from(events).orderBy(desc(events.seq)).limit(1),
-  ),
-  listAfter: statement((db) =>
-    db
-      .select()
-      .from(events)
-      .where(gt(events.seq, parameter('seq')))
-      .orderBy(asc(events.seq))
-      .limit(parameter('limit')),
-  ),
-}
-
 export function startFollower<Row extends { seq: number }>(
   deps: Deps,
   options: FollowerOptions<Row>,
 ): Follower {
-  const { store, log } = deps
-  const batchSize = options.batch ?? DEFAULT_BATCH
+  const { store, log, now } = deps
+  const { rows, name, beginsAt = 'oldest', batch: batchSize = DEFAULT_BATCH } = options
   const { lingerMs = 0, restTimes = () => 0, clock = () => performance.now() } = options
+  const { table } = rows
   const first = Math.min(batchSize, MAX_FIRST_BATCH)
   const pace = createBatchPace({ first, max: batchSize, batchMs: BATCH_MS, clock })
+  const pauses = createPauses()
   let waiting: PromiseWithResolvers<void>[] = []
-  /** Ends the pause that is under way. A promise for all pauses would keep something of each. */
-  let endPause: (() => void) | undefined
-  /** The same, if the pause is one that ends when somebody waits for the rows. */
-  let hurry: (() => void) | undefined
   let isStopping = false
-  let isWoken = false
   let running: Promise<void> | undefined
   let seq: number | undefined
+  /** The cursor is not saved yet; the timer saves it. */
+  let saving: NodeJS.Timeout | undefined
+  let isSaveDue = false
+  /** The stored cursor may be ahead: a write failed, and nobody knows whether it was durable. */
+  let isUnsure = true
   /** Rows that are still handled one by one, because their batch failed. */
   let suspects = 0
   /** The most rows that the last transaction could handle. */
@@ -141,25 +111,31 @@ export function startFollower<Row extends { seq: number }>(
   let failures = 0
   /** How long the last batch took, if it was full. */
   let fullMs = 0
+  let last = { rows: 0, endedAt: Number.NEGATIVE_INFINITY, isAll: false }
+
+  /** Also if the number went back: the last rows' numbers were taken away by hand. */
+  const isBehind = () => seq === undefined || store.lastNumber(table) !== seq
+  const hasWork = () => isBehind() || isUnsure || isSaveDue || waiting.length > 0
 
   function wake(): void {
-    isWoken = true
-    if (running !== undefined || isStopping) return
+    if (running !== undefined || isStopping || !hasWork()) return
     running = follow().finally(() => {
       running = undefined
-      if (isWoken) wake()
+      wake()
     })
   }
 
   async function follow(): Promise<void> {
-    while (isWoken && !isStopping) {
-      if (lingerMs > 0) await pauseUnlessAwaited(lingerMs)
-      isWoken = false
+    while (!isStopping && hasWork()) {
+      if (isBehind() && lingerMs > 0) {
+        await pauseUnlessAwaited(lingerFor({ lingerMs, at: clock(), ...last }))
+      }
       const asking = waiting
       try {
-        seq ??= await loadCursor(deps, options)
-        while (!isStopping && (await isBehind(deps, options.rows, seq))) await advance(seq)
+        if (isUnsure) await load()
+        await catchUp()
         if (isStopping) return
+        if (isSaveDue || (saving !== undefined && asking.length > 0)) await save()
         failures = 0
         waiting = waiting.filter((each) => !asking.includes(each))
         for (const { resolve } of asking) resolve()
@@ -169,54 +145,75 @@ export function startFollower<Row extends { seq: number }>(
     }
   }
 
+  async function load(): Promise<void> {
+    const stored = await loadCursor(deps, { name, table, beginsAt })
+    seq = Math.max(stored, seq ?? 0)
+    isUnsure = false
+  }
+
+  async function catchUp(): Promise<void> {
+    while (!isStopping && isBehind()) {
+      await advance(seq ?? 0)
+      if (last.isAll && waiting.length === 0) return
+    }
+  }
+
   async function advance(from: number): Promise<void> {
     const restMs = fullMs === 0 ? 0 : Math.min(MAX_REST_MS, restTimes() * fullMs)
     const isFar = restMs > 0
     if (isFar) await pauseUnlessAwaited(restMs)
     if (isStopping) return
     limit = suspects > 0 ? 1 : pace.size()
-    const act = (tx: Tx) => handleBatch(deps, tx, { ...options, limit, clock })
-    const done = await store.write(act, isFar ? { heavyFor: options.name } : {})
+    const act = (tx: Tx) => handleBatch(deps, tx, { ...options, from, limit, clock })
+    const done = await store.write(act, isFar ? { heavyFor: name } : {})
+    const endedAt = clock()
     // A heavy write is alone in its transaction, so the commit is its own, too.
-    const tookMs = isFar ? clock() - done.startedAt : done.tookMs
+    const tookMs = isFar ? endedAt - done.startedAt : done.tookMs
     seq = done.seq
+    noteUnsaved(!done.isSaved)
     // A slow disk takes long for the smallest commit: smaller batches would not help.
     if (done.rows > 0) pace.record(done.rows, Math.min(tookMs, 2 * done.tookMs))
     fullMs = suspects === 0 && done.rows === limit ? tookMs : 0
+    last = { rows: done.rows, endedAt, isAll: done.isAll }
     if (seq === from) return
     failures = 0
     suspects = Math.max(0, suspects - 1)
   }
 
-  async function pauseUnlessAwaited(ms: number): Promise<void> {
-    if (waiting.length > 0 || isStopping) return
-    const ended = pause(ms)
-    hurry = endPause
-    await ended
-    hurry = undefined
+  async function save(): Promise<void> {
+    const cursor = { name, seq: seq ?? 0, at: now() }
+    await store.write((tx) => saveCursor(tx, cursor))
+    noteUnsaved(false)
   }
 
-  function pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, ms)
-    endPause = () => {
-      clearTimeout(timer)
-      resolve()
+  function noteUnsaved(isUnsaved: boolean): void {
+    if (isUnsaved) {
+      saving ??= setTimeout(() => {
+        isSaveDue = true
+        wake()
+      }, SAVE_AFTER_MS).unref()
+      return
     }
-    return promise
+    clearTimeout(saving)
+    saving = undefined
+    isSaveDue = false
+  }
+
+  async function pauseUnlessAwaited(ms: number): Promise<void> {
+    if (waiting.length === 0 && !isStopping) await pauses.pause(ms, true)
   }
 
   async function recover(error: unknown): Promise<void> {
     // After a failed batch, its events come one by one; a read that fails again has nothing to try alone.
     const isAlone = suspects > 0 || limit === 1
-    const facts = { error: describeError(error), follower: options.name, afterSeq: seq, isAlone }
+    const facts = { error: describeError(error), follower: name, afterSeq: seq, isAlone }
     log.error(facts, 'a follower failed to handle events and will try again')
-    isWoken = true
+    isUnsure = true
     suspects = Math.max(suspects, limit)
     if (!isAlone || isStopping) return
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS)
     failures += 1
-    await pause(pauseMs)
+    await pauses.pause(pauseMs, false)
   }
 
   const unwatch = [store.onCommit(wake), store.onExternalChange(wake)]
@@ -226,78 +223,64 @@ export function startFollower<Row extends { seq: number }>(
       if (isStopping) return Promise.reject(stopped())
       const caller = Promise.withResolvers<void>()
       waiting = [...waiting, caller]
-      hurry?.()
+      pauses.hurry()
       wake()
       return caller.promise
     },
     async stop() {
       isStopping = true
       for (const end of unwatch) end()
-      endPause?.()
+      pauses.end()
       await running
+      // What is not saved comes again at the next start.
+      if (saving !== undefined) await save().catch(() => undefined)
+      clearTimeout(saving)
       for (const { reject } of waiting.splice(0)) reject(stopped())
     },
   }
 }
 
-/**
- * Returns the cursor. A new follower that starts with the newest event saves its cursor at once.
- */
-async function loadCursor<Row extends { seq: number }>(
-  { store, now }: Deps,
-  { rows, name, beginsAt = 'oldest' }: FollowerOptions<Row>,
-): Promise<number> {
-  const known = await store.read.find(findCursor, { name })
-  if (known !== undefined || beginsAt === 'oldest') return known?.seq ?? 0
-  return store.write(async (tx) => {
-    const seq = (await tx.find(rows.newest))?.seq ?? 0
-    await tx.execute(saveCursor, { name, seq, at: now() })
-    return seq
-  })
-}
-
-/** Also if the newest rows were deleted: an engine may give their numbers to new rows. */
-async function isBehind(
-  { store }: Deps,
-  { newest }: Pick<FollowedRows<unknown>, 'newest'>,
-  seq: number,
-): Promise<boolean> {
-  const found = await store.read.find(newest)
-  return (found?.seq ?? 0) !== seq
-}
-
 type Batch = {
   /** The new cursor. */
   seq: number
+  isSaved: boolean
   rows: number
+  /** These were all rows that were committed. */
+  isAll: boolean
   startedAt: number
   /** The time from the first query to the last. */
   tookMs: number
 }
 
+/** `from`: the cursor. */
+type BatchOptions<Row extends { seq: number }> = FollowerOptions<Row> & {
+  from: number
+  limit: number
+  clock: () => number
+}
+
 /** Handles the next rows. */
 async function handleBatch<Row extends { seq: number }>(
-  { now }: Deps,
+  { store, now }: Deps,
   tx: Tx,
-  {
-    rows,
-    name,
-    limit,
-    clock,
-    handle,
-  }: FollowerOptions<Row> & { limit: number; clock: () => number },
+  { rows, name, from, limit, clock, handle }: BatchOptions<Row>,
 ): Promise<Batch> {
   const startedAt = clock()
-  const from = (await tx.find(findCursor, { name }))?.seq ?? 0
+  const committed = store.lastNumber(rows.table)
   const batch = await tx.list(rows.listAfter, { seq: from, limit })
-  let seq = batch.at(-1)?.seq ?? (await tx.find(rows.newest))?.seq ?? 0
-  if (seq === from) return { seq, rows: 0, startedAt, tookMs: 0 }
+  let seq = batch.at(-1)?.seq ?? committed
+  const isAll = batch.length < limit
+  // Rows that are gone, or that the list leaves out, are behind the last one.
+  if (isAll) seq = Math.max(seq, committed)
+  const end = seq
   const endAt = (row: Row) => {
-    seq = row.seq
+    if (row.seq !== batch.at(-1)?.seq) seq = row.seq
   }
   if (batch.length > 0) await handle(tx, batch, endAt)
-  await tx.execute(saveCursor, { name, seq, at: now() })
-  return { seq, rows: batch.length, startedAt, tookMs: clock() - startedAt }
+  const isSaved = tx.hasWritten()
+  if (isSaved) await saveCursor(tx, { name, seq, at: now() })
+  const tookMs = clock() - startedAt
+  return { seq, isSaved, rows: batch.length, isAll: isAll && seq === end, startedAt, tookMs }
 }
 
 function stopped(): Error {

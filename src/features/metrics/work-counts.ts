@@ -3,7 +3,7 @@
  * partial index of unfinished rows, on a scan thread.
  */
 
-import { indexedBy, listOf } from '../../store/dialect.ts'
+import { indexedBy, larger, listOf } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { idTime } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -67,10 +67,13 @@ export const countEndpoints = statement<{ enabled: number; disabled: number; fai
 
 /** The rows behind each follower's cursor. One follower reads attempts, the others events. */
 export const listLags = statement<{ name: string; lag: number }>(
-  () => sql`select name, case name
+  () =>
+    sql`select name, ${larger(
+      sql`case name
       when 'campaign-refusals' then (select coalesce(max(id), 0) from attempts)
-      else (select coalesce(max(seq), 0) from events) end - seq as lag
-    from event_followers where name in ${listOf([...FOLLOWERS])} order by name`,
+      else (select coalesce(max(seq), 0) from events) end - seq`,
+      sql`0`,
+    )} as lag from event_followers where name in ${listOf([...FOLLOWERS])} order by name`,
 )
 
 export type WorkCounts = Awaited<ReturnType<typeof countWork>>

@@ -17,7 +17,8 @@ import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { EVENTS, type FollowedRows, type Follower, startFollower } from '../events/follow.ts'
+import { type Follower, startFollower } from '../events/follow.ts'
+import type { FollowedRows } from '../events/followed-rows.ts'
 import { addCounts, type HourCounts, hourOf } from './counters.ts'
 import { createEnforcement, type EnforceDeps, type Enforcement } from './enforce.ts'
 
@@ -36,7 +37,7 @@ const SIMULATOR = 'simulator.amazonses.com'
 const COUNTED: ReadonlySet<string> = new Set(['email.sent', 'email.bounce', 'email.complaint'])
 
 const rows: FollowedRows<CountedEvent> = {
-  newest: EVENTS.newest,
+  table: 'events',
   listAfter: statement((db) =>
     db
       .select({

@@ -5,7 +5,9 @@
 
 import { describeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { sql } from '../../store/drizzle.ts'
+import { listOf } from '../../store/dialect.ts'
+import { and, isNull, sql } from '../../store/drizzle.ts'
+import { projects } from '../../store/schema/accounts.ts'
 import { apiRequests } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -44,8 +46,12 @@ const MAX_WAITING = 20_000
 const MAX_TEXT_LENGTH = 500
 
 /** Lines come a moment after their request: none names a project that has been deleted since. */
-const livingProject = sql`(select id from projects
-  where id = ${parameter('projectId')} and deleted_at is null)`
+const listLiving = statement((db) =>
+  db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(sql`${projects.id} in ${listOf(parameter('ids'))}`, isNull(projects.deletedAt))),
+)
 
 const insertRequest = statement((db) =>
   db.insert(apiRequests).values({
@@ -54,7 +60,7 @@ const insertRequest = statement((db) =>
     path: parameter('path'),
     statusCode: parameter('statusCode'),
     durationMs: parameter('durationMs'),
-    projectId: livingProject,
+    projectId: parameter('projectId'),
     userId: parameter('userId'),
     authType: parameter('authType'),
     caller: parameter('caller'),
@@ -111,15 +117,18 @@ async function writeAll(
 }
 
 async function insertBatch(tx: Tx, batch: readonly RequestLogEntry[]): Promise<void> {
-  for (const entry of batch) {
-    await tx.execute(insertRequest, {
-      ...entry,
-      path: cut(entry.path),
-      userAgent: entry.userAgent === null ? null : cut(entry.userAgent),
-      errorMessage: entry.errorMessage === null ? null : cut(entry.errorMessage),
-      authType: authTypeOf(entry),
-    })
-  }
+  const ids = [...new Set(batch.flatMap(({ projectId }) => projectId ?? []))]
+  const found = ids.length === 0 ? [] : await tx.list(listLiving, { ids: JSON.stringify(ids) })
+  const living: ReadonlySet<string | null> = new Set(found.map(({ id }) => id))
+  const rows = batch.map((entry) => ({
+    ...entry,
+    projectId: living.has(entry.projectId) ? entry.projectId : null,
+    path: cut(entry.path),
+    userAgent: entry.userAgent === null ? null : cut(entry.userAgent),
+    errorMessage: entry.errorMessage === null ? null : cut(entry.errorMessage),
+    authType: authTypeOf(entry),
+  }))
+  await tx.insertRows(insertRequest, rows)
 }
 
 function authTypeOf({ caller }: RequestLogEntry): 'apiKey' | 'jwt' | null {

@@ -13,7 +13,11 @@ export function checkTemplateSizes(
   })
 }
 
+/** A marker takes two characters, so that most texts are too short for a fault. */
+const SHORT = Math.min(2 * MAX_MARKERS, MAX_TEMPLATE_LENGTH)
+
 function sizeFault(text: string): string | undefined {
+  if (text.length <= SHORT) return undefined
   const markers = countMarkers(text)
   if (markers > MAX_MARKERS) return `More than ${MAX_MARKERS} placeholders and tags`
   if (markers === 0 || text.length <= MAX_TEMPLATE_LENGTH) return undefined

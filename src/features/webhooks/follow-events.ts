@@ -10,7 +10,8 @@ import { type WebhookEndpoint, webhookEndpoints } from '../../store/schema/webho
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { EVENTS, type FollowedRows, type Follower, startFollower } from '../events/follow.ts'
+import { type Follower, startFollower } from '../events/follow.ts'
+import type { FollowedRows } from '../events/followed-rows.ts'
 import { raiseDeliveries, splitAtFence } from '../fence/rows.ts'
 import { insertDeliveries } from './deliveries/insert.ts'
 import { createEventMatcher } from './event-patterns.ts'
@@ -30,7 +31,7 @@ export const MAX_ROWS = 500
 const LINGER_MS = 20
 
 const rows: FollowedRows<FollowedEvent> = {
-  newest: EVENTS.newest,
+  table: 'events',
   listAfter: statement((db) =>
     db
       .select({ seq: events.seq, id: events.id, projectId: events.projectId, name: events.name })
@@ -72,12 +73,12 @@ async function makeDeliveries(
   tx: Tx,
   { batch: all, endAt }: Batch,
 ): Promise<void> {
+  const projectIds = JSON.stringify([...new Set(all.map(({ projectId }) => projectId))])
+  const endpoints = (await tx.list(listEndpoints, { projectIds })).map(toMatcher)
+  if (endpoints.length === 0) return
   const { events: batch, isOld } = await splitAtFence(tx, all)
   const end = batch.at(-1)
   if (end !== undefined && batch.length < all.length) endAt(end)
-  const projectIds = JSON.stringify([...new Set(batch.map(({ projectId }) => projectId))])
-  const endpoints = (await tx.list(listEndpoints, { projectIds })).map(toMatcher)
-  if (endpoints.length === 0) return
   const wanting = createWanting(endpoints)
   const made: Made[] = []
   let last: FollowedEvent | undefined

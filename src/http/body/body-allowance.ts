@@ -124,13 +124,15 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
 
   return {
     open(owner) {
-      const body: OpenBody = { limits: limitsOf(owner, limits), bytes: 0, growth: undefined }
+      let body: OpenBody | undefined
       return {
         growTo(bytes) {
-          if (bytes <= FREE_BODY_BYTES || bytes <= body.bytes) return undefined
+          if (bytes <= FREE_BODY_BYTES || bytes <= (body?.bytes ?? 0)) return undefined
+          body ??= { limits: limitsOf(owner, limits), bytes: 0, growth: undefined }
           return wait(body, bytes - body.bytes)
         },
         release() {
+          if (body === undefined) return
           body.growth?.refuse()
           if (body.bytes === 0) return
           take(body, -body.bytes)

@@ -122,7 +122,19 @@ async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise
   const growth = share.growTo(announced)
   if (growth !== undefined) await growth
   sendContinue()
+  if (source === incoming && isShortAndThere(incoming)) {
+    const bytes: Buffer = incoming.read() ?? NOTHING
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+    return bytes
+  }
   return collect(incoming, source, limits)
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** Most bodies have arrived with their head: nothing waits for them. */
+function isShortAndThere({ complete, destroyed, readableLength }: IncomingMessage): boolean {
+  return complete && !destroyed && readableLength <= FREE_BODY_BYTES
 }
 
 function collect(

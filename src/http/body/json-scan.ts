@@ -53,7 +53,8 @@ export function scanJson(body: Buffer): JsonScan {
   let textFrom = -1
   let isWord = false
   /** The last name in the outermost object. */
-  let field = { from: 0, to: 0 }
+  let fieldFrom = 0
+  let fieldTo = 0
 
   function advance(end: number): void {
     while (at < end) {
@@ -93,7 +94,8 @@ export function scanJson(body: Buffer): JsonScan {
 
   /** Called with `at` on the closing quote. */
   function endText(): void {
-    const [from, to] = [textFrom, at]
+    const from = textFrom
+    const to = at
     textFrom = -1
     at = skipBlanks(body, to + 1)
     if (body[at] !== COLON) {
@@ -101,7 +103,10 @@ export function scanJson(body: Buffer): JsonScan {
       if (to - from >= LISTED_TEXT_BYTES) texts.push(from, to)
       return
     }
-    if (level === 1) field = { from, to }
+    if (level === 1) {
+      fieldFrom = from
+      fieldTo = to
+    }
     names += 1
     nameBytes += to - from
     for (let part = from; part < to && !hasEscape; part += 1) hasEscape = body[part] === BACKSLASH
@@ -116,8 +121,8 @@ export function scanJson(body: Buffer): JsonScan {
   }
 
   function tooBig(fault: string): AppError {
-    const { from, to } = field
-    const name = body.toString('utf8', from, Math.min(to, from + SHOWN_NAME_BYTES))
+    const shownTo = Math.min(fieldTo, fieldFrom + SHOWN_NAME_BYTES)
+    const name = body.toString('utf8', fieldFrom, shownTo)
     return invalidField(name, 'too_big', `The JSON ${fault}`)
   }
 

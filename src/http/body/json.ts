@@ -38,8 +38,11 @@ export async function parseJson(given: Buffer, dropped: UnknownName[] = []): Pro
   if (body.length >= LARGE_BYTES) return parseInPieces(body, dropped)
   const scan = scanJson(body)
   scan.advance(body.length)
-  const value = parseText(body.toString('utf8'), scan)
-  if (hasPrototypeKey(value)) dropPrototypeKeys(value, dropped)
+  const text = body.toString('utf8')
+  const value = parseText(text, scan)
+  // Only an escape could hide the key.
+  const mayHaveKey = scan.hasEscapedName() || text.includes(PROTOTYPE_KEY)
+  if (mayHaveKey && hasPrototypeKey(value)) dropPrototypeKeys(value, dropped)
   return value
 }
 

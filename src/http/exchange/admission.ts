@@ -17,8 +17,9 @@ import { projectDisabled } from '../../features/directory.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
-import { type Exchange, type ExchangeDeps, withinLine } from './exchange.ts'
+import type { Exchange, ExchangeDeps } from './exchange.ts'
 import { refuseOtherMedia } from './json-only.ts'
+import { keyReaderOf } from './known-keys.ts'
 import { refuseOtherHost } from './own-host.ts'
 import { refuseCrossSite } from './same-origin.ts'
 
@@ -86,16 +87,17 @@ async function admitKnown(
     exchange.caller = known
   })
   if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
-  exchange.within = withinLine(exchange, projectOf(caller)?.id ?? callerName(caller))
   return caller
 }
 
 function credentialsOf({ config }: ExchangeDeps['core'], exchange: Exchange): Credentials {
   const { incoming, params, query, route } = exchange
-  const named = incoming.headers['x-project-id']
+  const { authorization, 'x-project-id': named } = incoming.headers
+  const isCookieRead = authorization === undefined
   return {
-    authorization: incoming.headers.authorization,
-    cookie: readCookie(incoming, sessionCookieName(config)),
+    authorization,
+    readKey: keyReaderOf(incoming.socket),
+    cookie: isCookieRead ? readCookie(incoming, sessionCookieName(config)) : undefined,
     projectId:
       typeof named === 'string' ? named : route.method === 'GET' ? query.projectId : undefined,
     pathId: params.id,

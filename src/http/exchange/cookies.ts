@@ -21,7 +21,7 @@ export function sessionCookieName(config: Pick<Config, 'baseUrl'>): string {
 
 /** The value of the first cookie of this name; undefined without one. */
 export function readCookie({ headers }: IncomingMessage, name: string): string | undefined {
-  for (const pair of (headers.cookie ?? '').split(';')) {
+  for (const pair of headers.cookie?.split(';') ?? []) {
     const at = pair.indexOf('=')
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
   }

@@ -10,7 +10,7 @@ import { type Caller, callerName, projectOf } from '../../features/accounts/call
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
-import { runFor } from '../../turns/owner.ts'
+import { runFor, type WorkOwner } from '../../turns/owner.ts'
 import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
 import { type BodyStream, openBody } from '../body/body-stream.ts'
 import { commonHeaders } from '../response.ts'
@@ -79,11 +79,8 @@ export type Exchange = RoutedRequest & {
   cookies: string[]
   /** For an answer that is a JSON object. */
   warnings: FieldWarning[]
-  /**
-   * Runs `act` so that its slow work waits in the line of the caller's project and delays no other
-   * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks.
-   */
-  within<T>(act: () => T): T
+  /** Whose work it is, as far as any was done (`within`). */
+  owner: WorkOwner | undefined
 }
 
 /** Its requests accept emails. */
@@ -100,15 +97,14 @@ function requestIdOf(incoming: IncomingMessage): string {
 /** The state at the start of an exchange. */
 export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRequest): Exchange {
   const { core, proxies, stopping } = deps
-  const { incoming, outgoing, path } = request
+  const { incoming, outgoing, path, params, query } = request
   const id = requestIdOf(incoming)
   const isPublicApi = path.startsWith('/v1/')
   const headers = commonHeaders(isPublicApi)
   headers['x-request-id'] = id
   const address = clientAddress(incoming, proxies)
-  const sendContinue = () => sendContinueFor(incoming, outgoing)
   const exchange: Exchange = {
-    ...request,
+    ...{ incoming, outgoing, path, params, query },
     id,
     route,
     isPublicApi,
@@ -124,24 +120,31 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
     headers,
     cookies: [],
     warnings: [],
-    within: withinLine(request, addressNetwork(address)),
+    owner: undefined,
   }
   const { takesStream } = route
   if (takesStream !== undefined) {
     const growTo = (bytes: number) => shareOf(deps, exchange).growTo(bytes)
     const memory = takesStream.isKept ? { growTo } : {}
+    const sendContinue = () => sendContinueFor(incoming, outgoing)
     exchange.stream = openBody(incoming, { stopping, sendContinue, ...memory })
   }
   return exchange
 }
 
-/** As `Exchange.within`, with a line of this name. One owner stands for the whole request. */
-export function withinLine(
-  request: Pick<RoutedRequest, 'incoming' | 'outgoing'>,
-  key: string,
-): Exchange['within'] {
-  const owner = { key, isJob: false, client: waitingClient(request) }
-  return (act) => runFor(owner, act)
+/**
+ * Runs `act` so that its slow work waits in the line of the caller's project and delays no other
+ * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks. One owner
+ * stands for the whole request.
+ */
+export function within<T>(exchange: Exchange, act: () => T): T {
+  exchange.owner ??= { key: lineOf(exchange), isJob: false, client: waitingClient(exchange) }
+  return runFor(exchange.owner, act)
+}
+
+function lineOf({ caller, address }: Exchange): string {
+  if (caller === null) return addressNetwork(address)
+  return projectOf(caller)?.id ?? callerName(caller)
 }
 
 /** Opens the body's share of memory, whose limits depend on the address and the caller. */

@@ -6,7 +6,6 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError, type FieldWarning, invalid, type UnknownName } from '../../errors.ts'
 import { projectOf } from '../../features/accounts/callers/caller.ts'
 import { nextTurn } from '../../features/loop-turns.ts'
@@ -17,12 +16,7 @@ import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
-import {
-  isLongUnderWay,
-  type LastResponse,
-  respondAndLinger,
-  sendContinueFor,
-} from '../server/unread-body.ts'
+import { isLongUnderWay, respondAndLinger, sendContinueFor } from '../server/unread-body.ts'
 import { judgeNames, toStrayNames, wantsStrict } from '../unknown-names.ts'
 import { admit, admitAfterBody } from './admission.ts'
 import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
@@ -37,10 +31,11 @@ import {
   recordRequest,
   shareOf,
   whileReading,
+  within,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
 import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
-import { toStream } from './response-stream.ts'
+import { type BodyEnd, sendPieces, sendWhole } from './send-response.ts'
 import { withWarnings } from './warnings.ts'
 
 /** The forms of the hosted pages have one short field. */
@@ -51,25 +46,25 @@ const FULL_RETRY_AFTER = 60
 
 const PRINTABLE = /^[\x20-\x7e]+$/
 
-/** Responds to one request on `route`; never rejects. */
+/** Responds to one request on `route`. Resolves when a response of several pieces has begun. */
 export async function respond(
   deps: ExchangeDeps,
   route: Route,
   request: RoutedRequest,
-): Promise<Response> {
+): Promise<void> {
   const exchange = openExchange(deps, route, request)
   return withLogFields({ requestId: exchange.id }, () => respondTo(deps, exchange))
 }
 
-async function respondTo(deps: ExchangeDeps, exchange: Exchange): Promise<Response> {
+async function respondTo(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
   try {
-    return await finish(deps, exchange, await runExchange(deps, exchange))
+    await finish(deps, exchange, await runExchange(deps, exchange))
   } catch (thrown) {
     // The part of the body that was read is not needed for the error.
     exchange.share?.release()
     const error = toAppError(thrown)
     logError(deps.core.log, error, exchange.id)
-    return await finish(deps, exchange, await toRefusal(deps, exchange, error), error)
+    await finish(deps, exchange, await toRefusal(deps, exchange, error), error)
   } finally {
     exchange.share?.release()
   }
@@ -118,7 +113,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   }
   const call = toCall(deps, exchange, { body, idempotencyKey })
   const response = await whileReading(exchange, () =>
-    exchange.within(() => runInTurn(exchange, call)),
+    within(exchange, () => runInTurn(exchange, call)),
   )
   return withWarnings(response, exchange.warnings)
 }
@@ -271,42 +266,43 @@ async function finish(
   exchange: Exchange,
   response: HttpResponse,
   error?: AppError,
-): Promise<Response> {
-  const { headers, incoming } = exchange
-  const packed = exchange.route.isCompressed ? await compressed(deps, exchange, response) : response
+): Promise<void> {
+  const { headers, incoming, outgoing, route } = exchange
+  const packed = route.isCompressed ? await compressed(deps, exchange, response) : response
   const sent = inPieces(exchange, packed)
   const { status, body } = sent
   // After a 408, the octets that come are still those of the body.
   const isCutShort = error?.code === 'REQUEST_TIMEOUT'
   if (deps.stopping.aborted || isCutShort) headers.connection = 'close'
-  Object.assign(headers, sent.headers)
   const cookies = [...exchange.cookies, ...(sent.cookies ?? [])]
+  const head = { status, headers: [headers, sent.headers], cookies }
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const sizeBytes = Buffer.byteLength(body)
     recordRequest(deps, exchange, { status, sizeBytes, error })
     keepShare(deps, exchange, sent.heldBytes ?? sizeBytes)
-    if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, cookies, body })
-    const content = [204, 304].includes(status) ? null : body
-    return new Response(content, { status, headers: all(headers, cookies) })
+    if (!isLongUnderWay(incoming)) return sendWhole(outgoing, head, body)
+    const response = { status, headers: { ...headers, ...sent.headers }, cookies, body }
+    return respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
   }
   if (incoming.method === 'HEAD') {
     // Ends the body, because the response reads none of its pieces.
     void body[Symbol.asyncIterator]().return?.()
     recordRequest(deps, exchange, { status, sizeBytes: 0, error })
-    return new Response(null, { status, headers: all(headers, cookies) })
+    return sendWhole(outgoing, head, '')
   }
   if (sent.heldBytes !== undefined) keepShare(deps, exchange, sent.heldBytes)
-  const stream = toStream(body, {
-    onEnd({ sizeBytes, error: thrown }) {
-      const failure = thrown === undefined ? undefined : toAppError(thrown)
-      if (failure !== undefined) logError(deps.core.log, failure, exchange.id)
-      recordRequest(deps, exchange, { status, sizeBytes, error: failure })
-    },
-    cut: () => incoming.destroy(),
-    within: (make) => whileReading(exchange, () => exchange.within(make)),
-    nextTurn: () => exchange.within(nextTurn),
-  })
-  return new Response(stream, { status, headers: all(headers, cookies) })
+  const onEnd = ({ sizeBytes, error: thrown }: BodyEnd) => {
+    const failure = thrown === undefined ? undefined : toAppError(thrown)
+    if (failure !== undefined) logError(deps.core.log, failure, exchange.id)
+    recordRequest(deps, exchange, { status, sizeBytes, error: failure })
+  }
+  const out = {
+    onEnd,
+    cut: () => void incoming.destroy(),
+    within: <T>(make: () => Promise<T>) => whileReading(exchange, () => within(exchange, make)),
+    nextTurn: () => within(exchange, nextTurn),
+  }
+  void sendPieces(outgoing, { head, pieces: body, out })
 }
 
 /** The answer to HEAD that has no length has the header fields alone. */
@@ -334,17 +330,4 @@ function keepShare(deps: ExchangeDeps, exchange: Exchange, sizeBytes: number): v
   const { answer } = exchange
   if (sizeBytes > FREE_ANSWER_BYTES) answerOf(deps, exchange).resize(sizeBytes)
   else answer?.resize(0)
-}
-
-/** Most responses set no cookie. */
-function all(headers: Record<string, string>, cookies: readonly string[]) {
-  if (cookies.length === 0) return headers
-  const set = cookies.map((cookie): [string, string] => ['set-cookie', cookie])
-  return [...Object.entries(headers), ...set]
-}
-
-async function lastResponse(exchange: Exchange, response: LastResponse): Promise<Response> {
-  const { incoming, outgoing, route } = exchange
-  await respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
-  return RESPONSE_ALREADY_SENT
 }

@@ -4,7 +4,7 @@
  * further left.
  */
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type Socket } from 'node:net'
 
 export type AddressList = { has(address: string | null): boolean }
 
@@ -26,8 +26,19 @@ export function createAddressList(entries: readonly string[]): AddressList {
   }
 }
 
+/** Of the peers of open connections, which do not change. */
+const peers = new WeakMap<Socket, string>()
+
+function peerAddress(socket: Socket): string | null {
+  const known = peers.get(socket)
+  if (known !== undefined) return known
+  const address = plainAddress(socket.remoteAddress)
+  if (address !== null) peers.set(socket, address)
+  return address
+}
+
 export function clientAddress(incoming: IncomingMessage, proxies: AddressList): string | null {
-  const peer = plainAddress(incoming.socket.remoteAddress)
+  const peer = peerAddress(incoming.socket)
   if (!proxies.has(peer)) return peer
   const forwarded = String(incoming.headers['x-forwarded-for'] ?? '').split(',')
   let nearest = peer

@@ -11,15 +11,18 @@ type ClientExchange = {
 /** The client of a request, for work that waits for its turn. */
 export function waitingClient({ incoming, outgoing }: ClientExchange): WaitingClient {
   const { socket } = incoming
-  const acts = new Set<() => void>()
+  /** Most work waits for nothing. */
+  let waiting: Set<() => void> | undefined
   /** One listener for the socket, however much work of the request waits. */
   const leave = (): void => {
-    for (const act of [...acts]) act()
-    acts.clear()
+    for (const act of [...(waiting ?? [])]) act()
+    waiting?.clear()
   }
   return {
     hasLeft: () => socket.destroyed && !outgoing.writableFinished,
     onLeave(act) {
+      waiting ??= new Set()
+      const acts = waiting
       if (acts.size === 0) socket.once('close', leave)
       acts.add(act)
       return () => {

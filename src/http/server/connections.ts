@@ -25,13 +25,15 @@ export type ConnectionLimits = {
   refuse(socket: Socket, isOfAddress: boolean): void
 }
 
-type Connection = { socket: Socket; group: string; running: Set<ServerResponse> }
+type Connection = { peer: string; socket: Socket; group: string; running: Set<ServerResponse> }
 
 export function watchConnections(server: Server, limits: ConnectionLimits): Connections {
   // By peer, the least recently used first. Includes connections during their TLS handshake, which
   // Node does not list.
   const connections = new Map<string, Connection>()
   const counts = new Map<string, number>()
+  /** Of the sockets that requests came from: with TLS these are others. */
+  const ofSockets = new WeakMap<Socket, Connection>()
 
   server.on('connection', (socket: Socket) => {
     // The client has disconnected already.
@@ -41,20 +43,20 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     }
     const peer = peerOf(socket)
     const group = addressGroup(socket.remoteAddress)
-    connections.set(peer, { socket, group, running: new Set() })
+    connections.set(peer, { peer, socket, group, running: new Set() })
     counts.set(group, (counts.get(group) ?? 0) + 1)
     socket.once('close', () => forget(peer, socket))
     enforceLimits(socket, group)
   })
-  server.on('request', (incoming, outgoing) => {
-    const peer = peerOf(incoming.socket)
-    const connection = connections.get(peer)
+  server.on('request', ({ socket }, outgoing) => {
+    const connection = ofSockets.get(socket) ?? connections.get(peerOf(socket))
     if (connection === undefined) return
+    ofSockets.set(socket, connection)
     connection.running.add(outgoing)
     outgoing.once('close', () => {
       connection.running.delete(outgoing)
-      if (!connections.delete(peer)) return
-      connections.set(peer, connection)
+      if (!connections.delete(connection.peer)) return
+      connections.set(connection.peer, connection)
     })
   })
 

@@ -4,12 +4,10 @@
  * accepting connections and lets running requests finish. It waits only briefly for clients, waits for
  * the server's own work until the grace time ends, and then closes the remaining connections.
  */
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { getRequestListener } from '@hono/node-server'
 import {
   type LateOpening,
   openLate,
@@ -23,8 +21,6 @@ import type { RequestLog } from '../../features/requests/log.ts'
 import { createRateLimiter, type RateLimiter } from '../../features/requests/rate-limit.ts'
 import { createApi } from '../api.ts'
 import { REQUEST_TIMEOUT_MS } from '../body/body-pace.ts'
-import { errorResponse } from '../exchange/error-response.ts'
-import { commonHeaders } from '../response.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import type { ConnectionLimits, Connections } from './connections.ts'
 import { createGuardedServer, type Guards } from './guarded-server.ts'
@@ -60,9 +56,6 @@ const RETRY_AFTER_SECONDS = 5
 /** How long a stop waits for a client to send its request or take its response. */
 const CLIENT_GRACE_MS = 1_000
 
-/** The host of HTTP/1.0 requests without a Host header, which load balancers send; nothing reads it. */
-const UNNAMED_HOST = 'localhost'
-
 /** @throws Error when the address cannot be bound or a TLS file cannot be read */
 export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const { core, requestLog } = deps
@@ -73,29 +66,26 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const sessions = createRateLimiter(core.config.limits.sessionRequestsPerMinute, core.now)
   const limiters = { keys: limiter, sessions }
   const api = createApi({ core, limiters, requestLog, stopping: stopping.signal })
-  const unsettled = new Set<Promise<unknown>>()
-  const handle = getRequestListener(
-    (request, env) => {
-      if (hasWrongHost(env.incoming as IncomingMessage)) return refuseUrl(core, undefined)
-      return addUntilSettled(unsettled, api.fetch(request, env))
-    },
-    {
-      hostname: UNNAMED_HOST,
-      errorHandler: (error) => refuseUrl(core, error),
-      // `unread-body.ts` discards the rest of a body.
-      autoCleanupIncoming: false,
-    },
-  ) as RequestListener
+  const running = createRunning()
   let isStopAnnounced = false
+  const handle: RequestListener = async (incoming, outgoing) => {
+    if (isStopAnnounced) outgoing.shouldKeepAlive = false
+    running.begin()
+    try {
+      await api(incoming, outgoing)
+    } catch (error) {
+      core.log.error({ error }, 'a response was not sent')
+      incoming.destroy()
+    } finally {
+      running.end()
+    }
+  }
   const guards: Guards = {
     ...{ isTls: core.config.http.tls !== null, connections: connectionLimits(core) },
     ...{ maxHeaderBytes: MAX_HEADER_BYTES, headMs: HEAD_MS, requestMs: REQUEST_TIMEOUT_MS },
     ...{ keepAliveMs: KEEP_ALIVE_MS, maxRequests: Number.POSITIVE_INFINITY },
   }
-  const { server, connections } = createGuardedServer(core, guards, (incoming, outgoing) => {
-    if (isStopAnnounced) outgoing.shouldKeepAlive = false
-    return handle(incoming, outgoing)
-  })
+  const { server, connections } = createGuardedServer(core, guards, handle)
   const open = (port: number) => listening(server, listen.host, port)
   const { port, stopOpening } = await openWithCertificate(core, server, open)
   return {
@@ -108,7 +98,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
       isStopAnnounced = true
       stopping.abort()
       stopOpening()
-      return stopServer(server, { connections, unsettled, graceMs })
+      return stopServer(server, { connections, running, graceMs })
     },
   }
 }
@@ -181,13 +171,6 @@ function tooMany(isOfAddress: boolean): AppError {
   return new AppError('EXTERNAL_SERVICE_ERROR', 'Too many connections. Try again in a moment.')
 }
 
-/** HTTP/1.1 requests must have a Host field, and no request has two (RFC 9112, section 3.2). */
-function hasWrongHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
-  const names = rawHeaders.filter((_text, index) => index % 2 === 0)
-  const count = names.filter((name) => name.length === 4 && name.toLowerCase() === 'host').length
-  return count > 1 || (httpVersion === '1.1' && count === 0)
-}
-
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -198,11 +181,11 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-type StopOptions = { connections: Connections; unsettled: Set<Promise<unknown>>; graceMs: number }
+type StopOptions = { connections: Connections; running: Running; graceMs: number }
 
 async function stopServer(
   server: Server,
-  { connections, unsettled, graceMs }: StopOptions,
+  { connections, running, graceMs }: StopOptions,
 ): Promise<void> {
   // In this phase of a turn the clients that had connected have been accepted; the others get a refusal.
   await setImmediate()
@@ -215,34 +198,42 @@ async function stopServer(
   }, graceMs)
   await closed
   // A request whose client disconnected may still be cleaning up.
-  await Promise.race([Promise.allSettled(unsettled), isOver])
+  await Promise.race([running.whenNone(), isOver])
   clearInterval(cutting)
   clearTimeout(deadline)
 }
 
-/** Holds `work` in `all` until it has settled. */
-function addUntilSettled<T>(all: Set<Promise<unknown>>, work: T | Promise<T>): Promise<T> {
-  const done = Promise.resolve(work).finally(() => all.delete(done))
-  all.add(done)
-  return done
+/** The requests that run, whether their clients wait or have left. */
+type Running = {
+  begin(): void
+  end(): void
+  /** Resolves when none runs. */
+  whenNone(): Promise<void>
+}
+
+function createRunning(): Running {
+  let count = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isAsked = false
+  const tell = () => {
+    if (isAsked && count === 0) resolve()
+  }
+  return {
+    begin: () => {
+      count += 1
+    },
+    end: () => {
+      count -= 1
+      tell()
+    },
+    whenNone: () => {
+      isAsked = true
+      tell()
+      return promise
+    },
+  }
 }
 
 function urlOf(scheme: string, host: string, port: number): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** The response to a request line or Host header that does not form a URL. */
-function refuseUrl({ now, counters }: Core, cause: unknown): Response {
-  counters.add('pillarbox_http_strangers_refused_total', { status: '400' })
-  const error = new AppError('BAD_REQUEST', 'The request has no valid URL.', { cause })
-  const requestId = randomUUID()
-  const { status, body, headers } = errorResponse(error, {
-    requestId,
-    isPublicApi: false,
-    at: now(),
-  })
-  return new Response(body, {
-    status,
-    headers: { ...commonHeaders(false), ...headers, 'x-request-id': requestId },
-  })
 }

@@ -57,11 +57,11 @@ const SIGNED = [
   'precedence',
   'importance',
 ]
-/** Usual spelling and lower case -> lower case. */
-const SIGNED_NAMES = new Map(
-  SIGNED.flatMap((name) => [
-    [name, name],
-    [capitalise(name), name],
+/** Usual spelling and lower case -> place in `SIGNED`. */
+const PLACES = new Map(
+  SIGNED.flatMap((name, place) => [
+    [name, place],
+    [capitalise(name), place],
   ]),
 )
 
@@ -172,38 +172,37 @@ type SignedFields = {
 }
 
 function selectFields(header: string): SignedFields {
-  const fields = canonicalFields(header)
+  const { lines, counts } = canonicalFields(header)
   const names: string[] = []
   let canonical = ''
-  for (const name of SIGNED) {
-    const values = fields.get(name) ?? []
-    for (const value of values.toReversed()) {
-      names.push(name)
-      canonical += `${name}:${value}\r\n`
-    }
-    if (OVERSIGNED.includes(name)) names.push(name)
+  for (let place = 0; place < SIGNED.length; place += 1) {
+    const name = SIGNED[place] as string
+    const count = (counts[place] ?? 0) + (place < OVERSIGNED.length ? 1 : 0)
+    for (let i = 0; i < count; i += 1) names.push(name)
+    canonical += lines[place] ?? ''
   }
   return { names, canonical }
 }
 
-/** The values of the fields to sign, by lower-cased name and from the top down (section 3.4.2). */
-function canonicalFields(header: string): Map<string, string[]> {
-  const fields = new Map<string, string[]>()
+/** By the place of their names in `SIGNED`: the fields to sign from the bottom up (section 3.4.2), and their number. */
+type CanonicalFields = { lines: (string | undefined)[]; counts: (number | undefined)[] }
+
+function canonicalFields(header: string): CanonicalFields {
+  const lines: CanonicalFields['lines'] = []
+  const counts: CanonicalFields['counts'] = []
   const isEven = !isUneven(header)
   let end = 0
   for (let at = 0; at < header.length; at = end + 2) {
     end = fieldEnd(header, at)
-    const field = header.slice(at, end)
-    const colonAt = field.indexOf(':')
-    if (colonAt === -1) continue
-    const name = signedName(field.slice(0, colonAt))
-    if (name === undefined) continue
-    const value = canonicalValue(field.slice(colonAt + 1), isEven)
-    const values = fields.get(name)
-    if (values === undefined) fields.set(name, [value])
-    else values.push(value)
+    const colonAt = header.indexOf(':', at)
+    if (colonAt === -1 || colonAt >= end) continue
+    const place = placeOf(header.slice(at, colonAt))
+    if (place === undefined) continue
+    const value = canonicalValue(header.slice(colonAt + 1, end), isEven)
+    lines[place] = `${SIGNED[place]}:${value}\r\n${lines[place] ?? ''}`
+    counts[place] = (counts[place] ?? 0) + 1
   }
-  return fields
+  return { lines, counts }
 }
 
 function fieldEnd(header: string, from: number): number {
@@ -212,8 +211,8 @@ function fieldEnd(header: string, from: number): number {
   return end === -1 ? header.length : end
 }
 
-function signedName(written: string): string | undefined {
-  return SIGNED_NAMES.get(written) ?? SIGNED_NAMES.get(trimSpace(written).toLowerCase())
+function placeOf(written: string): number | undefined {
+  return PLACES.get(written) ?? PLACES.get(trimSpace(written).toLowerCase())
 }
 
 /** `isEven`: each fold is followed by exactly one space. */

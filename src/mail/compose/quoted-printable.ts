@@ -3,20 +3,17 @@
  * character by character, and breaking lines, which depends on where each line begins. Every
  * message passes through here, so runs of literal characters are copied whole.
  */
+import { toCrlf } from './crlf.ts'
+
 const MAX_COLUMNS = 75 // the 76th column is for the `=` of a soft line break
 const BLOCK_LENGTH = 32_768
 const MAX_ESCAPE_LENGTH = 12
 const ESCAPE_LENGTH = 3
 
-const TAB = 0x09
-const LF = 0x0a
-const CR = 0x0d
-const SPACE = 0x20
 const EQUALS = 0x3d
-const TILDE = 0x7e
 
-/** Matches the characters for which `isLiteral` is false. */
-const SPECIAL = /[^\t -<>-~]|[\t ](?![\t -\uffff])/g
+/** Matches what is escaped: blanks only at the end of a line. */
+const SPECIAL = /[^\t\r\n -<>-~]|[\t ](?![\t -\uffff])/g
 
 const ESCAPES = Array.from({ length: 256 }, (_, octet) => {
   return `=${octet.toString(16).toUpperCase().padStart(2, '0')}`
@@ -31,28 +28,23 @@ export function encodeQuotedPrintable(text: string): string {
 }
 
 /** The first step: escapes octets and converts line breaks, without breaking lines. */
-export function escapeOctets(text: string): string {
+export function escapeOctets(source: string): string {
+  const text = toCrlf(source)
   /** Buffers, so that the many string pieces of a block can be freed before the next one. */
   const blocks: Buffer[] = []
   let escaped = ''
   let isWide = false
   let blockAt = 0
   let at = 0
-  while (at < text.length) {
-    const code = text.charCodeAt(at)
-    if (isLiteral(code, text, at)) {
-      const end = findSpecial(text, at + 1)
-      escaped += text.slice(at, end)
-      at = end
-    } else if (code === LF || code === CR) {
-      escaped += '\r\n'
-      at += code === CR && text.charCodeAt(at + 1) === LF ? 2 : 1
-    } else {
-      const octets = escapeCharacter(code, text, at)
-      escaped += octets
-      isWide ||= code > 0xff
-      at += octets.length === MAX_ESCAPE_LENGTH ? 2 : 1
-    }
+  for (;;) {
+    const special = findSpecial(text, at)
+    escaped += text.slice(at, special)
+    if (special === text.length) break
+    const code = text.charCodeAt(special)
+    const octets = escapeCharacter(code, text, special)
+    escaped += octets
+    isWide ||= code > 0xff
+    at = special + (octets.length === MAX_ESCAPE_LENGTH ? 2 : 1)
     if (at - blockAt > BLOCK_LENGTH) {
       blocks.push(Buffer.from(escaped, 'latin1'))
       escaped = ''
@@ -82,14 +74,7 @@ export function breakLines(escaped: string): string {
   return copied === 0 ? escaped : broken + escaped.slice(copied)
 }
 
-function isLiteral(code: number, text: string, at: number): boolean {
-  if (code > SPACE) return code <= TILDE && code !== EQUALS
-  if (code !== SPACE && code !== TAB) return false
-  const next = text.charCodeAt(at + 1)
-  return next >= SPACE || next === TAB
-}
-
-/** The offset of the first character from `from` on that is not literal. */
+/** The offset of the first character from `from` on that is escaped. */
 function findSpecial(text: string, from: number): number {
   SPECIAL.lastIndex = from
   return SPECIAL.test(text) ? SPECIAL.lastIndex - 1 : text.length

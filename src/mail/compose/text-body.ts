@@ -4,6 +4,7 @@
  * digits or a line end follow `=`, and base64 has no `-`. One character of `body` is one octet.
  */
 import { encodeBase64Lines } from './base64-lines.ts'
+import { toCrlf } from './crlf.ts'
 import { encodeQuotedPrintable } from './quoted-printable.ts'
 
 export type EncodedText = {
@@ -14,7 +15,6 @@ export type EncodedText = {
 export const MAX_PLAIN_LINE_LENGTH = 78
 /** Only longer texts use base64 because of escaped ASCII; shorter ones stay readable. */
 const LONG_TEXT_LENGTH = 1_000_000
-const PIECE_LENGTH = 65_536
 const CR = 0x0d
 const LF = 0x0a
 const TAB = 0x09
@@ -81,23 +81,4 @@ function isMostlyEscaped(text: string): boolean {
  */
 export function isBase64Shorter(octets: number, units: number): boolean {
   return (octets - units) * 8 > octets
-}
-
-/** Works in pieces: replacing many line ends at once takes many times the memory of the text. */
-function toCrlf(text: string): string {
-  if (text.length <= PIECE_LENGTH) return text.replace(/\r\n?|\n/g, '\r\n')
-  const pieces: string[] = []
-  for (let at = 0; at < text.length; ) {
-    const end = at + PIECE_LENGTH
-    const next = text.charCodeAt(end - 1) === CR ? end - 1 : end
-    // `join` makes one flat string; the result of `replace` keeps all its pieces in memory.
-    pieces.push(
-      text
-        .slice(at, next)
-        .split(/\r\n?|\n/)
-        .join('\r\n'),
-    )
-    at = next
-  }
-  return pieces.join('')
 }

@@ -82,9 +82,15 @@ export function appendToBody(html: string, addition: string): string {
 }
 
 function endOfBody(html: string): number {
+  return eachTagOfBody(html, () => undefined)
+}
+
+/** Visits each tag, as `eachTag` does. Returns the offset for `appendToBody`. */
+export function eachTagOfBody(html: string, visit: (tag: Tag) => void): number {
   let bodyEnd: number | undefined
-  const end = eachTag(html, ({ isClosing, name, at }) => {
-    if (isClosing && name === 'body') bodyEnd = at
+  const end = eachTag(html, (tag) => {
+    if (tag.isClosing && tag.name === 'body') bodyEnd = tag.at
+    visit(tag)
   })
   return bodyEnd ?? end
 }

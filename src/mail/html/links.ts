@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { decodeEntities, MAX_REFERENCE_LENGTH } from './entities.ts'
-import { type AttributePlace, eachTag, findAttribute } from './tag.ts'
+import { type AttributePlace, eachTag, findAttribute, type Tag } from './tag.ts'
 
 /** Link -> number. */
 export type LinkNumbers = ReadonlyMap<string, number>
@@ -54,12 +54,18 @@ export function numberLinks(body: string): LinkNumbers {
 /** The places of all link addresses of any scheme, in order. */
 export function findHrefs(html: string): AttributePlace[] {
   const places: AttributePlace[] = []
+  if (!/href/i.test(html)) return places
   eachTag(html, (tag) => {
-    if (tag.isClosing || (tag.name !== 'a' && tag.name !== 'area')) return
-    const place = findAttribute(html, tag, 'href')
+    const place = hrefOf(html, tag)
     if (place !== undefined) places.push(place)
   })
   return places
+}
+
+/** The place of the tag's link address; undefined if it is no link. */
+export function hrefOf(html: string, tag: Tag): AttributePlace | undefined {
+  const isLink = !tag.isClosing && (tag.name === 'a' || tag.name === 'area')
+  return isLink ? findAttribute(html, tag, 'href') : undefined
 }
 
 /** The link of an attribute as a browser reads it; undefined unless it is http or https. */

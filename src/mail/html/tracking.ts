@@ -7,8 +7,9 @@
 
 import { createClickToken, createOpenToken, type TokenKey } from '../signed-tokens.ts'
 import { escapeHtml } from '../template/characters.ts'
-import { appendToBody } from './document.ts'
-import { findHrefs, type LinkNumbers, readLink } from './links.ts'
+import { eachTagOfBody } from './document.ts'
+import { hrefOf, type LinkNumbers, readLink } from './links.ts'
+import type { AttributePlace } from './tag.ts'
 
 /** The server that records opens and clicks, and the keys of their tokens. */
 export type Tracker = {
@@ -34,16 +35,35 @@ const UNTRACKED_PATHS = ['unsubscribe', 'subscribe', 'manage', 'contacts/public'
 /** The document with tracked links and the pixel. */
 export function trackDocument(html: string, tracker: Tracker, tracked: TrackedEmail): string {
   const addressOf = createUrlReplacer(tracker, tracked)
+  const places: AttributePlace[] = []
+  const bodyEnd = eachTagOfBody(html, (tag) => {
+    const place = hrefOf(html, tag)
+    if (place !== undefined) places.push(place)
+  })
   let counted = ''
   let copied = 0
-  for (const { from, to, value } of findHrefs(html)) {
+  const copyTo = (at: number) => {
+    counted += html.slice(copied, at)
+    copied = at
+  }
+  const addPixel = () => {
+    copyTo(bodyEnd)
+    counted += formatPixel(tracker, createOpenToken(tracker.openKey, tracked.emailId))
+  }
+  let hasPixel = false
+  for (const { from, to, value } of places) {
     const address = addressOf(value)
     if (address === undefined) continue
-    counted += `${html.slice(copied, from)}"${address}"`
+    if (from >= bodyEnd && !hasPixel) {
+      addPixel()
+      hasPixel = true
+    }
+    copyTo(from)
+    counted += `"${address}"`
     copied = to
   }
-  const token = createOpenToken(tracker.openKey, tracked.emailId)
-  return appendToBody(counted + html.slice(copied), formatPixel(tracker, token))
+  if (!hasPixel) addPixel()
+  return counted + html.slice(copied)
 }
 
 /** Maps an attribute's value to its tracking URL; undefined if it stays unchanged. */

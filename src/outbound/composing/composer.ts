@@ -48,9 +48,8 @@ import type { UnsignedMessage } from './signed-messages.ts'
 
 type Composer = {
   addContent(id: number, content: MessageContent): void
-  forgetContent(id: number): void
   addKey(id: number, key: SigningKey): void
-  forgetKey(id: number): void
+  forget(ids: { contents: readonly number[]; keys: readonly number[] }): void
   /**
    * Stops composing messages of a content. `content`: the content's own id, not its id in this
    * thread.
@@ -117,14 +116,14 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     return key
   }
 
-  function build({ contentId, ...rest }: SharedSource): BuiltMessage {
+  function build(shared: SharedSource): BuiltMessage {
+    const { contentId } = shared
     const content = known(contents, contentId)
     const tooHeavy = heavy.get(content.id) ?? 0
     if (tooHeavy >= MAX_QUICK_FAILURES) throw new QuickLimitError()
     try {
-      const isPlain = rest.isPlain === true || slow.has(contentId)
-      const source = { ...rest, isPlain, content }
-      return buildInTime(source, contentId)
+      const isPlain = shared.isPlain === true || slow.has(contentId)
+      return buildInTime({ ...shared, isPlain, content }, contentId)
     } catch (error) {
       if (error instanceof QuickLimitError) heavy.set(content.id, tooHeavy + 1)
       throw error
@@ -154,15 +153,17 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
 
   return {
     addContent: (id, content) => contents.set(id, content),
-    forgetContent(id) {
-      heavy.delete(contents.get(id)?.id ?? '')
-      contents.delete(id)
-      slow.delete(id)
-    },
     addKey: (id, key) => pemKeys.set(id, key),
-    forgetKey(id) {
-      pemKeys.delete(id)
-      parsedKeys.delete(id)
+    forget(ids) {
+      for (const id of ids.contents) {
+        heavy.delete(contents.get(id)?.id ?? '')
+        contents.delete(id)
+        slow.delete(id)
+      }
+      for (const id of ids.keys) {
+        pemKeys.delete(id)
+        parsedKeys.delete(id)
+      }
     },
     setAside: (content) => heavy.set(content, MAX_QUICK_FAILURES),
     compose: ({ task, making }) => watch(task, () => composeAndSign(making)),

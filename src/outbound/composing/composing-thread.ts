@@ -80,11 +80,7 @@ function main({ slot, tracker }: ThreadSettings): void {
         for (const { id, content } of message.contents) composer.addContent(id, content)
         for (const { id, key } of message.keys) composer.addKey(id, key)
         for (const task of message.tasks) make(task.task, () => composer.compose(task))
-        return
-      case 'forget':
-        for (const id of message.contents) composer.forgetContent(id)
-        for (const id of message.keys) composer.forgetKey(id)
-        return
+        return composer.forget(message.forgotten)
       case 'preview':
         return preview(message)
       case 'sign':

@@ -8,9 +8,14 @@ export type EnvelopeStep = 'mail' | 'rcpt' | 'data'
 
 /**
  * `isStale`: the server seems to have closed an idle session before it read MAIL. `needsReset`: the
- * transaction is left open.
+ * transaction is left open. `isOutOfTurn`: the server did not read commands behind a message.
  */
-export type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsReset: boolean }
+export type EnvelopeEnd = {
+  outcome: AttemptOutcome
+  isStale: boolean
+  needsReset: boolean
+  isOutOfTurn?: boolean
+}
 
 type CurrentAttempt = { wire: Wire; context: AttemptContext }
 
@@ -42,6 +47,24 @@ export function lost(
   const outcome = outcomeOfFailure(context, { error: `${failure.text} (${step})` })
   const isGone = failure.kind === 'closed' || failure.kind === 'network'
   return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
+}
+
+const IS_ABOUT_ORDER = /pipelin|synchroni[sz]ation/i
+
+/**
+ * The end of an envelope that was written behind the previous message. The email goes on in another session
+ * if the server did not answer MAIL, or complains of commands that came too early.
+ */
+export function refusedAhead(
+  end: EnvelopeEnd,
+  replies: readonly [ReplyResult, ...ReplyResult[]],
+): EnvelopeEnd {
+  const isUnread = replies[0].failure !== null
+  const isTooEarly = replies.some(
+    ({ reply }) => reply !== null && reply.code >= 400 && IS_ABOUT_ORDER.test(reply.stored.text),
+  )
+  if (!isUnread && !isTooEarly) return end
+  return { ...end, isStale: true, isOutOfTurn: true }
 }
 
 /** The end after a RSET that the server did not accept: the session cannot be used again. */

@@ -6,17 +6,8 @@
  */
 import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../clock.ts'
-import { classifyLocally } from '../../mail/replies/classify-reply.ts'
-import type { Reply } from '../../mail/replies/reply.ts'
-import type { AttemptOutcome, CurrentStep, StepName } from '../attempt.ts'
-import {
-  type AttemptContext,
-  createStepLog,
-  outcomeOfFailure,
-  outcomeOfRefusal,
-  outcomeOfReply,
-  type StepLog,
-} from '../outcomes.ts'
+import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
+import { type AttemptContext, createStepLog, type StepLog } from '../outcomes.ts'
 import {
   type Capabilities,
   checkEhloName,
@@ -25,10 +16,16 @@ import {
   namedHost,
   parseCapabilities,
 } from './commands.ts'
-import { invalidReplyError } from './envelope-end.ts'
 import type { KnownReplies } from './reply-parser.ts'
 import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
-import { createTransactions, type SendOptions, type SendResult } from './transaction.ts'
+import {
+  createPatientHosts,
+  createTransactions,
+  type PatientHosts,
+  type SendOptions,
+  type SendResult,
+} from './transaction.ts'
+import { outcomeOfTrouble, refusalOf, type Trouble } from './trouble.ts'
 import { connectWire, type ReplyResult, type Wire } from './wire.ts'
 import { cutFailure } from './wire-failure.ts'
 
@@ -49,6 +46,8 @@ export type SessionOptions = {
   secureContext?: SecureContext
   /** Shared between sessions, since servers often send the same replies. */
   knownReplies?: KnownReplies
+  /** Shared between sessions. */
+  patientHosts?: PatientHosts
   now?: Now
   /** When the attempt began, epoch ms; default now. The times of the steps count from it. */
   beganAt?: number
@@ -71,7 +70,7 @@ export type Session = {
   /** The number of messages that were tried in this session. */
   readonly sendCount: number
   /**
-   * Sends one message at a time. `message`: the whole message; lines end in CRLF; one character is one
+   * Sends one message at a time: next, the one whose envelope `options.next` has opened. `message`: the whole message; lines end in CRLF; one character is one
    * octet. @throws TypeError for an invalid envelope or message
    */
   send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
@@ -99,12 +98,6 @@ type Opening = {
   wire: Wire
   capabilities: Capabilities
 }
-
-/** Why a session could not be opened. */
-type Trouble =
-  | { kind: 'reply'; step: Exclude<StepName, 'dns'>; reply: Reply }
-  | { kind: 'failure'; error: string; isTls?: boolean; isCut?: boolean }
-  | { kind: 'loop'; reply: Reply }
 
 /** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
@@ -213,18 +206,6 @@ async function ask(
   return result
 }
 
-function refusalOf(
-  step: Exclude<StepName, 'dns'>,
-  { reply, failure }: ReplyResult,
-): Trouble | null {
-  if (failure !== null) {
-    return { kind: 'failure', error: failure.text, isCut: failure.kind === 'cut' }
-  }
-  if (reply.code < 300) return null
-  if (reply.code < 400) return { kind: 'failure', error: invalidReplyError(reply, step) }
-  return { kind: 'reply', step, reply: reply.stored }
-}
-
 function loopOf({ reply }: ReplyResult, { ownName }: SessionOptions): Trouble | null {
   if (!ownName || reply === null) return null
   if (namedHost(reply.lines[0] ?? '') !== namedHost(ownName)) return null
@@ -241,22 +222,6 @@ function openFailure(context: AttemptContext, trouble: Trouble): OpenFailure {
   return { ok: false, outcome: outcomeOfTrouble(context, trouble), isTlsBroken, isCut }
 }
 
-function outcomeOfTrouble(context: AttemptContext, trouble: Trouble): AttemptOutcome {
-  switch (trouble.kind) {
-    case 'reply':
-      return outcomeOfReply(context, { stage: trouble.step, reply: trouble.reply })
-    case 'failure':
-      return outcomeOfFailure(context, trouble)
-    case 'loop':
-      return outcomeOfRefusal(context, {
-        result: 'failed',
-        verdict: classifyLocally('loop'),
-        error: '5.4.6 the mail would loop: the server has the name of this server',
-        reply: trouble.reply,
-      })
-  }
-}
-
 function createSession(opening: Opening): Session {
   const { wire, options, log, timeouts } = opening
   wire.setDeadline(null)
@@ -266,11 +231,18 @@ function createSession(opening: Opening): Session {
     capabilities: opening.capabilities,
     host: options.host,
     address: options.address,
+    patientHosts: options.patientHosts ?? createPatientHosts(),
     now: opening.now,
   })
 
+  function close(): void {
+    transactions.dropAhead()
+    wire.end()
+  }
+
   async function quit(): Promise<void> {
-    if (wire.failure() === null && !transactions.isBusy()) {
+    const isBetween = !transactions.dropAhead() && !transactions.isBusy()
+    if (wire.failure() === null && isBetween) {
       const replies = wire.expect([timeouts.quit])
       wire.write('QUIT\r\n')
       await replies
@@ -294,6 +266,6 @@ function createSession(opening: Opening): Session {
     },
     send: transactions.send,
     quit,
-    close: () => wire.end(),
+    close,
   }
 }

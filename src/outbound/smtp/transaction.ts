@@ -1,13 +1,14 @@
 /**
- * Mail transactions on an open session, one after another: MAIL, RCPT and DATA, the message, and the
- * reply to the final dot, which decides. After a refusal the session can carry the next message;
- * any state that cannot be repaired ends the connection.
+ * Mail transactions on an open session, one after another: the envelope (`envelope.ts`), the message, and
+ * the reply to the final dot, which decides. After a refusal the session can carry the next message; any
+ * state that cannot be repaired ends the connection.
  *
- * The envelope goes in one write if the server supports PIPELINING (RFC 2920), else command by
- * command. A refused envelope leaves the transaction open: RSET precedes the next MAIL. If the server
- * accepts DATA although it refused the recipient, a lone dot ends the empty message.
+ * If the next message is known by then and the server is quick, its envelope goes in one write with the final
+ * dot, and the session must be given that message next. A loss before the server's reply to MAIL says nothing
+ * about it (`isStale`). A host that does not read such an envelope is given none any more.
  */
 import type { Now } from '../../clock.ts'
+import { createLru, type Lru } from '../../lru.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
   type AttemptContext,
@@ -21,29 +22,31 @@ import {
   checkEnvelope,
   checkIdle,
   type Envelope,
-  type MessageNeeds,
-  mailCommand,
-  type PreparedData,
   prepareData,
-  rcptCommand,
   refuseLocally,
 } from './commands.ts'
 import {
-  type EnvelopeEnd,
-  type EnvelopeStep,
-  invalidReplyError,
-  lost,
-  refused,
-  resetRefused,
-} from './envelope-end.ts'
+  envelopeCommands,
+  type MailTransaction,
+  type OpenedEnvelope,
+  openEnvelope,
+  type PreparedMessage,
+  sendEnvelope,
+} from './envelope.ts'
+import { invalidReplyError } from './envelope-end.ts'
 import type { Timeouts } from './timeouts.ts'
-import type { ReplyResult, Wire } from './wire.ts'
+import type { Wire } from './wire.ts'
+
+/** What `send` is given next; the envelope is known by its identity. */
+export type NextMessage = { envelope: Envelope; message: string }
 
 export type SendOptions = {
   /** When the attempt began, epoch ms; default now. */
   beganAt?: number | undefined
   /** Updated in place. */
   current?: CurrentStep | undefined
+  /** Called at most once, before the end of the message is written. Null: nothing waits. */
+  next?: (() => NextMessage | null) | undefined
 }
 
 export type SendResult = {
@@ -55,46 +58,47 @@ export type SendResult = {
   isStale: boolean
 }
 
+/** Hosts that did not read an envelope behind a message. */
+export type PatientHosts = Pick<Lru<true>, 'get' | 'set'>
+
 type TransactionDeps = {
   wire: Wire
   timeouts: Timeouts
   capabilities: Capabilities
   host: string
   address: string
+  patientHosts: PatientHosts
   now: Now
 }
 
 type Transactions = {
   send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
   isBusy(): boolean
+  /** The session ends. Returns whether the envelope of a message is written that was not sent yet. */
+  dropAhead(): boolean
   count(): number
 }
 
-/** The state of one transaction. */
-type MailTransaction = {
-  wire: Wire
-  timeouts: Timeouts
-  capabilities: Capabilities
-  now: Now
-  context: AttemptContext
-  envelope: Envelope
-  data: PreparedData
-  needs: MessageNeeds
-  /** The previous transaction was left open. */
-  needsReset: boolean
-}
-
-type EnvelopeReplies = Record<EnvelopeStep, ReplyResult>
-
-const ENVELOPE_STEPS: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
+/** `hasTurn`: the reply to the message before it has arrived. */
+type Ahead = PreparedMessage & { opened: OpenedEnvelope; hasTurn: boolean }
 
 /** A message up to this size goes in one write with its final dot. */
 const BLOCK_OCTETS = 256 * 1024
+/** A next message waits behind a message only where the last reply to a message took no longer. */
+const QUICK_REPLY_MS = 250
+const MAX_PATIENT_HOSTS = 1_000
+
+export function createPatientHosts(): PatientHosts {
+  return createLru<true>(MAX_PATIENT_HOSTS)
+}
 
 export function createTransactions(deps: TransactionDeps): Transactions {
+  const { wire, capabilities, timeouts, host, patientHosts } = deps
   let isBusy = false
   let count = 0
   let needsReset = false
+  let isQuick = false
+  let ahead: Ahead | null = null
 
   async function send(
     envelope: Envelope,
@@ -102,34 +106,96 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     options: SendOptions = {},
   ): Promise<SendResult> {
     checkIdle(isBusy)
-    checkEnvelope(envelope)
-    const data = prepareData(message)
+    const own = takeAhead(envelope)
+    const prepared = own ?? prepare(envelope, message)
     const context = contextOf(deps, options)
-    const { sizeBytes, has8bit } = data
-    const needs = { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 }
-    const refusal = refuseLocally(deps.capabilities, needs)
+    const refusal = own === null ? refuseLocally(capabilities, prepared.needs) : null
     if (refusal !== null) {
       const outcome = outcomeOfRefusal(context, { result: 'bounced', ...refusal })
       return { outcome, isStale: false }
     }
     isBusy = true
-    deps.wire.setDeadline(deps.timeouts.whole)
-    const result = await exchange({ ...deps, context, envelope, data, needs, needsReset })
-    deps.wire.setDeadline(null)
+    wire.setDeadline(timeouts.whole)
+    const current: MailTransaction = {
+      wire,
+      timeouts,
+      capabilities,
+      now: deps.now,
+      envelope,
+      data: prepared.data,
+      needs: prepared.needs,
+      context,
+      needsReset,
+      opened: own?.opened ?? null,
+    }
+    const result = await exchange(current, own, options.next)
+    wire.setDeadline(null)
     isBusy = false
     count += 1
     return result
   }
 
-  async function exchange(current: MailTransaction): Promise<SendResult> {
-    const wasGone = deps.wire.failure() !== null
-    const end = await sendEnvelope(current)
-    needsReset = end?.needsReset ?? false
-    if (end === null) return { outcome: await sendMessage(current), isStale: false }
-    return { outcome: end.outcome, isStale: count > 0 && (wasGone || end.isStale) }
+  function takeAhead(envelope: Envelope): Ahead | null {
+    const own = ahead
+    if (own === null) return null
+    if (own.envelope !== envelope) throw new TypeError('The session has begun another message.')
+    ahead = null
+    return own
   }
 
-  return { send, isBusy: () => isBusy, count: () => count }
+  async function exchange(
+    current: MailTransaction,
+    own: Ahead | null,
+    next: SendOptions['next'],
+  ): Promise<SendResult> {
+    const wasGone = wire.failure() !== null && current.opened?.count !== 3
+    const end = await sendEnvelope(current)
+    needsReset = end?.needsReset ?? false
+    if (end !== null) {
+      if (end.isOutOfTurn && own?.hasTurn) patientHosts.set(host, true)
+      return { outcome: end.outcome, isStale: count > 0 && (wasGone || end.isStale) }
+    }
+    const outcome = await sendMessage(current, () => openNext(next))
+    isQuick = outcome.reply !== null && (outcome.steps.at(-1)?.durationMs ?? 0) <= QUICK_REPLY_MS
+    if (ahead !== null) ahead.hasTurn = outcome.reply !== null
+    return { outcome, isStale: false }
+  }
+
+  /** Returns the envelope of the next message, to be written behind this one; '' without one. */
+  function openNext(next: SendOptions['next']): string {
+    const isFit = isQuick && capabilities.hasPipelining && patientHosts.get(host) === undefined
+    const following = isFit ? next?.() : null
+    const prepared = following && prepareQuietly(following)
+    if (!prepared || refuseLocally(capabilities, prepared.needs) !== null) return ''
+    ahead = { ...prepared, opened: openEnvelope({ wire, timeouts }), hasTurn: false }
+    return envelopeCommands({ ...prepared, capabilities })
+  }
+
+  function dropAhead(): boolean {
+    const isAhead = ahead !== null
+    ahead = null
+    return isAhead
+  }
+
+  return { send, isBusy: () => isBusy, dropAhead, count: () => count }
+}
+
+/** @throws TypeError for an invalid envelope or message */
+function prepare(envelope: Envelope, message: string): PreparedMessage {
+  checkEnvelope(envelope)
+  const data = prepareData(message)
+  const { sizeBytes, has8bit } = data
+  return { envelope, data, needs: { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 } }
+}
+
+/** Returns null for a faulty message: its own `send` shows the fault, and the one before it is unharmed. */
+function prepareQuietly({ envelope, message }: NextMessage): PreparedMessage | null {
+  try {
+    return prepare(envelope, message)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
 }
 
 function contextOf(
@@ -143,19 +209,22 @@ function contextOf(
  * Sends the message and waits for the reply. A peer that disappears after the final dot may have
  * the message.
  */
-async function sendMessage(current: MailTransaction): Promise<AttemptOutcome> {
+async function sendMessage(
+  current: MailTransaction,
+  openNext: () => string,
+): Promise<AttemptOutcome> {
   const { wire, timeouts, context } = current
   const since = current.now()
   context.log.begin('message', since)
   const replies = wire.expect([timeouts.message])
-  const writing = startWriting(current)
+  const writing = startWriting(current, openNext)
   const [result] = await replies
   writing.stop()
   context.log.recordReply('message', result, since)
   const { reply, failure } = result
   if (failure !== null) {
     const error = `${failure.text} (message)`
-    const isMaybeDelivered = writing.isComplete() && wire.isFlushed()
+    const isMaybeDelivered = writing.isComplete() && (wire.isFlushed() || writing.isJoined())
     return outcomeOfFailure(context, { error, isMaybeDelivered })
   }
   // The reply came early: the server would read all further octets as the rest of the message.
@@ -169,9 +238,10 @@ async function sendMessage(current: MailTransaction): Promise<AttemptOutcome> {
 }
 
 /** Writes the message in blocks, each with its own limit; a small message and its final dot are one write. */
-function startWriting({ wire, timeouts, data, context }: MailTransaction) {
+function startWriting({ wire, timeouts, data, context }: MailTransaction, openNext: () => string) {
   const { octets, ending } = data
   let offset = 0
+  let isJoined = false
   let isStopped = false
 
   function writeBlock(): void {
@@ -179,9 +249,11 @@ function startWriting({ wire, timeouts, data, context }: MailTransaction) {
     const start = offset
     offset = Math.min(start + BLOCK_OCTETS, octets.length)
     if (offset === octets.length) {
+      const following = openNext()
+      isJoined = following !== ''
       wire.restartLimit(timeouts.message)
       context.log.begin('final-dot')
-      wire.write((start === 0 ? octets : octets.slice(start)) + ending)
+      wire.write((start === 0 ? octets : octets.slice(start)) + ending + following)
       return
     }
     wire.restartLimit(timeouts.block)
@@ -191,106 +263,10 @@ function startWriting({ wire, timeouts, data, context }: MailTransaction) {
   writeBlock()
   return {
     isComplete: () => offset === octets.length,
+    /** Whether the final dot has more behind it: it may be written although not all is. */
+    isJoined: () => isJoined,
     stop: () => {
       isStopped = true
     },
   }
-}
-
-/** Returns null if the server waits for the message (354), else how the envelope ended. */
-function sendEnvelope(current: MailTransaction): Promise<EnvelopeEnd | null> {
-  return current.capabilities.hasPipelining ? sendPipelined(current) : sendInTurn(current)
-}
-
-async function sendPipelined(current: MailTransaction): Promise<EnvelopeEnd | null> {
-  const { wire, timeouts, envelope } = current
-  const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
-  const commands = `${mailCommand(current)}\r\n${rcptCommand(envelope)}\r\nDATA\r\n`
-  const since = current.now()
-  const { log } = current.context
-  log.begin('mail', since)
-  const beginNext = (count: number) => {
-    const next = ENVELOPE_STEPS[count]
-    if (next !== undefined) log.begin(next)
-  }
-  if (!current.needsReset) {
-    const replies = wire.expect(limits, beginNext)
-    wire.write(commands)
-    return readReplies(current, await replies, since)
-  }
-  const all = wire.expect([timeouts.command, ...limits], (count) => beginNext(count - 1))
-  wire.write(`RSET\r\n${commands}`)
-  const [reset, ...replies] = await all
-  return reset.reply?.code === 250 ? readReplies(current, replies, reset.at) : resetRefused(current)
-}
-
-async function readReplies(
-  current: MailTransaction,
-  [mail, rcpt, data]: readonly [ReplyResult, ReplyResult, ReplyResult],
-  since: number,
-): Promise<EnvelopeEnd | null> {
-  const { log } = current.context
-  log.recordReply('mail', mail, since)
-  if (mail.failure !== null) return lost(current, mail.failure, 'mail')
-  log.recordReply('rcpt', rcpt, mail.at)
-  log.recordReply('data', data, rcpt.at)
-  const replies = { mail, rcpt, data }
-  const end = firstRefusal(current, replies)
-  if (end !== null) await endEmptyMessage(current, replies)
-  return end
-}
-
-async function sendInTurn(current: MailTransaction): Promise<EnvelopeEnd | null> {
-  const { wire, timeouts } = current
-  if (current.needsReset) {
-    const reset = wire.expect([timeouts.command])
-    wire.write('RSET\r\n')
-    if ((await reset)[0].reply?.code !== 250) return resetRefused(current)
-  }
-  const mail = await ask(current, 'mail', mailCommand(current))
-  if (!isAccepted(mail)) return refused(current, 'mail', mail)
-  const rcpt = await ask(current, 'rcpt', rcptCommand(current.envelope))
-  if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
-  const data = await ask(current, 'data', 'DATA')
-  return data.reply?.code === 354 ? null : refused(current, 'data', data)
-}
-
-async function ask(
-  current: MailTransaction,
-  step: EnvelopeStep,
-  command: string,
-): Promise<ReplyResult> {
-  const { wire, context, timeouts } = current
-  const since = current.now()
-  context.log.begin(step, since)
-  const replies = wire.expect([timeouts[step]])
-  wire.write(`${command}\r\n`)
-  const [result] = await replies
-  context.log.recordReply(step, result, since)
-  return result
-}
-
-function firstRefusal(
-  current: MailTransaction,
-  { mail, rcpt, data }: EnvelopeReplies,
-): EnvelopeEnd | null {
-  if (!isAccepted(mail)) return refused(current, 'mail', mail)
-  if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
-  return data.reply?.code === 354 ? null : refused(current, 'data', data)
-}
-
-function isAccepted({ reply }: ReplyResult): boolean {
-  return reply !== null && reply.code < 300
-}
-
-async function endEmptyMessage(
-  { wire, timeouts }: MailTransaction,
-  { rcpt, data }: EnvelopeReplies,
-) {
-  if (wire.failure() !== null || data.reply?.code !== 354) return
-  // If the recipient was accepted and the sender refused, the dot would deliver an empty message.
-  if (isAccepted(rcpt)) return wire.end()
-  const replies = wire.expect([timeouts.message])
-  wire.write('.\r\n')
-  await replies
 }

@@ -8,6 +8,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
+import { createDeadline } from './deadline.ts'
 import {
   createReplyParser,
   type KnownReplies,
@@ -25,9 +26,9 @@ export type ReplyResult =
 
 export type Wire = {
   /**
-   * Waits for as many replies as there are limits. Each limit starts when the previous reply has
-   * arrived. `onReply` is called for each reply with the number of replies so far.
-   * @throws TypeError if another call is waiting
+   * Waits for as many replies as there are limits, after the replies that earlier calls wait for. Each
+   * limit starts when the previous reply has arrived. `onReply` is called for each reply with the number
+   * of replies so far.
    */
   expect<const L extends readonly number[]>(
     limitsMs: L,
@@ -130,7 +131,8 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
   let wasFlushed = true
   let tlsName: string | null = null
   let certificate: X509Certificate | null = null
-  let waiter: Waiter | null = null
+  /** The first one waits for the next reply. */
+  const waiters: Waiter[] = []
   const replyLimit = createDeadline(() => end(timedOut('waiting for a reply')))
   const deadline = createDeadline(() => end(timedOut('the session as a whole')))
   connection.onOctets = onOctets
@@ -155,19 +157,26 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
 
   function onReply(reply: ServerReply): void {
     if (failure !== null) return
-    if (waiter === null) {
+    const [waiter] = waiters
+    if (waiter === undefined) {
       end(unexpected(reply))
       return
     }
     const { results, limitsMs, resolve } = waiter
     results.push({ reply, failure: null, at: now() })
     waiter.onReply?.(results.length)
-    replyLimit.set(limitsMs[results.length] ?? null)
     if (results.length === limitsMs.length) {
-      waiter = null
+      waiters.shift()
       resolve(results)
     }
+    limitNext()
     if (reply.code === 421) end({ kind: 'closed', text: 'the server closed the channel (421)' })
+  }
+
+  /** Starts the limit of the next reply. */
+  function limitNext(): void {
+    const [waiter] = waiters
+    replyLimit.set(waiter?.limitsMs[waiter.results.length] ?? null)
   }
 
   function onClosed(): void {
@@ -188,10 +197,8 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     replyLimit.stop()
     deadline.stop()
     socket.destroy()
-    if (waiter === null) return
-    const { results, limitsMs, resolve } = waiter
-    waiter = null
-    resolve([...results, ...failures(reason, limitsMs.length - results.length)])
+    for (const { results, limitsMs, resolve } of waiters.splice(0))
+      resolve([...results, ...failures(reason, limitsMs.length - results.length)])
   }
 
   function failures(reason: WireFailure, count: number): ReplyResult[] {
@@ -202,18 +209,16 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     limitsMs: L,
     onReply?: (count: number) => void,
   ) {
-    if (waiter !== null) throw new TypeError('Another call is already waiting for replies.')
     // As many results as there are limits.
     type Replies = { [K in keyof L]: ReplyResult }
     if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Replies)
-    replyLimit.set(limitsMs[0] ?? null)
     return new Promise<ReplyResult[]>((resolve) => {
-      waiter = { limitsMs, results: [], onReply, resolve }
+      if (waiters.push({ limitsMs, results: [], onReply, resolve }) === 1) limitNext()
     }) as Promise<Replies>
   }
 
   function restartLimit(limitMs: number): void {
-    if (waiter !== null) replyLimit.set(limitMs)
+    if (waiters.length > 0) replyLimit.set(limitMs)
   }
 
   function write(octets: string, onFlushed?: () => void): void {
@@ -268,40 +273,4 @@ function unexpected(reply: ServerReply): WireFailure {
   const text = printable(`${reply.code} ${reply.lines[0] ?? ''}`, 200)
   if (reply.code === 421) return { kind: 'closed', text: `the server closed the channel: ${text}` }
   return { kind: 'protocol', text: `the server sent a reply without a command: ${text}` }
-}
-
-/**
- * A time limit that is set again for every reply. Calls `onDue` once for each limit that passes. A
- * later limit does not restart the timer: when the timer fires too early, it is set again for the
- * remaining time.
- */
-export function createDeadline(onDue: () => void) {
-  let dueAt = Number.POSITIVE_INFINITY
-  let firesAt = Number.POSITIVE_INFINITY
-  let timer: NodeJS.Timeout | undefined
-
-  /** Counts from now; null = no limit. */
-  function set(limitMs: number | null): void {
-    dueAt = limitMs === null ? Number.POSITIVE_INFINITY : performance.now() + limitMs
-    if (dueAt < firesAt) startTimer()
-  }
-
-  function startTimer(): void {
-    clearTimeout(timer)
-    firesAt = dueAt
-    timer = setTimeout(fire, Math.ceil(dueAt - performance.now()))
-  }
-
-  function fire(): void {
-    firesAt = Number.POSITIVE_INFINITY
-    if (dueAt === Number.POSITIVE_INFINITY) return
-    if (performance.now() < dueAt) {
-      startTimer()
-      return
-    }
-    dueAt = Number.POSITIVE_INFINITY
-    onDue()
-  }
-
-  return { set, stop: () => clearTimeout(timer) }
 }

@@ -11,14 +11,29 @@
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { CurrentStep } from '../attempt.ts'
-import { type ClassQueue, createClassQueue } from '../class-queue.ts'
+import { createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
-import { createRunningTasks } from './running-tasks.ts'
+import type { NextMessage } from '../smtp/transaction.ts'
+import { isReady, type ReadyMessage } from './compose-task.ts'
+import { createRunningTasks, type RunningTask } from './running-tasks.ts'
+import {
+  byUrgency,
+  type IdleSession,
+  isOutranked,
+  moveToEnd,
+  type Pool,
+  type SitePools,
+} from './site-pools.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
 type ConnectionPoolsDeps = {
   tryTask(input: TryInput): Promise<Tried>
+  /**
+   * Composes a message that waits for the one before it in its session. Null: the message is too large to
+   * wait.
+   */
+  composeNext(task: ThreadTask): ReadyMessage | TaskResult | null
   finished(result: TaskResult): void
   /** Called when a lower allocation has taken effect. */
   allocated(site: string, connections: number): void
@@ -48,23 +63,6 @@ type ConnectionPools = {
   finish(): Promise<void>
   /** The current step of a task; undefined if the task is not in this thread. */
   progressOf(task: number): CurrentStep | undefined
-}
-
-type Pool = {
-  pool: PoolSettings
-  waiting: ClassQueue<ThreadTask>
-  idle: IdleSession[]
-  runners: number
-}
-type IdleSession = { session: Session; since: number }
-type SitePools = {
-  site: string
-  allowed: number
-  /** A lower allocation has not yet taken effect. */
-  isLowering: boolean
-  hasGreeted: boolean
-  open: number
-  pools: Map<string, Pool>
 }
 
 type PoolsContext = {
@@ -162,13 +160,6 @@ function startRunners(context: PoolsContext, site: SitePools): void {
   enforceAllocation(context, site)
 }
 
-/** Returns the pools with waiting tasks: the most urgent first, equal ones in order. */
-function byUrgency(site: SitePools): Pool[] {
-  const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
-  const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
-  return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
-}
-
 /** Starts one more runner for a pool. Returns false if there is no connection for it. */
 function takeConnection(context: PoolsContext, site: SitePools, state: Pool): boolean {
   if (site.open > site.allowed || isOutranked(site, state)) return false
@@ -184,46 +175,44 @@ function takeConnection(context: PoolsContext, site: SitePools, state: Pool): bo
   return true
 }
 
-type Runner = { site: SitePools; state: Pool; session: Session | null }
+type RunnerStart = { site: SitePools; state: Pool; session: Session | null }
+/** `begun`: the task whose message waits for the current one in the session. */
+type Runner = RunnerStart & { begun: BegunTask | null }
+type BegunTask = RunningTask & { task: ThreadTask; ready: ReadyMessage | null }
 
-function run(context: PoolsContext, runner: Runner): void {
+function run(context: PoolsContext, start: RunnerStart): void {
+  const runner: Runner = { ...start, begun: null }
   runner.state.runners++
   runTasks(context, runner).catch((error: unknown) => {
     context.deps.warn(`a delivery runner failed: ${describeError(error)}`)
   })
 }
 
-/** Whether the pools that wait with more urgent mail outnumber the free connections. */
-function isOutranked(site: SitePools, state: Pool): boolean {
-  const own = state.waiting.peek()
-  if (own === undefined || site.pools.size === 1) return false
-  let connections = Math.max(0, site.allowed - site.open)
-  for (const other of site.pools.values()) {
-    const first = other === state ? undefined : other.waiting.peek()
-    if (first !== undefined && first.queueClass < own.queueClass) connections--
-  }
-  return connections < 0
-}
-
 async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   const { site, state } = runner
   const { deps } = context
-  let session = runner.session
+  const next = () => beginNext(context, runner)
   for (;;) {
-    const task = site.open > site.allowed ? undefined : state.waiting.shift()
-    if (task === undefined) break
-    const begun = context.running.begin(task.task)
-    const tried = await deps.tryTask({ pool: state.pool, task, session, ...begun })
-    session = tried.session
+    const begun = runner.begun ?? beginTask(context, runner)
+    if (begun === null) break
+    runner.begun = null
+    const { task, ready, current, withdrawal } = begun
+    const { session } = runner
+    const input = { pool: state.pool, task, session, ready, current, withdrawal, next }
+    const tried = await deps.tryTask(input)
+    runner.session = tried.session
     deps.finished(tried.result)
     context.running.end(task.task)
-    if (session !== null && session.sendCount >= state.pool.messagesPerConnection) {
-      await close(session)
-      session = null
+    if (runner.begun !== null) continue
+    const { session: spent } = tried
+    if (spent !== null && spent.sendCount >= state.pool.messagesPerConnection) {
+      await close(spent)
+      runner.session = null
       if (moveToEnd(site, state)) break
     }
     if (isOutranked(site, state)) break
   }
+  const { session } = runner
   state.runners--
   if (session !== null && site.open <= site.allowed) {
     state.idle.push({ session, since: deps.now() })
@@ -231,15 +220,30 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   startRunners(context, site)
 }
 
-/** Puts a pool behind the others if any of them has waiting tasks. Returns whether it did. */
-function moveToEnd(site: SitePools, state: Pool): boolean {
-  const isAlone = [...site.pools.values()].every(
-    (other) => other === state || other.waiting.size() === 0,
-  )
-  if (isAlone) return false
-  site.pools.delete(state.pool.key)
-  site.pools.set(state.pool.key, state)
-  return true
+function beginTask({ running }: PoolsContext, { site, state }: Runner): BegunTask | null {
+  const task = site.open > site.allowed ? undefined : state.waiting.shift()
+  return task === undefined ? null : { ...running.begin(task.task), task, ready: null }
+}
+
+/**
+ * Begins the next task while the session sends the message of the current one. Only a task that would wait
+ * in any case: there are as many as connections that could take one.
+ */
+function beginNext(context: PoolsContext, runner: Runner): NextMessage | null {
+  const { site, state, session } = runner
+  const { deps, running } = context
+  const isLast = session === null || session.sendCount + 2 > state.pool.messagesPerConnection
+  if (isLast || site.open > site.allowed || isOutranked(site, state)) return null
+  const task = state.waiting.size() < state.runners ? undefined : state.waiting.peek()
+  const ready = task === undefined ? null : deps.composeNext(task)
+  if (task === undefined || ready === null) return null
+  state.waiting.shift()
+  if (!isReady(ready)) {
+    deps.finished(ready)
+    return null
+  }
+  runner.begun = { ...running.begin(task.task), task, ready }
+  return { envelope: ready.envelope, message: ready.composed.octets }
 }
 
 /** Frees one connection. The server gets QUIT, and its reply is not awaited. */

@@ -8,6 +8,7 @@ import type { PoolSettings, ThreadSettings } from '../protocol.ts'
 import { createKnownReplies } from '../smtp/reply-parser.ts'
 import { type OpenResult, openSession, type Session, type SessionOptions } from '../smtp/session.ts'
 import type { SmarthostOptions } from '../smtp/smarthost-connection.ts'
+import { createPatientHosts } from '../smtp/transaction.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
 type Connector = Pick<TryDeps, 'open'> & {
@@ -26,6 +27,7 @@ export function createConnector(
   const sessions = new Set<Session>()
   const secureContext = createSecureContext()
   const knownReplies = createKnownReplies()
+  const patientHosts = createPatientHosts()
   let isCut = false
 
   async function open(input: OpenInput): Promise<OpenResult> {
@@ -69,6 +71,7 @@ export function createConnector(
       starttls: isClear ? 'never' : 'opportunistic',
       secureContext,
       knownReplies,
+      patientHosts,
     })
   }
 

@@ -24,6 +24,7 @@ import {
   type ToThread,
 } from '../protocol.ts'
 import { createFamilyFinder } from '../routing/addresses.ts'
+import { composeTask, isSmallTask } from './compose-task.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
 import { tryTask } from './try-task.ts'
@@ -54,6 +55,7 @@ function main(settings: ThreadSettings): void {
   }
   const pools = createConnectionPools({
     tryTask: tryTask.bind(null, tryDeps),
+    composeNext: (task) => (isSmallTask(tryDeps, task) ? composeTask(tryDeps, task) : null),
     finished: (result) => results.add(isCut ? afterCut(result) : result),
     allocated: (site, connections) => post({ type: 'allocated', site, connections }),
     greeted: (site) => post({ type: 'greeted', site }),
@@ -83,6 +85,7 @@ function main(settings: ThreadSettings): void {
         for (const { id, key } of message.keys) composer.addKey(id, key)
         for (const pool of message.pools) pools.setPool(pool)
         for (const task of message.tasks) pools.add(task)
+        composer.forget(message.forgotten)
         return pools.start()
       case 'allocate':
         return pools.allocate(message.site, message.connections)
@@ -94,10 +97,6 @@ function main(settings: ThreadSettings): void {
         return pools.recall(message.site)
       case 'withdraw':
         return pools.withdraw(new Set(message.tasks))
-      case 'forget':
-        for (const id of message.contents) composer.forgetContent(id)
-        for (const id of message.keys) composer.forgetKey(id)
-        return
       case 'set aside':
         return composer.setAside(message.content)
       case 'progress': {

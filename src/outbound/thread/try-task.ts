@@ -1,6 +1,6 @@
 /**
- * One attempt of one delivery, in a delivery thread: composes the message and sends it in the given
- * session, else in a new one. New sessions are opened address by address in the order of `targets.ts`;
+ * One attempt of one delivery, in a delivery thread: composes the message, if it is not ready, and sends it
+ * in the given session, else in a new one. New sessions are opened address by address in the order of `targets.ts`;
  * at most five addresses are tried and two sessions opened. After a broken TLS handshake the same
  * address is tried once without TLS. The next address is tried while no server has decided: after a
  * failed connection, a refusing greeting, or a connection lost before the final dot.
@@ -8,17 +8,22 @@
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { PartFault } from '../../mail/compose/build-message.ts'
-import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
-import type { ComposedBytes } from '../composing/composer.ts'
 import { localOutcome } from '../outcomes.ts'
-import type { ComposedMessage, PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
+import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
 import type { OpenResult, Session } from '../smtp/session.ts'
-import type { SendResult } from '../smtp/transaction.ts'
+import type { NextMessage, SendResult } from '../smtp/transaction.ts'
+import {
+  type ComposeDeps,
+  composeTask,
+  isReady,
+  ownFailure,
+  type ReadyMessage,
+} from './compose-task.ts'
 import type { RunningTask } from './running-tasks.ts'
 
 export type OpenInput = {
@@ -28,11 +33,7 @@ export type OpenInput = {
   isClear: boolean
 } & Pick<OpenAttempt, 'beganAt' | 'current'>
 
-export type TryDeps = {
-  /** @throws QuickLimitError; any other error is a fault of this program */
-  compose(task: ThreadTask): ComposedMessage
-  contentBytes(task: ThreadTask): number
-  composedBytes: ComposedBytes
+export type TryDeps = ComposeDeps & {
   open(input: OpenInput): Promise<OpenResult>
   findFamilies(): LocalFamilies
   now: Now
@@ -44,13 +45,17 @@ export type TryInput = RunningTask & {
   pool: PoolSettings
   task: ThreadTask
   session: Session | null
+  /** The message of the task, if it was composed while the session sent the one before it. */
+  ready?: ReadyMessage | null
+  /** The message that the session may open behind this one; it is sent next. */
+  next?: () => NextMessage | null
 }
 
 /** `session`: open and ready for the next message, or null. */
 export type Tried = { result: TaskResult; session: Session | null }
 
 type OpenAttempt = TryInput & {
-  composed: ComposedMessage
+  ready: ReadyMessage
   beganAt: number
   steps: readonly Step[]
   /** Hosts whose TLS handshake broke in this attempt. */
@@ -69,7 +74,7 @@ const NO_STEPS: readonly Step[] = []
 const NO_HOSTS: readonly string[] = []
 
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
-  const bytes = deps.contentBytes(input.task)
+  const bytes = input.ready ? 0 : deps.contentBytes(input.task)
   // Several tasks may wake up at the same time.
   for (let wait = deps.composedBytes.waitForSpace(bytes); wait !== null; ) {
     await wait
@@ -77,22 +82,21 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
   const beganAt = deps.now()
   const { task, session, current, withdrawal } = input
-  if (withdrawal.isAsked) return { session, result: withdrawn(task) }
+  if (withdrawal.isAsked) return dropTask(deps, input)
   current.step = 'compose'
   current.since = beganAt
-  let composed: ComposedMessage
-  try {
-    composed = deps.compose(input.task)
-  } catch (error) {
-    if (error instanceof QuickLimitError) {
-      return { session: input.session, result: { task: input.task.task, kind: 'heavy' } }
-    }
-    const outcome = ownFailure(describeError(error), deps.now() - beganAt)
-    return { session, result: resultOf(task, outcome, { beganAt }) }
+  const ready = input.ready ?? composeTask(deps, task)
+  if (!isReady(ready)) return { session, result: ready }
+  const { composed } = ready
+  const attempt: OpenAttempt = {
+    ...input,
+    ready,
+    beganAt,
+    steps: NO_STEPS,
+    brokenTls: NO_HOSTS,
+    sessionCount: 0,
+    cut: null,
   }
-  const fresh = { steps: NO_STEPS, brokenTls: NO_HOSTS, sessionCount: 0, cut: null }
-  const attempt: OpenAttempt = { ...input, composed, beganAt, ...fresh }
-  deps.composedBytes.add(composed.octets.length)
   const outcome = await deliver(deps, attempt).catch((error) => fault(deps, attempt, error))
   deps.composedBytes.release(composed.octets.length)
   if (outcome === null && withdrawal.isAsked) {
@@ -112,6 +116,14 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
       brokenTls: brokenHost(attempt, outcome),
     }),
   }
+}
+
+/** Puts back a withdrawn task. If its message is ready, its envelope may be open in the session. */
+function dropTask({ composedBytes }: TryDeps, { task, session, ready }: TryInput): Tried {
+  if (!ready) return { session, result: withdrawn(task) }
+  composedBytes.release(ready.composed.octets.length)
+  session?.close()
+  return { session: null, result: withdrawn(task) }
 }
 
 /**
@@ -199,16 +211,14 @@ function describeCut({ host, error }: AttemptOutcome): string {
 }
 
 async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult> {
-  const { session, task, composed, beganAt, current, withdrawal } = attempt
+  const { session, ready, beganAt, current, withdrawal, next } = attempt
   withdrawal.session = session
   if (session === null) throw new TypeError('there is no session to send on')
   try {
     const { host, address } = session
     current.peer = { host, address }
-    const { recipient, reversePath } = task
-    const needsSmtputf8 = composed.needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)
-    const envelope = { reversePath, recipient, needsSmtputf8 }
-    const sent = await session.send(envelope, composed.octets, { beganAt, current })
+    const { envelope, composed } = ready
+    const sent = await session.send(envelope, composed.octets, { beganAt, current, next })
     const { verdict } = sent.outcome
     if (verdict?.class !== 'session') return sent
     // The session takes no more; the message, and those after it, go on in another one.
@@ -271,10 +281,6 @@ function brokenHost({ brokenTls, steps }: OpenAttempt, outcome: AttemptOutcome):
   return brokenTls.includes(host) ? host : null
 }
 
-function hasUtf8(path: string): boolean {
-  return /[^\x00-\x7f]/.test(path)
-}
-
 function takeUsable({ session }: OpenAttempt): Session | null {
   if (session?.isUsable === true) return session
   session?.close()
@@ -309,10 +315,6 @@ function fault(deps: TryDeps, attempt: OpenAttempt, error: unknown): AttemptOutc
   const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
   const own = { result: 'deferred', verdict, error: describeError(error) } as const
   return finish(deps, attempt, localOutcome(own))
-}
-
-function ownFailure(error: string, durationMs: number): AttemptOutcome {
-  return { ...localOutcome({ result: 'failed', verdict: null, error }), durationMs }
 }
 
 function withdrawn({ task }: ThreadTask): TaskResult {

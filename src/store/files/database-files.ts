@@ -40,7 +40,8 @@ type LostFiles = {
 type Deps = { log: Log; health?: Pick<Health, 'set'> | undefined }
 type ObservedFile = { file: string; mark: string | undefined }
 
-const EVERY_MS = 250
+/** A server without writes; a commit checks by itself. */
+const EVERY_MS = 500
 /** Commits within this time share one check. */
 const MIN_INTERVAL_MS = 20
 

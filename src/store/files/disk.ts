@@ -7,6 +7,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Health } from '../../health.ts'
 import type { Log } from '../../log.ts'
+import type { Store } from '../store.ts'
 
 /** Bytes and inodes; `free` ones are those that the server's user may take. */
 export type DiskSpace = {
@@ -32,12 +33,16 @@ type DiskOptions = {
   health: Pick<Health, 'set'>
   log: Log
   everyMs?: number
+  /** Tells of commits, after which the next check comes soon. */
+  onCommit?: Store['onCommit']
   /** For tests. */
   read?: (folder: string) => Promise<DiskSpace>
 }
 
-/** Large attachments could fill the whole reserve within two seconds. */
-const EVERY_MS = 250
+/** Others fill the disk, too. */
+const EVERY_MS = 2_000
+/** After a commit: large attachments could fill the whole reserve within two seconds. */
+const AFTER_COMMIT_MS = 250
 /** The share of the disk below which health is degraded. */
 const SCARCE_SHARE = 0.05
 const RECOVERY_FACTOR = 1.2
@@ -87,17 +92,28 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
 
   await refresh()
   let isRefreshing = false
-  const timer = setInterval(() => {
+  function check(): void {
+    soon = undefined
     if (isRefreshing) return
     isRefreshing = true
     void refresh().finally(() => {
       isRefreshing = false
     })
-  }, everyMs).unref()
+  }
+
+  let soon: NodeJS.Timeout | undefined
+  const timer = setInterval(check, everyMs).unref()
+  const unlisten = options.onCommit?.(() => {
+    soon ??= setTimeout(check, AFTER_COMMIT_MS).unref()
+  })
   return {
     isLow: () => isLow,
     space: () => space,
-    stop: () => clearInterval(timer),
+    stop() {
+      unlisten?.()
+      clearInterval(timer)
+      clearTimeout(soon)
+    },
   }
 }
 

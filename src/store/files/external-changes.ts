@@ -2,8 +2,8 @@ import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import { isBusy } from '../database-error.ts'
 
-/** Well below the 200 ms within which commands take effect on a running server. */
-const INTERVAL_MS = 100
+/** Below the 200 ms within which commands take effect on a running server. */
+const INTERVAL_MS = 150
 
 type Watch = {
   subscribe(fn: () => void): () => void

@@ -69,7 +69,10 @@ function query(connection: Connection, { text, params, shape }: Query): unknown 
 
 function openWritable(settings: StoreThreadSettings): Connection {
   const connection = openConnection({ ...settings, busyTimeoutMs: READER_WAIT_MS })
-  connection.script('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL')
+  // A checkpoint copies past the cache.
+  connection.script(
+    'PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; PRAGMA cache_size = -1024',
+  )
   return connection
 }
 

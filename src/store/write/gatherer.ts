@@ -97,7 +97,8 @@ export function createGatherer<Item, Written>(
       taken ??= take()
       return taken.length === 0 ? Promise.resolve([]) : write(tx, taken)
     }
-    const settled = store.write(run).then(
+    const callers = () => taken?.length ?? Math.ceil(waiting.length / asked)
+    const settled = store.write(run, { callers }).then(
       (results) => {
         for (const [index, result] of results.entries()) taken?.[index]?.resolve(result)
       },

@@ -29,6 +29,7 @@ import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
+import type { LastNumbers } from './last-numbers.sqlite.ts'
 import { Transaction, type Tx } from './transaction.ts'
 
 const MAX_CLOSURES = 256
@@ -40,6 +41,8 @@ export type WriteRequest = {
   run(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
+  /** How many callers wait for it by now; 1 if absent. */
+  callers?: (() => number) | undefined
   /** A heavy request is alone in its group and yields to the event loop. */
   isHeavy: boolean
   /** `performance.now()` of the call. */
@@ -60,24 +63,28 @@ type Deps = {
   active: AsyncLocalStorage<Transaction>
   log: Log
   counters?: Pick<Counters, 'add'> | undefined
+  numbers: LastNumbers
   /** @throws when the commit may be lost, because the files are gone */
   checkFiles(): void
   /** Called with every error of a query or of the transaction. */
   onError(error: unknown): void
 }
 
+/** `callers`: who waited for it. `yieldedMs`: for so long the event loop ran other work. */
+type GroupEnd = { callers: number; yieldedMs: number }
+
 type GroupRunner = {
   /** Opens the transaction. @throws SQLite's error; SQLITE_BUSY when others are writing. */
   begin(): void
   /**
    * Takes requests from the front of `queue`, runs them, commits and settles them; puts back those
-   * that run a second time. Resolves to the milliseconds for which the event loop ran other work.
+   * that run a second time.
    */
-  run(queue: WriteRequest[]): Promise<number>
+  run(queue: WriteRequest[]): Promise<GroupEnd>
 }
 
 export function createGroupRunner(deps: Deps): GroupRunner {
-  const { connection, active, log, counters, checkFiles } = deps
+  const { connection, active, log, counters, numbers, checkFiles } = deps
   const begin = connection.command('BEGIN IMMEDIATE')
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')
@@ -85,10 +92,11 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   const release = connection.command('RELEASE closure')
   const undo = connection.command('ROLLBACK TO closure')
 
-  async function run(queue: WriteRequest[]): Promise<number> {
+  async function run(queue: WriteRequest[]): Promise<GroupEnd> {
     const hasSavepoints = queue[0]?.isSecondRun === true
     const group = createGroup(deps)
     const closures: Closure[] = []
+    const writesBefore = connection.writes()
     const endsAt = performance.now() + MAX_DURATION_MS
     let mustUndo = false
     // `process.nextTick` called in a microtask runs after the microtasks have run out.
@@ -106,14 +114,24 @@ export function createGroupRunner(deps: Deps): GroupRunner {
       closures.length < MAX_CLOSURES &&
       performance.now() < endsAt
     )
+    let added: ReturnType<LastNumbers['read']> | undefined
+    if (!mustUndo && connection.writes() > writesBefore) {
+      group.attempt(() => {
+        added = numbers.read()
+      })
+    }
     group.attempt(mustUndo ? rollback : commit)
     group.attempt(checkFiles)
     if (group.failure()) abandon(group.failure())
+    else if (added !== undefined) numbers.set(added)
     group.close()
     const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isFulfilled
     queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
     for (const closure of closures) if (!isAgain(closure)) settle(closure, group.failure())
-    return group.yieldedMs()
+    return {
+      callers: countCallers(closures.map(({ request }) => request)),
+      yieldedMs: group.yieldedMs(),
+    }
   }
 
   function abandon(failure: unknown): void {
@@ -131,13 +149,14 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     request: WriteRequest,
     hasSavepoint: boolean,
   ): Promise<Closure> {
-    const tx = new Transaction(group.run, request.isHeavy ? group.yieldIfDue : undefined)
-    const writesBefore = connection.writes()
+    const { run } = group
+    const yieldIfDue = request.isHeavy ? group.yieldIfDue : undefined
+    const tx = new Transaction({ run, writes: connection.writes, yieldIfDue })
     if (hasSavepoint) group.attempt(open)
     const result = await group.settled(tx, active.run(tx, invoke, request, tx))
     if (hasSavepoint && !result.isFulfilled) group.attempt(undo)
     if (hasSavepoint) group.attempt(release)
-    return { request, tx, result, hasWritten: connection.writes() > writesBefore }
+    return { request, tx, result, hasWritten: tx.hasWritten() }
   }
 
   function settle({ request, tx, result }: Closure, failure: unknown): void {
@@ -251,6 +270,10 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
       isClosed = true
     },
   }
+}
+
+export function countCallers(requests: readonly WriteRequest[]): number {
+  return requests.reduce((sum, { callers }) => sum + (callers?.() ?? 1), 0)
 }
 
 /** Async, so that a closure that throws, or returns a builder, still gives a promise. */

@@ -22,7 +22,15 @@ export type Tx = Pick<Db, Building | RunMethod> &
      * stays open. Does nothing in a light write, which shares its transaction with others.
      */
     yieldToLoop(): Promise<void>
+    /** Whether a statement of the closure may have changed the database. */
+    hasWritten(): boolean
   }
+
+type TransactionOptions = {
+  run: Run
+  writes: () => number
+  yieldIfDue: (() => Promise<void>) | undefined
+}
 
 /** The number of statements, or of rows, after which a heavy write may yield to the event loop. */
 const SLICE = 50
@@ -34,16 +42,20 @@ const SLICE = 50
 export class Transaction extends StoreDb implements Tx {
   #isOpen: boolean
   readonly #yieldIfDue: (() => Promise<void>) | undefined
+  readonly #writes: () => number
+  readonly #writesBefore: number
   readonly afterCommits: (() => void)[] = []
 
-  /** `yieldIfDue`: undefined for a light write. */
-  constructor(run: Run, yieldIfDue?: () => Promise<void>) {
+  /** `writes`: of the connection. `yieldIfDue`: undefined for a light write. */
+  constructor({ run, writes, yieldIfDue }: TransactionOptions) {
     super((text, params, shape) => {
       this.#assertOpen()
       return run(text, params, shape)
     })
     this.#isOpen = true
     this.#yieldIfDue = yieldIfDue
+    this.#writes = writes
+    this.#writesBefore = writes()
   }
 
   get isOpen(): boolean {
@@ -59,6 +71,10 @@ export class Transaction extends StoreDb implements Tx {
     this.#assertOpen()
     await this.#yieldIfDue?.()
     this.#assertOpen()
+  }
+
+  hasWritten(): boolean {
+    return this.#writes() > this.#writesBefore
   }
 
   override async executeEach(

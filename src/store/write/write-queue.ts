@@ -10,7 +10,7 @@
  */
 
 import { createRoundRobin } from '../read/round-robin.ts'
-import type { WriteRequest } from './group.ts'
+import { countCallers, type WriteRequest } from './group.ts'
 
 type WriteQueue = {
   /** `heavyFor`: the owner of a heavy write; undefined for a light one. */
@@ -25,6 +25,11 @@ type WriteQueue = {
   /** Records the duration of the group that `next` started. */
   took(ms: number): void
   isEmpty(): boolean
+  /**
+   * How many callers a group of light requests would have; undefined if the next group may not wait for
+   * more, because there are heavy requests, or such that run again.
+   */
+  callers(): number | undefined
   /** Removes and returns the requests that were queued at `instant` or before. */
   takeQueuedUntil(instant: number): WriteRequest[]
 }
@@ -62,6 +67,8 @@ export function createWriteQueue(): WriteQueue {
       yieldsLeft = isHeavy ? YIELDS : 0
       lightMs = isHeavy ? undefined : (lightMs ?? 0) + ms
     },
+    callers: () =>
+      heavy.isEmpty() && light[0]?.isSecondRun === false ? countCallers(light) : undefined,
     isEmpty: () => light.length === 0 && heavy.isEmpty(),
     takeQueuedUntil(instant) {
       const isOver = ({ queuedAt }: WriteRequest) => queuedAt <= instant

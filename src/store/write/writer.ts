@@ -1,17 +1,21 @@
 /**
  * The write path: every write of this process goes through one connection and one queue, in which
  * heavy writes do not hold up light ones (write-queue.ts). The callers of one turn of the event
- * loop share a transaction (group.ts). The loop turns between groups and within a heavy write. The
- * writer waits for the lock of another process (the command line) with timers, never by blocking;
- * writes that have waited too long fail.
+ * loop, and under load those of some milliseconds (commit-pace.ts), share a transaction (group.ts).
+ * The loop turns between groups and within a heavy write. The writer waits for the lock of another
+ * process (the command line) with timers, never by blocking; writes that have waited too long fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+// Not the global one: time that a test stops does not stop the writer.
+import { setTimeout as later } from 'node:timers'
 import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import { goOn } from '../../turns/owner.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'
+import { type CommitPace, createCommitPace } from './commit-pace.ts'
 import { createGroupRunner, type WriteRequest } from './group.ts'
+import type { LastNumbers } from './last-numbers.sqlite.ts'
 import type { Transaction, Tx } from './transaction.ts'
 import { createWriteQueue } from './write-queue.ts'
 
@@ -25,6 +29,11 @@ export type WriteOptions = {
    * them.
    */
   heavyFor?: string | undefined
+  /**
+   * How many callers wait for the write, asked before and after it runs; 1 if absent. For one closure that
+   * writes what many callers want: they are the load that paces commits (commit-pace.ts).
+   */
+  callers?: (() => number) | undefined
 }
 
 export type WriteCounts = { committed: number; waiting: number }
@@ -42,13 +51,14 @@ type Deps = {
   connection: Connection
   log: Log
   counters?: Counters | undefined
+  numbers: LastNumbers
   /** @throws when writes would be lost, because the files are gone */
   checkFiles(): void
   onCommit(): void
   onError(error: unknown): void
 }
 
-export function createWriter(deps: Deps): Writer {
+export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now)): Writer {
   const { connection, counters, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
   /** A group has many callers, so it runs in the asynchronous context of none of them. */
@@ -58,11 +68,16 @@ export function createWriter(deps: Deps): Writer {
   const counts: WriteCounts = { committed: 0, waiting: 0 }
   let isStarted = false
   let closed: (() => void) | undefined
+  /** The next group waits for more callers. */
+  let pause: NodeJS.Timeout | undefined
   let retryDelayMs = 1
   /** Since when another process has held the lock. */
   let busySince: number | undefined
 
-  function write<T>(fn: (tx: Tx) => Promise<T>, { heavyFor }: WriteOptions = {}): Promise<T> {
+  function write<T>(
+    fn: (tx: Tx) => Promise<T>,
+    { heavyFor, callers }: WriteOptions = {},
+  ): Promise<T> {
     if (active.getStore()?.isOpen) return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
     goOn()
@@ -80,15 +95,35 @@ export function createWriter(deps: Deps): Writer {
         },
       }
       const isHeavy = heavyFor !== undefined
-      queue.add({ run: fn, ...settle, isHeavy, queuedAt: now(), isSecondRun: false }, heavyFor)
+      const request = { run: fn, callers, isHeavy, queuedAt: now(), isSecondRun: false }
+      queue.add({ ...request, ...settle }, heavyFor)
       startNext()
     })
   }
 
   function startNext(): void {
+    if (pause !== undefined && waitMs() === 0) {
+      clearTimeout(pause)
+      pause = undefined
+      setImmediate(inNoContext, runNext)
+    }
     if (isStarted) return
     isStarted = true
-    setImmediate(inNoContext, runNext)
+    setImmediate(inNoContext, runInPace)
+  }
+
+  function runInPace(): void {
+    const ms = waitMs()
+    if (ms === 0) return void runNext()
+    pause = later(() => {
+      pause = undefined
+      void runNext()
+    }, ms)
+  }
+
+  function waitMs(): number {
+    const callers = queue.callers()
+    return callers === undefined || closed !== undefined ? 0 : pace.waitMs(callers)
   }
 
   async function runNext(): Promise<void> {
@@ -100,9 +135,10 @@ export function createWriter(deps: Deps): Writer {
       const from = now()
       const group = queue.next()
       const waitedMs = from - (group[0]?.queuedAt ?? from)
-      const yieldedMs = await groups.run(group)
+      const { callers, yieldedMs } = await groups.run(group)
       const tookMs = now() - from - yieldedMs
       queue.took(tookMs)
+      pace.ended(callers)
       counters?.observe('pillarbox_write_wait_seconds', waitedMs)
       counters?.observe('pillarbox_commit_duration_seconds', tookMs)
       onCommit()
@@ -147,6 +183,7 @@ export function createWriter(deps: Deps): Writer {
     return new Promise((resolve) => {
       closed = resolve
       if (!isStarted) resolve()
+      else startNext()
     })
   }
 

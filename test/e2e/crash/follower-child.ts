@@ -4,7 +4,8 @@
  * heard of is a line on stdout.
  */
 import { appendEvents } from '../../../src/features/events/append.ts'
-import { EVENTS, startFollower } from '../../../src/features/events/follow.ts'
+import { startFollower } from '../../../src/features/events/follow.ts'
+import { EVENTS } from '../../../src/features/events/followed-rows.ts'
 import { silentLog } from '../../../src/log.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { loadConfig } from '../../../src/config/load.ts'
 import { verifyBackup } from '../../../src/features/backup/inspect/verify-backup.ts'
+import { digestSecret } from '../../../src/features/directory.ts'
 import { openCore } from '../../../src/features/open-core.ts'
 import { silentLog } from '../../../src/log.ts'
 import { childProgram } from '../../child-program.ts'
@@ -90,7 +91,10 @@ test('a restore that is killed leaves all or nothing, and the next one succeeds'
     })
     if (existsSync(config.database.file)) {
       const opened = await openCore(config, { log: silentLog() })
-      assert.equal((await opened.directory.findProjectBySecret(project.secret))?.id, project.id)
+      assert.equal(
+        (await opened.directory.findProjectByDigest(digestSecret(project.secret)))?.id,
+        project.id,
+      )
       await opened.close()
       continue
     }

@@ -8,6 +8,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { verifyBackup } from '../../../src/features/backup/inspect/verify-backup.ts'
 import { relocateConfig } from '../../../src/features/backup/restore/relocate-config.ts'
 import { restoreBackup } from '../../../src/features/backup/restore/restore-backup.ts'
+import { digestSecret } from '../../../src/features/directory.ts'
 import { openCore } from '../../../src/features/open-core.ts'
 import { readImageFile, writeImageFile } from '../../../src/features/uploads/image-files.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -88,7 +89,10 @@ test('F7: a restored folder has the keys, images and secrets, and the fence', as
   assert.equal(String(Buffer.from(bytes ?? [])), 'an image')
   const core = await openCore(config, { log })
   t.after(() => core.close())
-  assert.equal((await core.directory.findProjectBySecret(project.secret))?.id, project.id)
+  assert.equal(
+    (await core.directory.findProjectByDigest(digestSecret(project.secret)))?.id,
+    project.id,
+  )
   const [row] = await core.store.read.all<{ seq: number; fences: number }>(
     sql`select (select seq from sqlite_sequence where name = 'events') as seq,
       (select count(*) from fences where project_id = ${project.id}) as fences`,

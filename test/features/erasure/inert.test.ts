@@ -15,6 +15,7 @@ import {
 } from '../../../src/features/campaigns/sending/active.ts'
 import { settleStopped } from '../../../src/features/campaigns/settle-stopped.ts'
 import { findPageContact } from '../../../src/features/contacts/read/public-contact.ts'
+import { digestSecret } from '../../../src/features/directory.ts'
 import {
   isUnderDisabledRoot,
   requireEnabledProject,
@@ -134,7 +135,7 @@ test('a deleted project is not listed, found or changed, and its domains are fre
   await assert.rejects(requireEnabledProject(core.store.read, projectId), gone)
   const { directory } = core
   assert.equal(await directory.findProject(projectId), undefined)
-  assert.equal(await directory.findProjectBySecret(project.secret), undefined)
+  assert.equal(await directory.findProjectByDigest(digestSecret(project.secret)), undefined)
   assert.equal(await directory.findProjectByPublicKey(project.public), undefined)
   assert.equal(await directory.findMailboxDomain('shop.test'), undefined)
   assert.equal(await core.store.read.$count(domains), 0)

@@ -8,6 +8,7 @@ import {
   listDue as listDueCampaigns,
 } from '../../../src/features/campaigns/sending/active.ts'
 import { settleStopped } from '../../../src/features/campaigns/settle-stopped.ts'
+import { digestSecret } from '../../../src/features/directory.ts'
 import { appendEvent } from '../../../src/features/events/append.ts'
 import { generationFileOf, writeGeneration } from '../../../src/features/fence/generation-file.ts'
 import { HELD_UNTIL, SERVER } from '../../../src/features/fence/rows.ts'
@@ -343,7 +344,7 @@ test('F7: numbers of events go on far higher, and sessions and links for one use
   assert.deepEqual(await core.store.read.select().from(sessions), [])
   const [token] = await core.store.read.select().from(accountTokens)
   assert.equal(token?.usedAt, START)
-  assert.ok(await core.directory.findProjectBySecret(secret))
+  assert.ok(await core.directory.findProjectByDigest(digestSecret(secret)))
   assert.equal((await fence(sender)).generation, 2)
 })
 

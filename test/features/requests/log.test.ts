@@ -7,9 +7,12 @@ import type { Core } from '../../../src/features/core.ts'
 import { type RequestLogEntry, startRequestLog } from '../../../src/features/requests/log.ts'
 import { deleteExpiredRequests } from '../../../src/features/requests/retention.ts'
 import { silentLog } from '../../../src/log.ts'
-import { asc } from '../../../src/store/drizzle.ts'
+import { asc, eq } from '../../../src/store/drizzle.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
 import { apiRequests } from '../../../src/store/schema/service.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
+import { addProject, openTestCore } from '../../core.ts'
+import { countStatements } from '../../counted-statements.ts'
 import { copyDatabase } from '../../database-template.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -77,6 +80,27 @@ test('a request without a project has no authentication type, and long texts are
     assert.equal(row?.userAgent?.length, 500)
     assert.equal(row?.errorCode, 'MISSING_AUTH')
   })
+})
+
+test('a batch of lines asks once for its projects, and none names a deleted one', async (t) => {
+  const core = await openTestCore(t)
+  const counted = countStatements(core.store)
+  const [kept, deleted] = [await addProject(core), await addProject(core)]
+  await core.store.write((tx) =>
+    tx.update(projects).set({ deletedAt: 1 }).where(eq(projects.id, deleted.id)),
+  )
+  const requests = startRequestLog({ store: { ...core.store, ...counted }, log: silentLog() })
+  const ids = [kept.id, deleted.id, 'unknown', null]
+  for (const [createdAt, projectId] of [...ids, ...ids].entries()) {
+    requests.record(entry({ projectId, createdAt }))
+  }
+  await requests.stop()
+  assert.deepEqual(
+    (await rows(core.store)).map(({ projectId }) => projectId),
+    [kept.id, null, null, null, kept.id, null, null, null],
+  )
+  const reads = counted.take().filter((text) => text.startsWith('select'))
+  assert.equal(reads.length, 1)
 })
 
 test('log lines are lost while the database cannot be written, and requests are not', async () => {

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, request as httpRequest, type Server } from 'node:http'
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+} from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
-import { getRequestListener } from '@hono/node-server'
 import supertest from 'supertest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import type { Core } from '../../../src/features/core.ts'
+import { regenerateKeys } from '../../../src/features/accounts/projects/projects.ts'
 import type { RequestLogEntry } from '../../../src/features/requests/log.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
 import { createBodyAllowance, FREE_BODY_BYTES } from '../../../src/http/body/body-allowance.ts'
@@ -31,7 +36,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { unwatchedDisk } from '../../../src/store/files/disk.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { currentOwner, type WorkOwner } from '../../../src/turns/owner.ts'
-import { addProject, openTestCore, START, type TestProject } from '../../core.ts'
+import { addProject, openTestCore, START, type TestCore, type TestProject } from '../../core.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
 
 const seen = {
@@ -45,7 +50,7 @@ let stopping = new AbortController()
 let limiter = createRateLimiter(0, Date.now)
 
 const cleanup = cleanUpAfterFile()
-let core: Core
+let core: TestCore
 let project: TestProject
 let bearer: string
 
@@ -216,7 +221,7 @@ before(async () => {
       return stopping.signal
     },
   }
-  server = createServer(getRequestListener(mount(deps, routes).fetch))
+  server = createServer(mount(deps, routes))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 
@@ -245,6 +250,27 @@ test('a valid request reaches its route with its project', async () => {
   const { errorCode, errorMessage } = seen.entries.at(-1) ?? {}
   assert.deepEqual([errorCode, errorMessage], [null, `nonsense: ${message}`])
   assert.match(response.headers['content-type'] ?? '', /^application\/json/)
+})
+
+test('a key that is renewed is refused at once, on the connection that it came on too', async (t) => {
+  const other = await addProject(core)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  const sockets = new Set<unknown>()
+  const callWith = async (secret: string) => {
+    const { port } = server.address() as AddressInfo
+    const headers = { Authorization: `Bearer ${secret}` }
+    const sent = httpRequest({ agent, port, host: '127.0.0.1', path: '/callers', headers }).end()
+    const [incoming] = (await once(sent, 'response')) as [IncomingMessage]
+    sockets.add(incoming.socket)
+    await once(incoming.resume(), 'end')
+    return incoming.statusCode
+  }
+  for (let time = 0; time < 2; time += 1) assert.equal(await callWith(other.secret), 200)
+  const renewed = await regenerateKeys(core, other.id)
+  assert.equal(await callWith(other.secret), 401)
+  assert.equal(await callWith(renewed.secret), 200)
+  assert.equal(sockets.size, 1)
 })
 
 const authentication: [string, string, string | undefined, string][] = [

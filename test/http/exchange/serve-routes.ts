@@ -1,7 +1,6 @@
 /** Routes of a test on a server of their own, which counts the memory of answers in `answers`. */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
 import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
 import type { AnswerAllowance } from '../../../src/http/exchange/answer-allowance.ts'
 import { createCompressor } from '../../../src/http/exchange/compression/compress.ts'
@@ -29,7 +28,7 @@ export async function serveRoutes(
     requestLog: { record: () => undefined },
     stopping: new AbortController().signal,
   }
-  const server = createServer(getRequestListener(mount(deps, routes).fetch))
+  const server = createServer(mount(deps, routes))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { appendToBody } from '../../../src/mail/html/document.ts'
 import { htmlToText } from '../../../src/mail/html/html-to-text.ts'
 import { findHrefs, linkNumber, numberLinks, readLink } from '../../../src/mail/html/links.ts'
 import { trackDocument } from '../../../src/mail/html/tracking.ts'
@@ -171,4 +172,29 @@ test('for any markup, links keep their number, order and meaning', () => {
     { numRuns: 2_000 },
   )
   assert.ok(counted > 20, `only ${counted} were counted`)
+})
+
+test('the pixel stands where the body of the tracked document ends, whatever comes after it', () => {
+  const parts = fc.constantFrom(
+    ...[link('https://a.example/'), link('https://b.example/?q=1'), link('#x'), 'text'],
+    ...[
+      '</body>',
+      '</BODY >',
+      '<!-- </body> -->',
+      '<style>a{}</style>',
+      '<p>',
+      '<!-- open',
+      '<p a="',
+    ],
+  )
+  const whole = (html: string) => html.replace(PIXEL, '')
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 8 }), (pieces) => {
+      const tracked = track(pieces.join('\n'))
+      const [pixel = ''] = PIXEL.exec(tracked) ?? []
+      assert.notEqual(pixel, '')
+      // The document without its pixel is what gets one again at the same place.
+      assert.equal(appendToBody(whole(tracked), pixel), tracked)
+    }),
+  )
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { PoolSettings, TaskResult, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
+import type { ReadyMessage } from '../../../src/outbound/thread/compose-task.ts'
 import { createConnectionPools } from '../../../src/outbound/thread/connection-pools.ts'
 import type { Tried, TryInput } from '../../../src/outbound/thread/try-task.ts'
 import type { QueueClass } from '../../../src/queue-class.ts'
@@ -17,6 +18,8 @@ function setUp() {
   const allocated: [string, number][] = []
   const greeted: string[] = []
   const clock = { at: 0 }
+  /** What `composeNext` says of a task. */
+  const kinds = new Map<number, 'large' | 'heavy'>()
   let mostOpen = 0
 
   function openSession(pool: string): FakeSession {
@@ -47,16 +50,25 @@ function setUp() {
 
   async function tryTask(input: TryInput): Promise<Tried> {
     const session = (input.session ?? openSession(input.pool.key)) as FakeSession
-    session.sent++
     await new Promise<void>((resolve) => trying.push({ input, end: resolve }))
+    session.sent++
     const outcome = {} as Extract<TaskResult, { kind: 'attempted' }>['outcome']
     const { task } = input.task
     const result = { task, kind: 'attempted', outcome, subject: '', startedAt: 0, brokenTls: null }
     return { session, result: result as TaskResult }
   }
 
+  function composeNext({ task }: ThreadTask): ReadyMessage | TaskResult | null {
+    if (kinds.get(task) === 'large') return null
+    if (kinds.get(task) === 'heavy') return { task, kind: 'heavy' }
+    const composed = { octets: `message ${task}`, subject: '', needsSmtputf8: false, faults: [] }
+    const envelope = { reversePath: '', recipient: `${task}@x.test`, needsSmtputf8: false }
+    return { composed, envelope }
+  }
+
   const pools = createConnectionPools({
     tryTask,
+    composeNext,
     finished: (result) => results.push(result),
     allocated: (site, connections) => allocated.push([site, connections]),
     greeted: (site) => greeted.push(site),
@@ -93,6 +105,7 @@ function setUp() {
     sessions,
     openSessions,
     clock,
+    kinds,
     mostOpen: () => mostOpen,
   }
 }
@@ -296,4 +309,84 @@ test('withdrawn tasks come back at once, and those that run are asked to', async
     results.map(({ task }) => task),
     [3, 1, 2, 4],
   )
+})
+
+test('the next message is begun in a session that sends one, and it follows whatever waits', async () => {
+  const { pools, add, endOne, trying } = setUp()
+  pools.allocate('s', 1)
+  add('a', 2)
+  await endOne()
+  add('a', 2)
+  assert.equal(trying[0]?.input.task.task, 2)
+  assert.deepEqual(trying[0]?.input.next?.(), {
+    message: 'message 3',
+    envelope: { reversePath: '', recipient: '3@x.test', needsSmtputf8: false },
+  })
+  // It waits: no receiver has it.
+  assert.equal(pools.progressOf(3)?.step, 'waiting')
+  add('a', 1, 1)
+  pools.recall('s')
+  await endOne()
+  assert.equal(trying[0]?.input.task.task, 3)
+  assert.equal(trying[0]?.input.ready?.composed.octets, 'message 3')
+  assert.equal(trying[0]?.input.session?.sendCount, 2)
+})
+
+test('no message is begun that another connection could take, or that the session may not carry', async () => {
+  const { pools, add, endOne, trying } = setUp()
+  pools.allocate('s', 2)
+  add('a', 4)
+  // One waits, and two connections could take it: the sessions are new, too.
+  await endOne()
+  const [, second] = trying
+  assert.equal(second?.input.task.task, 3)
+  assert.equal(second?.input.next?.(), null)
+  add('a', 1)
+  assert.notEqual(second?.input.next?.(), null)
+  await endOne()
+  await endOne()
+  const last = trying.find(({ input }) => input.session?.sendCount === 2)
+  add('a', 4)
+  assert.equal(last?.input.next?.(), null)
+})
+
+test('a large message is not begun, and a heavy one comes back at once', async () => {
+  const { pools, add, endOne, trying, results, kinds } = setUp()
+  pools.allocate('s', 1)
+  add('a', 4)
+  await endOne()
+  kinds.set(3, 'large')
+  assert.equal(trying[0]?.input.next?.(), null)
+  kinds.set(3, 'heavy')
+  assert.equal(trying[0]?.input.next?.(), null)
+  assert.deepEqual(results.at(-1), { task: 3, kind: 'heavy' })
+  await endOne()
+  assert.equal(trying[0]?.input.task.task, 4)
+})
+
+test('no message is begun for a site that gives up connections or has more urgent mail', async () => {
+  const { pools, add, endOne, trying } = setUp()
+  pools.allocate('s', 1)
+  add('a', 4)
+  await endOne()
+  add('b', 1, 1)
+  assert.equal(trying[0]?.input.next?.(), null)
+  const lowered = setUp()
+  lowered.pools.allocate('s', 1)
+  lowered.add('a', 4)
+  await lowered.endOne()
+  lowered.pools.allocate('s', 0)
+  assert.equal(lowered.trying[0]?.input.next?.(), null)
+})
+
+test('a withdrawal asks a begun task to come back', async () => {
+  const { pools, add, endOne, trying } = setUp()
+  pools.allocate('s', 1)
+  add('a', 3)
+  await endOne()
+  trying[0]?.input.next?.()
+  pools.withdraw(new Set([3]))
+  await endOne()
+  assert.equal(trying[0]?.input.task.task, 3)
+  assert.equal(trying[0]?.input.withdrawal.isAsked, true)
 })

@@ -5,9 +5,10 @@ import { createComposedBytes } from '../../../src/outbound/composing/composer.ts
 import type { PoolSettings, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Target } from '../../../src/outbound/routing/targets.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
+import type { ReadyMessage } from '../../../src/outbound/thread/compose-task.ts'
 import { createConnector } from '../../../src/outbound/thread/connector.ts'
 import type { Withdrawal } from '../../../src/outbound/thread/running-tasks.ts'
-import { type TryDeps, tryTask } from '../../../src/outbound/thread/try-task.ts'
+import { type TryDeps, type TryInput, tryTask } from '../../../src/outbound/thread/try-task.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   drop,
@@ -72,7 +73,10 @@ async function attempt(pool: PoolSettings, own: Attempt = {}) {
   return { ...tried, result, outcome: result.outcome }
 }
 
-async function tryOnce(pool: PoolSettings, { session = null, deps = {}, ...own }: Attempt) {
+async function tryOnce(
+  pool: PoolSettings,
+  { session = null, deps = {}, ready = null, next, ...own }: Attempt,
+) {
   const withdrawal = own.withdrawal ?? { isAsked: false, session: null }
   const settings = {
     ehloName: 'us.test',
@@ -97,7 +101,8 @@ async function tryOnce(pool: PoolSettings, { session = null, deps = {}, ...own }
       ...deps,
     },
     {
-      ...{ pool, session, withdrawal },
+      ...{ pool, session, withdrawal, ready },
+      ...(next && { next }),
       task: own.task ?? task,
       current: { step: 'waiting', since: 0, peer: null },
     },
@@ -111,7 +116,7 @@ type Attempt = {
   task?: ThreadTask
   deps?: Partial<TryDeps>
   withdrawal?: Withdrawal
-}
+} & Pick<TryInput, 'ready' | 'next'>
 
 const at = (verb: string, reply: string): SinkOptions => ({
   respond: (command) => (command.verb === verb ? reply : undefined),
@@ -472,4 +477,78 @@ test('a task that is withdrawn before it begins is put back', async () => {
   const { result } = await tryOnce(pool, { withdrawal })
   assert.deepEqual(result, { task: 1, kind: 'put back', delayMs: 0 })
   assert.equal(sinks[0]?.connectionCount(), 0)
+})
+
+function readyFor(recipient: string): ReadyMessage {
+  const composed = { octets: 'S: 2\r\n\r\nx\r\n', subject: '2', needsSmtputf8: false, faults: [] }
+  return { composed, envelope: { reversePath: 'r@s.test', recipient, needsSmtputf8: false } }
+}
+
+const nextOf = ({ envelope, composed }: ReadyMessage) => ({ envelope, message: composed.octets })
+
+/** Two messages in a session, and a third that is opened behind the second. */
+async function openThird(pool: PoolSettings) {
+  const first = await attempt(pool)
+  const ready = readyFor('third@b.test')
+  const second = await attempt(pool, { session: first.session, next: () => nextOf(ready) })
+  return { ready, second }
+}
+
+test('a message that was opened behind another one is sent as it is, once', async () => {
+  const { sinks, pool } = await startSinks({})
+  const { ready, second } = await openThird(pool)
+  const compose = () => assert.fail('it is composed')
+  const third = await attempt(pool, { session: second.session, ready, deps: { compose } })
+  assert.deepEqual([third.outcome.result, third.result.subject], ['delivered', '2'])
+  assert.equal(sinks[0]?.acceptedCount(), 3)
+  assert.equal(sinks[0]?.connectionCount(), 1)
+  assert.equal(sinks[0]?.messages[2]?.to[0], 'third@b.test')
+})
+
+test('an opened message goes on in a new session if the connection is lost before its turn', async () => {
+  for (const [verb, count] of [
+    ['MESSAGE', 2],
+    ['MAIL', 3],
+  ]) {
+    const { sinks, pool } = await startSinks({
+      respond: (command) => (command.verb === verb && command.count === count ? drop : undefined),
+    })
+    const { ready, second } = await openThird(pool)
+    assert.equal(second.outcome.isMaybeDelivered, verb === 'MESSAGE')
+    const third = await attempt(pool, { session: second.session, ready })
+    assert.equal(third.outcome.result, 'delivered')
+    assert.ok(third.outcome.steps.every(({ error }) => error === undefined))
+    assert.deepEqual(
+      third.outcome.steps.map(({ step }) => step),
+      ['connect', 'greeting', 'ehlo', 'mail', 'rcpt', 'data', 'message'],
+    )
+    assert.equal(sinks[0]?.connectionCount(), 2)
+  }
+})
+
+test('a session that takes no more messages ends, and the opened one goes on in another', async () => {
+  const { sinks, pool } = await startSinks({
+    respond: ({ verb, count }) =>
+      verb === 'MESSAGE' && count === 2 ? '452 4.5.3 Too many messages sent' : undefined,
+  })
+  const { ready, second } = await openThird(pool)
+  // Both go on in one other session each, and nothing is sent twice.
+  assert.equal(second.outcome.result, 'delivered')
+  const third = await attempt(pool, { session: second.session, ready })
+  assert.equal(third.outcome.result, 'delivered')
+  assert.equal(sinks[0]?.acceptedCount(), 3)
+})
+
+test('an opened message that is withdrawn is put back, and its session is closed', async () => {
+  const { sinks, pool } = await startSinks({})
+  const { ready, second } = await openThird(pool)
+  const composedBytes = createComposedBytes(1)
+  composedBytes.add(ready.composed.octets.length)
+  const withdrawal = { isAsked: true, session: null }
+  const deps = { composedBytes }
+  const third = await tryOnce(pool, { session: second.session, ready, withdrawal, deps })
+  assert.deepEqual(third, { result: { task: 1, kind: 'put back', delayMs: 0 }, session: null })
+  assert.equal(second.session?.isOpen, false)
+  assert.equal(composedBytes.waitForSpace(1e6), null)
+  assert.equal(sinks[0]?.acceptedCount(), 2)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createNotifier } from '../../../src/features/notifier.ts'
 import { createHealth } from '../../../src/health.ts'
 import { createLog } from '../../../src/log.ts'
 import { type DiskSpace, watchDisk } from '../../../src/store/files/disk.ts'
@@ -8,12 +9,14 @@ const MB = 1024 * 1024
 
 /** A disk of 10,000 MB, of which at first `freeMb` are free; `set` has it looked at again. */
 async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   const lines: { level: string; msg: string }[] = []
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
   const health = createHealth()
   const state = { free: freeMb, isBroken: false, checks: 0 }
+  const committed = createNotifier()
   const disk = await watchDisk({
+    onCommit: committed.listen,
     folder: '/data',
     minFreeBytes: minFreeMb * MB,
     health,
@@ -31,7 +34,15 @@ async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
     t.mock.timers.tick(2_000)
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
   }
-  return { disk, health, lines, state, set, reason: () => health.reasons()[0]?.reason }
+  return {
+    disk,
+    health,
+    lines,
+    state,
+    set,
+    commit: committed.notify,
+    reason: () => health.reasons()[0]?.reason,
+  }
 }
 
 test('below limits.min_free_bytes the disk is low from the start', async (t) => {
@@ -93,11 +104,15 @@ test('the last state of the disk holds while its space cannot be read', async (t
   assert.equal(disk.isLow(), false)
 })
 
-test('the disk is checked four times a second, because large attachments fill it quickly', async (t) => {
-  const { state } = await openDisk(t, 5_000)
+test('the disk is checked soon after a commit, because large attachments fill it quickly', async (t) => {
+  const { state, commit } = await openDisk(t, 5_000)
   for (let check = 2; check <= 5; check += 1) {
+    commit()
+    commit()
     t.mock.timers.tick(250)
     await new Promise(setImmediate)
     assert.equal(state.checks, check)
   }
+  t.mock.timers.tick(750)
+  assert.equal(state.checks, 5, 'without commits, others fill it more slowly')
 })

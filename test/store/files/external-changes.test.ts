@@ -32,7 +32,7 @@ test('a change during a transaction of the writer is noticed at its end', (t) =>
   version = 2
   watch.ended()
   assert.equal(calls, 0, 'nobody looks before it is time')
-  t.mock.timers.tick(100)
+  t.mock.timers.tick(150)
   assert.equal(calls, 0)
   isInTransaction = false
   watch.ended()
@@ -40,7 +40,7 @@ test('a change during a transaction of the writer is noticed at its end', (t) =>
   version = 3
   watch.ended()
   assert.equal(calls, 1, 'one look made up for')
-  t.mock.timers.tick(100)
+  t.mock.timers.tick(150)
   assert.equal(calls, 2)
   watch.stop()
 })

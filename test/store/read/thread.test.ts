@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import Database from 'better-sqlite3'
 import { AppError } from '../../../src/errors.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
 import type { Query } from '../../../src/store/read/thread-messages.ts'
+import { startThread } from '../../../src/threads/start.ts'
 import { makeDatabaseFolder } from '../test-store.ts'
 
 const query: Query = { kind: 'query', text: '', params: [], shape: 'rows' }
@@ -21,6 +24,35 @@ test('a thread starts with its first request and ends when it is stopped', async
   assert.equal(thread.isStarted(), false)
   const late = thread.ask({ ...query, text: 'select 1' })
   await assert.rejects(late, (error) => error instanceof AppError)
+})
+
+test('a thread ends after 15 s without requests, and the next request starts another', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { path: file } = await makeDatabaseFolder(t)
+  new Database(file).close()
+  let started = 0
+  const workers: Worker[] = []
+  const thread = createThread({ path: file, nativeBinding: undefined }, () => {
+    started += 1
+    const worker = startThread('scan', { workerData: { path: file } })
+    workers.push(worker)
+    return worker
+  })
+  const ask = () => thread.ask({ ...query, text: 'select 1' })
+  assert.deepEqual(await ask(), [[1]])
+  t.mock.timers.tick(14_999)
+  assert.deepEqual(await ask(), [[1]])
+  t.mock.timers.tick(14_999)
+  assert.equal(thread.isStarted(), true)
+  const exited = once(workers[0] as Worker, 'exit')
+  t.mock.timers.tick(1)
+  assert.equal(thread.isStarted(), false)
+  await exited
+  const asked = ask()
+  t.mock.timers.tick(120_000)
+  assert.deepEqual(await asked, [[1]], 'a thread with a request does not end')
+  assert.equal(started, 2)
+  await thread.stop()
 })
 
 test('a thread without requests stops at once', async () => {

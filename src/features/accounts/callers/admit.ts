@@ -10,7 +10,7 @@ import { noProject, roleTooLow } from '../members/require-admin.ts'
 import { needsVerification } from '../platform-mail/needs-verification.ts'
 import { findSession } from '../sessions/find.ts'
 import type { SessionTokens } from '../sessions/token.ts'
-import { authenticate, missingAuth } from './authenticate.ts'
+import { authenticate, missingAuth, type readKey } from './authenticate.ts'
 import {
   type Caller,
   hasRole,
@@ -28,7 +28,9 @@ type AdmitDeps = Pick<Base, 'directory' | 'config' | 'store' | 'now'> & {
 export type Credentials = {
   /** The value of the Authorization header field. */
   authorization: string | undefined
-  /** The value of the session's cookie. */
+  /** Finds the key in it. */
+  readKey: typeof readKey
+  /** The value of the session's cookie; not read beside an Authorization header. */
   cookie: string | undefined
   /** The project that a request of a session names: X-Project-Id, or `?projectId=` of a GET. */
   projectId: string | undefined
@@ -51,7 +53,7 @@ export async function admitCaller(
   const { keys, session } = ruleOf(callers)
   const { authorization, cookie, pathId } = credentials
   if (session === null || (authorization !== undefined && keys.length > 0)) {
-    const caller = await authenticate(deps, authorization, keys)
+    const caller = await authenticate(deps, credentials.readKey(authorization), keys)
     identified(caller)
     if (session?.project === 'path' && caller.project.id !== pathId) throw noProject(pathId)
     return caller

@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
+import { digestSecret } from '../../directory.ts'
 import { PUBLIC_KEY_PATTERN, SECRET_KEY_PATTERN } from '../projects/keys.ts'
 import type { KeyCaller } from './caller.ts'
 
@@ -11,50 +12,59 @@ type AuthDeps = Pick<Base, 'directory' | 'config'>
 /** The kinds of keys that are admitted. */
 type KeyKinds = readonly KeyCaller['key'][]
 
+/** A key that a client sent: of a secret one only the digest is kept. */
+export type GivenKey =
+  | { kind: 'secret'; digest: string }
+  | { kind: 'public'; publicKey: string }
+  | { kind: 'unknown' }
+
+/** The key in the value of an Authorization header field; undefined if it has none. */
+export function readKey(authorization: string | undefined): GivenKey | undefined {
+  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+  return key === undefined ? undefined : toGivenKey(key)
+}
+
 /**
- * `authorization` is the value of the Authorization header field. A disabled project is not refused
- * here: its keys may still read.
+ * A disabled project is not refused here: its keys may still read.
  * @throws AppError MISSING_AUTH, INVALID_API_KEY
  */
 export async function authenticate(
-  deps: AuthDeps,
-  authorization: string | undefined,
-  kinds: KeyKinds,
-): Promise<KeyCaller> {
-  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
-  if (key === undefined) throw missingAuth()
-  return authenticateKey(deps, key, kinds)
-}
-
-/** Like `authenticate`, for a bare key. @throws AppError INVALID_API_KEY */
-export async function authenticateKey(
   { directory, config }: AuthDeps,
-  key: string,
+  key: GivenKey | undefined,
   kinds: KeyKinds,
 ): Promise<KeyCaller> {
+  if (key === undefined) throw missingAuth()
   const caller = await findCaller(directory, key, kinds)
   if (caller === undefined) throw new AppError('INVALID_API_KEY', 'This API key is not valid here.')
   if (caller.project.areKeysSandbox && config.delivery.mode !== 'sandbox') throw sandboxKey()
   return caller
 }
 
+/** Like `authenticate`, for a bare key. @throws AppError INVALID_API_KEY */
+export function authenticateKey(deps: AuthDeps, key: string, kinds: KeyKinds): Promise<KeyCaller> {
+  return authenticate(deps, toGivenKey(key), kinds)
+}
+
 export function missingAuth(): AppError {
   return new AppError('MISSING_AUTH', 'This endpoint needs an API key.')
 }
 
+function toGivenKey(key: string): GivenKey {
+  if (SECRET_KEY_PATTERN.test(key)) return { kind: 'secret', digest: digestSecret(key) }
+  return PUBLIC_KEY_PATTERN.test(key) ? { kind: 'public', publicKey: key } : { kind: 'unknown' }
+}
+
 async function findCaller(
   directory: AuthDeps['directory'],
-  key: string,
+  key: GivenKey,
   kinds: KeyKinds,
 ): Promise<KeyCaller | undefined> {
-  if (SECRET_KEY_PATTERN.test(key)) {
-    if (!kinds.includes('secret')) return undefined
-    const project = await directory.findProjectBySecret(key)
-    return project && { kind: 'key', key: 'secret', project }
-  }
-  if (!kinds.includes('public') || !PUBLIC_KEY_PATTERN.test(key)) return undefined
-  const project = await directory.findProjectByPublicKey(key)
-  return project && { kind: 'key', key: 'public', project }
+  const { kind } = key
+  if (kind === 'unknown' || !kinds.includes(kind)) return undefined
+  const project = await (kind === 'secret'
+    ? directory.findProjectByDigest(key.digest)
+    : directory.findProjectByPublicKey(key.publicKey))
+  return project && { kind: 'key', key: kind, project }
 }
 
 function sandboxKey(): AppError {

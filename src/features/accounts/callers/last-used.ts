@@ -1,11 +1,13 @@
 /**
  * Remembers when keys and sessions were last used. Requests only note it in memory; once a minute the
- * notes are written in one transaction. A crash loses a minute of them.
+ * notes are written by one statement for each kind. A crash loses a minute of them.
  */
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
-import { eq } from '../../../store/drizzle.ts'
-import { projects, sessions } from '../../../store/schema/accounts.ts'
+import type { Statement } from '../../../store/database.ts'
+import { eachOf, jsonItem } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { Caller } from './caller.ts'
@@ -18,12 +20,20 @@ export type LastUsed = {
 }
 
 type Kind = 'secret' | 'public' | 'session'
+type Note = { kind: Kind; id: string; at: number }
+
+/** One statement for all notes of a kind. `uses`: pairs of an id and an instant. */
+const WRITE: Readonly<Record<Kind, Statement<unknown>>> = {
+  secret: writeOf('projects', 'secret_last_used_at'),
+  public: writeOf('projects', 'public_last_used_at'),
+  session: writeOf('sessions', 'last_used_at'),
+}
 
 /** The notes of a minute. Beyond it they are dropped: nobody has that many users. */
 const MAX_NOTES = 100_000
 
 export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' | 'log'>): LastUsed {
-  let notes = new Map<string, { kind: Kind; id: string; at: number }>()
+  let notes = new Map<string, Note>()
   const timer = setInterval(flush, MINUTE_MS).unref()
 
   function note(caller: Caller): void {
@@ -38,9 +48,7 @@ export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' |
     notes = new Map()
     if (written.length === 0) return
     try {
-      await store.write(async (tx) => {
-        for (const { kind, id, at } of written) await writeNote(tx, kind, { id, at })
-      })
+      await store.write((tx) => writeNotes(tx, written))
     } catch (error) {
       log.warn({ error: describeError(error) }, 'the last use of keys was not written')
     }
@@ -56,11 +64,17 @@ export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' |
   }
 }
 
-async function writeNote(tx: Tx, kind: Kind, { id, at }: { id: string; at: number }) {
-  if (kind === 'session') {
-    await tx.update(sessions).set({ lastUsedAt: at }).where(eq(sessions.id, id))
-    return
+async function writeNotes(tx: Tx, notes: readonly Note[]): Promise<void> {
+  for (const [kind, group] of Map.groupBy(notes, ({ kind }) => kind)) {
+    const uses = JSON.stringify(group.map(({ id, at }) => [id, at]))
+    await tx.execute(WRITE[kind], { uses })
   }
-  const column = kind === 'secret' ? { secretLastUsedAt: at } : { publicLastUsedAt: at }
-  await tx.update(projects).set(column).where(eq(projects.id, id))
+}
+
+function writeOf(table: string, column: string): Statement<unknown> {
+  const use = (index: number) => jsonItem(sql`used.value`, index)
+  return statement(
+    () => sql`update ${sql.raw(table)} set ${sql.raw(column)} = ${use(1)}
+      from ${eachOf(parameter('uses'))} as used where ${sql.raw(table)}.id = ${use(0)}`,
+  )
 }

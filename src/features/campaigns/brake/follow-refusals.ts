@@ -6,7 +6,7 @@
 import { classifyReply } from '../../../mail/replies/classify-reply.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { listOf } from '../../../store/dialect.ts'
-import { asc, desc, gt, sql } from '../../../store/drizzle.ts'
+import { asc, gt, sql } from '../../../store/drizzle.ts'
 import { attempts } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -19,9 +19,7 @@ const BATCH = 2_000
 const LINGER_MS = 250
 
 const ATTEMPTS = {
-  newest: statement((db) =>
-    db.select({ seq: attempts.id }).from(attempts).orderBy(desc(attempts.id)).limit(1),
-  ),
+  table: 'attempts',
   listAfter: statement((db) =>
     db
       .select({
@@ -38,7 +36,7 @@ const ATTEMPTS = {
       .orderBy(asc(attempts.id))
       .limit(parameter('limit')),
   ),
-}
+} as const
 
 type AttemptFacts = RowOf<typeof ATTEMPTS.listAfter>
 

@@ -39,7 +39,10 @@ const addClicks = statement(
       set clicks = clicks + excluded.clicks, clickers = clickers + excluded.clickers`,
 )
 
-export async function countClicks(tx: Tx, events: readonly EventRow[]): Promise<void> {
+export async function countClicks(
+  tx: Tx,
+  events: readonly Pick<EventRow, 'seq' | 'name'>[],
+): Promise<void> {
   const clicks = events.filter(({ name }) => name === 'email.click')
   if (clicks.length === 0) return
   await tx.execute(addClicks, { seqs: JSON.stringify(clicks.map(({ seq }) => seq)) })

@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import { withRest } from '../../../jobs/pace.ts'
 import { sql } from '../../../store/drizzle.ts'
+import { lookAfterWrites } from '../../../store/look-after-writes.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -25,7 +26,7 @@ type SearchIndexer = { stop(): Promise<void> }
 const BATCH = 200
 /** Pause after a batch, in multiples of its duration: 20 to 30 ms without other writes. */
 const REST_TIMES = 4
-/** Wait before the next poll of an empty backlog, and before the next try after a failure. */
+/** Wait after a write before the backlog is looked at, and before the next try after a failure. */
 const IDLE_MS = 500
 
 const findBacklog = statement(() => sql`select 1 from contact_search_backlog limit 1`)
@@ -47,14 +48,18 @@ export function startSearchIndexer(
 ): SearchIndexer {
   const stopping = new AbortController()
   const { signal } = stopping
-  const idle = () => delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined)
+  let woken = Promise.withResolvers<void>()
+  const unlisten = lookAfterWrites(deps.store, idleMs, () => woken.resolve())
+  const rest = () => delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined)
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      const isBehind = await withRest(() => tryBatch(deps), { times: REST_TIMES, signal })
-      if (isBehind) continue
+      woken = Promise.withResolvers()
+      const found = await withRest(() => tryBatch(deps), { times: REST_TIMES, signal })
+      if (found === 'work') continue
       onIdle?.()
-      await idle()
+      if (signal.aborted) return
+      await (found === 'nothing' ? woken.promise : rest())
     }
   }
 
@@ -62,21 +67,23 @@ export function startSearchIndexer(
   return {
     async stop() {
       stopping.abort()
+      unlisten()
+      woken.resolve()
       await ended
     },
   }
 }
 
 /** A failure is only logged: without the index, searches are slower but correct. */
-async function tryBatch({ store, log }: Deps): Promise<boolean> {
+async function tryBatch({ store, log }: Deps): Promise<'work' | 'nothing' | 'failure'> {
   try {
     const entry = await store.read.find(findBacklog)
-    if (entry === undefined || !(await indexBatch({ store }))) return false
+    if (entry === undefined || !(await indexBatch({ store }))) return 'nothing'
     await store.write((tx) => tx.execute(mergeSegments))
-    return true
+    return 'work'
   } catch (error) {
     log.warn({ error: describeError(error) }, 'the search index could not be updated')
-    return false
+    return 'failure'
   }
 }
 

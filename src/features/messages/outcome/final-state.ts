@@ -47,11 +47,11 @@
 import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { Email } from '../../../store/schema/messages.ts'
+import { shelfAfterAttempt } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
-import { type ShelvedEmail, shelveSettled } from './shelve-settled.ts'
 
 /** Why an email failed, as `email.failed` names it. */
 export type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
@@ -61,6 +61,9 @@ export type BounceType = 'Permanent' | 'Undetermined'
 
 /** The columns that an event of an email needs. */
 export type EmailOfEvent = Pick<Email, 'id' | 'projectId' | 'contactId'>
+
+/** What is known of an email when it is claimed. */
+export type ShelvedEmail = Pick<Email, 'id' | 'campaignId'> & { isSealed: boolean }
 
 type EmailEvent = NewEvent & { data: Record<string, unknown> | null }
 
@@ -119,14 +122,22 @@ export const atRest = {
 const item = (index: number) => jsonItem(sql`row.value`, index)
 const isSettled = sql`emails.id = ${item(0)} and emails.state = 'sending'`
 
+const delivered = sql`state = 'delivered', status = 'DELIVERED', subject = ${item(1)}, error = null,
+  sent_at = ${parameter('at')}, delivered_at = ${parameter('at')}, retry_at = null, lease_until = null,
+  updated_at = ${parameter('at')}`
+
 /**
- * Almost all outcomes, so it leaves alone the columns that no delivery changes. `rows`: ids and subjects.
- * Both write no index but those of the queue: the others are those of shelves.
+ * Almost all outcomes: emails of no campaign that are not sealed. It names no column but those that their
+ * delivery changes, so it writes no index but those of the queue. `rows`: ids and subjects.
  */
 export const settleDelivered = statement<{ id: string }>(
-  () => sql`update emails set state = 'delivered', status = 'DELIVERED', subject = ${item(1)},
-      error = null, sent_at = ${parameter('at')}, delivered_at = ${parameter('at')},
-      retry_at = null, lease_until = null, updated_at = ${parameter('at')}
+  () => sql`update emails set ${delivered}
+    from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
+)
+
+/** The same for emails that leave a shelf, or are sealed. */
+export const settleShelved = statement<{ id: string }>(
+  () => sql`update emails set ${delivered}, shelf = null, sealed_variables = null
     from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
 )
 
@@ -135,6 +146,8 @@ export const settleOthers = statement<{ id: string }>(
   () => sql`update emails set subject = ${item(1)}, state = ${item(2)}, status = ${item(3)},
       error = ${item(4)}, due_at = ${item(5)}, sent_at = ${item(6)}, bounced_at = ${item(7)},
       provider_id = ${item(8)}, failure_count = failure_count + ${item(9)},
+      shelf = ${item(10)},
+      sealed_variables = case ${item(2)} when 'deferred' then sealed_variables end,
       retry_at = null, lease_until = null, updated_at = ${parameter('at')}
     from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
 )
@@ -147,11 +160,14 @@ export async function settleAttempts(
   settlements: readonly Settlement[],
   at: number,
 ): Promise<boolean[]> {
-  const delivered = settlements.filter(isDelivered).map(deliveredRow)
+  const arrived = settlements.filter(isDelivered)
+  const plain = arrived.filter(isPlain).map(deliveredRow)
+  const shelved = arrived.filter((each) => !isPlain(each)).map(deliveredRow)
   const others = settlements.filter((each) => !isDelivered(each)).map(otherRow)
   const open = new Set<string>()
   for (const [settle, rows] of [
-    [settleDelivered, delivered],
+    [settleDelivered, plain],
+    [settleShelved, shelved],
     [settleOthers, others],
   ] as const) {
     if (rows.length === 0) continue
@@ -160,10 +176,6 @@ export async function settleAttempts(
   // Only the first outcome of an email counts.
   const isSettled = settlements.map(({ email }) => open.delete(email.id))
   const settled = settlements.filter((_, index) => isSettled[index])
-  await shelveSettled(
-    tx,
-    settled.map(({ email, transition: { state } }) => ({ email, state })),
-  )
   await appendEvents(
     tx,
     settled.flatMap((each) => attemptEvents(each, at)),
@@ -175,6 +187,10 @@ function isDelivered({ transition }: Settlement): boolean {
   return transition.state === 'delivered'
 }
 
+function isPlain({ email }: Settlement): boolean {
+  return email.campaignId === null && !email.isSealed
+}
+
 /** SQLite would keep half a pair of surrogates of JSON, which is no text. */
 function deliveredRow({ email, subject }: Settlement) {
   return [email.id, subject.toWellFormed()]
@@ -182,8 +198,9 @@ function deliveredRow({ email, subject }: Settlement) {
 
 function otherRow({ email, subject, transition }: Settlement) {
   const { state, status, error, dueAt, sentAt, bouncedAt, providerId, isFailure } = transition
+  const shelf = shelfAfterAttempt(transition, email.campaignId !== null)
   const texts = [subject.toWellFormed(), state, status, error?.toWellFormed() ?? null]
-  return [email.id, ...texts, dueAt, sentAt, bouncedAt, providerId, isFailure ? 1 : 0]
+  return [email.id, ...texts, dueAt, sentAt, bouncedAt, providerId, isFailure ? 1 : 0, shelf]
 }
 
 function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[] {

@@ -18,13 +18,13 @@ import {
   giveUpError,
   logOutcome,
   type Settlement,
+  type ShelvedEmail,
   settleAttempts,
   type Transition,
 } from './final-state.ts'
 import type { Fuse } from './fuse.ts'
 import { insertKnownDomains, type KnownDomains } from './known-domains.ts'
 import { retryDelayMs } from './retry-delay.ts'
-import type { ShelvedEmail } from './shelve-settled.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
 import { recordFaults } from './template-faults.ts'
 import { findFinalReport } from './write-report.ts'

@@ -4,7 +4,7 @@ import { newId } from '../../../store/ids.ts'
 import { webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { EVENTS } from '../../events/follow.ts'
+import { newestSeq } from '../../events/followed-rows.ts'
 import { newSecret } from '../secrets.ts'
 import { loadEndpoint, ofProject } from './find.ts'
 import { type EndpointView, toEndpointView } from './view.ts'
@@ -35,7 +35,7 @@ export async function createEndpoint(
   const at = deps.now()
   return deps.store.write(async (tx) => {
     await refuseTooMany(tx, projectId)
-    const afterSeq = await newestSeq(tx)
+    const afterSeq = await newestSeq(tx, 'events')
     await tx.insert(webhookEndpoints).values({
       ...{ id, projectId, url, events, description, isEnabled: enabled, afterSeq },
       ...{ ...columns, createdAt: at, updatedAt: at },
@@ -56,11 +56,6 @@ export function refusePrivateTarget(
   if (webhookClient.mayRequest(new URL(url))) return
   const text = 'Must not lead to a loopback, private or reserved address'
   throw invalidField('url', 'custom', text)
-}
-
-/** The `seq` of the newest event. */
-export async function newestSeq(tx: Tx): Promise<number> {
-  return (await tx.find(EVENTS.newest))?.seq ?? 0
 }
 
 async function refuseTooMany(tx: Tx, projectId: string): Promise<void> {

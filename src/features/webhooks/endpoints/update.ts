@@ -6,7 +6,8 @@ import { eq } from '../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { newestSeq, refusePrivateTarget } from './create.ts'
+import { newestSeq } from '../../events/followed-rows.ts'
+import { refusePrivateTarget } from './create.ts'
 import { disableEndpoint, enqueueClearing } from './disable.ts'
 import { type EndpointKey, loadEndpoint } from './find.ts'
 import { type EndpointView, toEndpointView } from './view.ts'
@@ -45,7 +46,7 @@ export async function updateEndpoint(
 }
 
 async function enabledColumns(tx: Tx): Promise<Partial<WebhookEndpoint>> {
-  const afterSeq = await newestSeq(tx)
+  const afterSeq = await newestSeq(tx, 'events')
   return { isEnabled: true, disabledReason: null, failingSince: null, afterSeq }
 }
 

@@ -5,7 +5,7 @@
  * Received mail that a machine sent or may have sent does neither, unless the trigger or the wait includes it. An open or
  * click by another person than the contact, to whom a step wrote, ends the waits for that email.
  */
-import { eachOf, jsonItem, jsonValue, orderedJoin } from '../../../store/dialect.ts'
+import { eachOf, jsonItem, jsonValue, listOf, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { EventRow } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -14,7 +14,8 @@ import type { Base } from '../../base.ts'
 import { isAutomaticEvent } from '../../conditions/automatic-mail.ts'
 import { readEventContexts } from '../../events/context.ts'
 import { readEventDepths } from '../../events/depth.ts'
-import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
+import { type Follower, startFollower } from '../../events/follow.ts'
+import { EVENTS } from '../../events/followed-rows.ts'
 import { raiseExecutions, splitAtFence } from '../../fence/rows.ts'
 import { type StartableWorkflow, startExecution } from '../executions/start.ts'
 import { addFigures } from '../figures.ts'
@@ -60,14 +61,15 @@ const listEnded = statement<EndedWait>(
     group by wait.execution_number`,
 )
 
-const endWait = statement(
-  () => sql`update workflow_waits set event_seq = ${parameter('seq')}
-    where execution_number = ${parameter('executionNumber')}`,
+/** `ended`: pairs of an execution's number and the seq. */
+const endAll = statement(
+  () => sql`update workflow_waits set event_seq = ${item(1)}
+    from ${eachOf(parameter('ended'))} as row where execution_number = ${item(0)}`,
 )
 
-const wakeExecution = statement(
+const wakeAll = statement(
   () => sql`update workflow_executions set due_at = ${NOW}
-    where number = ${parameter('executionNumber')} and status = 'WAITING'`,
+    where number in ${listOf(parameter('numbers'))} and status = 'WAITING'`,
 )
 
 /** `names`: pairs of a project and the name of an event. */
@@ -109,16 +111,25 @@ export async function applyEvents(
   tx: Tx,
   { rows, endAt }: { rows: readonly EventRow[]; endAt: (row: EventRow) => void },
 ): Promise<void> {
+  const known = rows.filter(({ contactId, emailId }) => (contactId ?? emailId) !== null)
+  if (known.length === 0) return
+  const triggered = await findTriggered(tx, known)
+  const ended = await findEnded(tx, known)
+  // Most events do neither.
+  if (triggered.size === 0 && ended.length === 0) return
   const { events: together, isOld } = await splitAtFence(tx, rows)
   const end = together.at(-1)
   if (end !== undefined && together.length < rows.length) endAt(end)
-  const all = together.filter(({ contactId, emailId }) => (contactId ?? emailId) !== null)
-  if (all.length === 0) return
-  const triggered = await findTriggered(tx, all)
+  const all = known.filter(({ seq }) => seq <= (end?.seq ?? 0))
   const events = withinStarts(all, triggered)
   const last = events.at(-1)
-  if (last !== undefined && events.length < all.length) endAt(last)
-  await endWaits(deps, tx, events)
+  if (last === undefined) return
+  if (events.length < all.length) endAt(last)
+  await endWaits(
+    deps,
+    tx,
+    ended.filter(({ seq }) => seq <= last.seq),
+  )
   const ofContacts = events.filter((row): row is ContactEvent => row.contactId !== null)
   await startTriggered(deps, tx, { events: ofContacts, triggered })
   if (isOld) await raiseExecutions(tx, events)
@@ -150,22 +161,29 @@ function withinStarts(
   return end === -1 ? events : events.slice(0, end)
 }
 
-async function endWaits(
-  { workflowNotifier }: TriggerDeps,
-  tx: Tx,
-  events: readonly EventRow[],
-): Promise<void> {
+/** The waits that events end, each with the first of its events. */
+function findEnded(tx: Tx, events: readonly EventRow[]): Promise<EndedWait[]> {
   const list = events.map((event) => {
     const { seq, contactId, name, emailId } = event
     return [seq, contactId, name, emailId, isAutomaticEvent(event) ? 1 : 0]
   })
-  const ended = await tx.list(listEnded, { events: JSON.stringify(list) })
-  for (const { executionNumber, workflowId, projectId, seq } of ended) {
-    await tx.execute(endWait, { executionNumber, seq })
-    await tx.execute(wakeExecution, { executionNumber })
-    const notice = { kind: 'due', workflowId, projectId, dueAt: NOW } as const
-    tx.afterCommit(() => workflowNotifier.notify(notice))
-  }
+  return tx.list(listEnded, { events: JSON.stringify(list) })
+}
+
+async function endWaits(
+  { workflowNotifier }: TriggerDeps,
+  tx: Tx,
+  ended: readonly EndedWait[],
+): Promise<void> {
+  if (ended.length === 0) return
+  const numbers = ended.map(({ executionNumber }) => executionNumber)
+  const pairs = ended.map(({ executionNumber, seq }) => [executionNumber, seq])
+  await tx.execute(endAll, { ended: JSON.stringify(pairs) })
+  await tx.execute(wakeAll, { numbers: JSON.stringify(numbers) })
+  tx.afterCommit(() => {
+    for (const { workflowId, projectId } of ended)
+      workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: NOW })
+  })
 }
 
 async function startTriggered(

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   authenticate,
   authenticateKey,
+  readKey,
 } from '../../../../src/features/accounts/callers/authenticate.ts'
 import { regenerateKeys } from '../../../../src/features/accounts/projects/projects.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -12,14 +13,14 @@ test('the secret key of a project opens every route, and the public key those th
   const core = await openTestCore(t)
   const one = await addProject(core)
   await addProject(core)
-  const bySecret = await authenticate(core, `Bearer ${one.secret}`, ['secret'])
+  const bySecret = await authenticate(core, readKey(`Bearer ${one.secret}`), ['secret'])
   assert.equal(bySecret.project.id, one.id)
   assert.equal(bySecret.key, 'secret')
   assert.equal(
-    (await authenticate(core, `bearer  ${one.secret} `, ['secret', 'public'])).key,
+    (await authenticate(core, readKey(`bearer  ${one.secret} `), ['secret', 'public'])).key,
     'secret',
   )
-  const byPublic = await authenticate(core, `Bearer ${one.public}`, ['secret', 'public'])
+  const byPublic = await authenticate(core, readKey(`Bearer ${one.public}`), ['secret', 'public'])
   assert.equal(byPublic.project.id, one.id)
   assert.equal(byPublic.key, 'public')
 })
@@ -36,7 +37,7 @@ test('a request without "Bearer x" gets MISSING_AUTH', async (t) => {
     secret,
     'Bearer a b',
   ]) {
-    const call = authenticate(core, header, ['secret', 'public'])
+    const call = authenticate(core, readKey(header), ['secret', 'public'])
     await assert.rejects(call, { code: 'MISSING_AUTH', status: 401 }, String(header))
   }
 })
@@ -44,7 +45,7 @@ test('a request without "Bearer x" gets MISSING_AUTH', async (t) => {
 test('S25: unknown keys, near misses and a public key on a secret route are INVALID_API_KEY', async (t) => {
   const core = await openTestCore(t)
   const { secret, public: publicKey } = await addProject(core)
-  await authenticate(core, `Bearer ${secret}`, ['secret'])
+  await authenticate(core, readKey(`Bearer ${secret}`), ['secret'])
   const wrong = [
     publicKey,
     `sk_${publicKey.slice(3)}`,
@@ -56,7 +57,7 @@ test('S25: unknown keys, near misses and a public key on a secret route are INVA
     'x'.repeat(100_000),
   ]
   for (const key of wrong) {
-    const call = authenticate(core, `Bearer ${key}`, ['secret'])
+    const call = authenticate(core, readKey(`Bearer ${key}`), ['secret'])
     await assert.rejects(call, { code: 'INVALID_API_KEY', status: 401 }, key.slice(0, 80))
   }
   const call = authenticateKey(core, `pk_${secret.slice(3)}`, ['secret', 'public'])
@@ -67,7 +68,7 @@ test('the keys of a disabled project still authenticate', async (t) => {
   const core = await openTestCore(t)
   const { secret } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ isDisabled: true }))
-  const { project } = await authenticate(core, `Bearer ${secret}`, ['secret'])
+  const { project } = await authenticate(core, readKey(`Bearer ${secret}`), ['secret'])
   assert.equal(project.isDisabled, true)
 })
 
@@ -75,14 +76,14 @@ test('keys of the sandbox are refused in other modes until they are renewed', as
   const core = await openTestCore(t)
   const { id, secret, public: publicKey } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ areKeysSandbox: true }))
-  assert.ok(await authenticate(core, `Bearer ${secret}`, ['secret']))
+  assert.ok(await authenticate(core, readKey(`Bearer ${secret}`), ['secret']))
   const delivery = { ...core.config.delivery, mode: 'direct' as const }
   const direct = { ...core, config: { ...core.config, delivery } }
   for (const key of [secret, publicKey]) {
-    const call = authenticate(direct, `Bearer ${key}`, ['secret', 'public'])
+    const call = authenticate(direct, readKey(`Bearer ${key}`), ['secret', 'public'])
     await assert.rejects(call, { code: 'INVALID_API_KEY' })
   }
   const renewed = await regenerateKeys(direct, id)
-  assert.ok(await authenticate(direct, `Bearer ${renewed.secret}`, ['secret']))
-  assert.ok(await authenticate(direct, `Bearer ${renewed.public}`, ['secret', 'public']))
+  assert.ok(await authenticate(direct, readKey(`Bearer ${renewed.secret}`), ['secret']))
+  assert.ok(await authenticate(direct, readKey(`Bearer ${renewed.public}`), ['secret', 'public']))
 })

@@ -99,12 +99,12 @@ test('keys are shown masked and differ between projects', async (t) => {
 test('S25: old keys stop working as soon as new ones are returned', async (t) => {
   const core = await openTestCore(t)
   const { id, secret, public: publicKey } = await addProject(core)
-  assert.ok(await core.directory.findProjectBySecret(secret))
+  assert.ok(await core.directory.findProjectByDigest(digestSecret(secret)))
   assert.ok(await core.directory.findProjectByPublicKey(publicKey))
   const renewed = await regenerateKeys(core, id)
-  assert.equal(await core.directory.findProjectBySecret(secret), undefined)
+  assert.equal(await core.directory.findProjectByDigest(digestSecret(secret)), undefined)
   assert.equal(await core.directory.findProjectByPublicKey(publicKey), undefined)
-  assert.equal((await core.directory.findProjectBySecret(renewed.secret))?.id, id)
+  assert.equal((await core.directory.findProjectByDigest(digestSecret(renewed.secret)))?.id, id)
   assert.equal((await core.directory.findProjectByPublicKey(renewed.public))?.id, id)
   await assert.rejects(regenerateKeys(core, UNKNOWN_PROJECT), { code: 'RESOURCE_NOT_FOUND' })
 })
@@ -112,14 +112,14 @@ test('S25: old keys stop working as soon as new ones are returned', async (t) =>
 test('a change takes effect at once and does not change absent fields', async (t) => {
   const core = await openTestCore(t)
   const { id, secret } = await addProject(core)
-  await core.directory.findProjectBySecret(secret)
+  await core.directory.findProjectByDigest(digestSecret(secret))
   core.clock.now += 1000
   const changed = await updateProject(core, id, { tracking: 'MARKETING_ONLY', language: 'pt-BR' })
   assert.equal(changed.name, 'Shop')
   assert.equal(changed.tracking, 'MARKETING_ONLY')
   assert.equal(changed.language, 'pt-BR')
   assert.ok(changed.updatedAt > changed.createdAt)
-  assert.equal((await core.directory.findProjectBySecret(secret))?.language, 'pt-BR')
+  assert.equal((await core.directory.findProjectByDigest(digestSecret(secret)))?.language, 'pt-BR')
 })
 
 test('a project is disabled for a reason, and enabled without one', async (t) => {

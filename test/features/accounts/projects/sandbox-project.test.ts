@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { authenticate } from '../../../../src/features/accounts/callers/authenticate.ts'
+import { authenticateKey } from '../../../../src/features/accounts/callers/authenticate.ts'
 import { regenerateKeys } from '../../../../src/features/accounts/projects/projects.ts'
 import {
   prepareSandbox,
@@ -23,7 +23,7 @@ test('the first start creates a user, a project and a trusted domain, and shows 
   const welcome = await prepareSandbox(core)
   assert.ok(welcome?.kind === 'created')
   assert.equal(welcome.domain, 'example.test')
-  const { project } = await authenticate(core, `Bearer ${welcome.keys.secret}`, ['secret'])
+  const { project } = await authenticateKey(core, welcome.keys.secret, ['secret'])
   assert.equal(project.id, welcome.project.id)
   const sender = await core.directory.findSenderDomain(project.id, 'example.test')
   assert.equal(sender?.signingKeys.length, 2)

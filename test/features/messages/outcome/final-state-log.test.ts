@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { CounterName } from '../../../../src/counters.ts'
+import { createAcceptQueue } from '../../../../src/features/messages/accept/accept-queue.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
 import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
@@ -28,6 +29,7 @@ async function openLogged(t: TestContext) {
       if (String(entry.msg).startsWith('email ')) entries.push(entry)
     },
   })
+  sender.core.acceptQueue = createAcceptQueue(sender.core)
   const count = (name: CounterName) =>
     countedLines(sender.core, name).map(({ labels, count: sum }) =>
       [...Object.values(labels), sum].join(' '),

@@ -35,7 +35,8 @@ function record(): { tx: Tx; texts: string[] } {
     if (shape === 'record') return ROW
     return shape === 'records' ? [ROW] : shape === 'row' ? Array(30).fill('1') : []
   })
-  const more = { afterCommit: () => undefined, yieldToLoop: async () => undefined }
+  const yieldToLoop = async () => undefined
+  const more = { afterCommit: () => undefined, yieldToLoop, hasWritten: () => true }
   return { tx: Object.assign(db, more), texts }
 }
 

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createLoopTurns } from '../../../src/features/loop-turns.ts'
-import { type StreamEnd, toStream } from '../../../src/http/exchange/response-stream.ts'
+import { type BodyEnd, sendPieces, sendWhole } from '../../../src/http/exchange/send-response.ts'
 import { pause } from '../../pause.ts'
+
+const HEAD = { status: 200, headers: [] }
 
 /** A server whose every response is that; how each ended. */
 async function serve(t: TestContext, pieces: () => AsyncIterable<Uint8Array>) {
-  const { promise: ended, resolve: onEnd } = Promise.withResolvers<StreamEnd>()
-  const respond = (_request: Request, { incoming }: HttpBindings) =>
-    new Response(toStream(pieces(), { onEnd, cut: () => (incoming as IncomingMessage).destroy() }))
-  const server = createServer(getRequestListener(respond as never))
+  const { promise: ended, resolve: onEnd } = Promise.withResolvers<BodyEnd>()
+  const server = createServer((incoming, outgoing) => {
+    const out = { onEnd, cut: () => void incoming.destroy() }
+    void sendPieces(outgoing, { head: HEAD, pieces: pieces(), out })
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -86,24 +88,26 @@ test('responses at once take turns, one in each turn of the event loop', async (
       yield Buffer.from('x')
     }
   }
-  const { promise, resolve } = Promise.withResolvers<void>()
-  let left = 3
-  const read = async (name: string, key: string) => {
-    const owner = { key, isJob: false }
-    const stream = toStream(pieces(name), {
-      onEnd: () => undefined,
-      cut: () => undefined,
-      nextTurn: () => turns.next(owner),
-    })
-    await new Response(stream).text()
-    left -= 1
-    if (left === 0) resolve()
-  }
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const waiting = new Map<string, () => Promise<void>>()
+  const { promise: areThere, resolve: begin } = Promise.withResolvers<void>()
+  server.on('request', ({ url = '' }, outgoing) => {
+    const name = url.slice(1)
+    const owner = { key: name.charAt(0), isJob: false }
+    const own = { onEnd: () => undefined, cut: () => undefined, nextTurn: () => turns.next(owner) }
+    waiting.set(name, () => sendPieces(outgoing, { head: HEAD, pieces: pieces(name), out: own }))
+    if (waiting.size === 3) begin()
+  })
+  const all = ['a1', 'a2', 'b']
+  const read = all.map(async (name) => (await fetch(`http://127.0.0.1:${port}/${name}`)).text())
+  await areThere
   setImmediate(count)
-  void read('a1', 'a')
-  void read('a2', 'a')
-  void read('b', 'b')
-  await promise
+  await Promise.all(all.map((name) => waiting.get(name)?.()))
+  assert.deepEqual(await Promise.all(read), ['xxx', 'xxx', 'xxx'])
   counting.isOver = true
   const inOrder = made.map((line) => line.split(' '))
   assert.equal(new Set(inOrder.map(([at]) => at)).size, 9, 'no two in one turn')
@@ -128,4 +132,58 @@ test('a body that fails closes the connection, and only the log says why', async
   await once(socket, 'close')
   assert.doesNotMatch(text, /disk|0\r\n\r\n/)
   assert.match(String((await ended).error), /the disk is gone/)
+})
+
+/** What a client gets for `request`, line by line. */
+async function ask(
+  t: TestContext,
+  { status, body }: { status: number; body: string },
+  request: string,
+): Promise<string[]> {
+  const server = createServer((_incoming, outgoing) => {
+    const first: Record<string, string> = { a: '1', b: '1' }
+    sendWhole(outgoing, { status, headers: [first, { b: '2' }], cookies: ['c=d', 'e=f'] }, body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const end = `\r\n\r\n${Buffer.from(body).toString('latin1')}`
+  let text = ''
+  socket.setEncoding('latin1').on('data', (piece) => {
+    text += piece
+  })
+  socket.write(request)
+  while (!text.endsWith(end)) await once(socket, 'data')
+  socket.destroy()
+  return text.replace(/Date: [^\r]*/, 'Date: now').split('\r\n')
+}
+
+const OWN = ['a: 1', 'b: 2', 'set-cookie: c=d', 'set-cookie: e=f']
+const KEPT = ['Connection: keep-alive', 'Keep-Alive: timeout=5']
+
+test('a response has its fields in the order in which they were given, then its length', async (t) => {
+  const lines = await ask(t, { status: 200, body: 'héé' }, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const sent = Buffer.from('héé').toString('latin1')
+  const fields = [...OWN, 'Date: now', ...KEPT, 'Content-Length: 5']
+  assert.deepEqual(lines, ['HTTP/1.1 200 OK', ...fields, '', sent])
+})
+
+test('a connection of HTTP/1.0 stays open, because the response says its length', async (t) => {
+  const head = 'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'
+  const lines = await ask(t, { status: 200, body: 'abc' }, head)
+  const fields = [...OWN, 'Content-Length: 3', 'Date: now', ...KEPT]
+  assert.deepEqual(lines, ['HTTP/1.1 200 OK', ...fields, '', 'abc'])
+})
+
+test('a response without a body says no length', async (t) => {
+  for (const [method, status] of [
+    ['HEAD', 200],
+    ['GET', 204],
+    ['GET', 304],
+  ] as const) {
+    const request = `${method} / HTTP/1.1\r\nHost: x\r\n\r\n`
+    const lines = await ask(t, { status, body: '' }, request)
+    assert.deepEqual(lines.slice(1), [...OWN, 'Date: now', ...KEPT, '', ''], `${method} ${status}`)
+  }
 })

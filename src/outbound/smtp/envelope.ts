@@ -1,0 +1,196 @@
+/**
+ * The envelope of a message: MAIL, RCPT and DATA. It goes in one write if the server supports PIPELINING
+ * (RFC 2920), else command by command. A refused envelope leaves the transaction open: RSET precedes the
+ * next MAIL. If the server accepts DATA although it refused the recipient, a lone dot ends the empty message.
+ *
+ * An envelope may be written behind the end of the previous message, in the same write (RFC 2920 section
+ * 3.1): `openEnvelope`. What becomes of the previous message does not depend on it.
+ */
+import type { Now } from '../../clock.ts'
+import type { AttemptContext, StepLog } from '../outcomes.ts'
+import {
+  type Capabilities,
+  type Envelope,
+  type MessageNeeds,
+  mailCommand,
+  type PreparedData,
+  rcptCommand,
+} from './commands.ts'
+import {
+  type EnvelopeEnd,
+  type EnvelopeStep,
+  lost,
+  refused,
+  refusedAhead,
+  resetRefused,
+} from './envelope-end.ts'
+import type { Timeouts } from './timeouts.ts'
+import type { ReplyResult, Wire } from './wire.ts'
+
+export type PreparedMessage = { envelope: Envelope; data: PreparedData; needs: MessageNeeds }
+
+/** An envelope that is written. */
+export type OpenedEnvelope = {
+  replies: Promise<readonly [ReplyResult, ReplyResult, ReplyResult]>
+  /** How many replies have arrived. */
+  count: number
+  /** Of the attempt, once it has begun. */
+  log: StepLog | null
+}
+
+/** The state of one transaction. */
+export type MailTransaction = PreparedMessage & {
+  wire: Wire
+  timeouts: Timeouts
+  capabilities: Capabilities
+  now: Now
+  context: AttemptContext
+  /** The previous transaction was left open. */
+  needsReset: boolean
+  /** Null if the envelope is not written yet. */
+  opened: OpenedEnvelope | null
+}
+
+type EnvelopeReplies = Record<EnvelopeStep, ReplyResult>
+
+const ENVELOPE_STEPS: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
+/**
+ * A server that reads no command behind a message shall not take the time of MAIL: the message then goes
+ * on in another session.
+ */
+const MAX_AHEAD_MS = 20_000
+
+/** Returns null if the server waits for the message (354), else how the envelope ended. */
+export function sendEnvelope(current: MailTransaction): Promise<EnvelopeEnd | null> {
+  if (current.opened !== null) return readOpened(current, current.opened)
+  return current.capabilities.hasPipelining ? sendPipelined(current) : sendInTurn(current)
+}
+
+/** Expects the replies to an envelope that is written behind a message, before the reply to that message. */
+export function openEnvelope({
+  wire,
+  timeouts: { mail, rcpt, data },
+}: Pick<MailTransaction, 'wire' | 'timeouts'>): OpenedEnvelope {
+  const limits = [Math.min(mail, MAX_AHEAD_MS), rcpt, data] as const
+  const replies = wire.expect(limits, (count) => {
+    opened.count = count
+    beginNext(opened.log, count)
+  })
+  const opened: OpenedEnvelope = { replies, count: 0, log: null }
+  return opened
+}
+
+/** MAIL, RCPT and DATA as one write. */
+export function envelopeCommands(
+  current: PreparedMessage & Pick<MailTransaction, 'capabilities'>,
+): string {
+  return `${mailCommand(current)}\r\n${rcptCommand(current.envelope)}\r\nDATA\r\n`
+}
+
+function beginNext(log: StepLog | null, count: number, since?: number): void {
+  const next = ENVELOPE_STEPS[count]
+  if (next !== undefined) log?.begin(next, since)
+}
+
+/** The wait for the replies counts from now on: before, it was the previous message's. */
+async function readOpened(
+  current: MailTransaction,
+  opened: OpenedEnvelope,
+): Promise<EnvelopeEnd | null> {
+  const since = current.now()
+  opened.log = current.context.log
+  beginNext(opened.log, opened.count, since)
+  const replies = await opened.replies
+  for (const reply of replies) reply.at = Math.max(reply.at, since)
+  const end = await readReplies(current, replies, since)
+  return end && refusedAhead(end, replies)
+}
+
+async function sendPipelined(current: MailTransaction): Promise<EnvelopeEnd | null> {
+  const { wire, timeouts } = current
+  const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
+  const commands = envelopeCommands(current)
+  const since = current.now()
+  const { log } = current.context
+  log.begin('mail', since)
+  if (!current.needsReset) {
+    const replies = wire.expect(limits, (count) => beginNext(log, count))
+    wire.write(commands)
+    return readReplies(current, await replies, since)
+  }
+  const all = wire.expect([timeouts.command, ...limits], (count) => beginNext(log, count - 1))
+  wire.write(`RSET\r\n${commands}`)
+  const [reset, ...replies] = await all
+  return reset.reply?.code === 250 ? readReplies(current, replies, reset.at) : resetRefused(current)
+}
+
+async function readReplies(
+  current: MailTransaction,
+  [mail, rcpt, data]: readonly [ReplyResult, ReplyResult, ReplyResult],
+  since: number,
+): Promise<EnvelopeEnd | null> {
+  const { log } = current.context
+  log.recordReply('mail', mail, since)
+  if (mail.failure !== null) return lost(current, mail.failure, 'mail')
+  log.recordReply('rcpt', rcpt, mail.at)
+  log.recordReply('data', data, rcpt.at)
+  const replies = { mail, rcpt, data }
+  const end = firstRefusal(current, replies)
+  if (end !== null) await endEmptyMessage(current, replies)
+  return end
+}
+
+async function sendInTurn(current: MailTransaction): Promise<EnvelopeEnd | null> {
+  const { wire, timeouts } = current
+  if (current.needsReset) {
+    const reset = wire.expect([timeouts.command])
+    wire.write('RSET\r\n')
+    if ((await reset)[0].reply?.code !== 250) return resetRefused(current)
+  }
+  const mail = await ask(current, 'mail', mailCommand(current))
+  if (!isAccepted(mail)) return refused(current, 'mail', mail)
+  const rcpt = await ask(current, 'rcpt', rcptCommand(current.envelope))
+  if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
+  const data = await ask(current, 'data', 'DATA')
+  return data.reply?.code === 354 ? null : refused(current, 'data', data)
+}
+
+async function ask(
+  current: MailTransaction,
+  step: EnvelopeStep,
+  command: string,
+): Promise<ReplyResult> {
+  const { wire, context, timeouts } = current
+  const since = current.now()
+  context.log.begin(step, since)
+  const replies = wire.expect([timeouts[step]])
+  wire.write(`${command}\r\n`)
+  const [result] = await replies
+  context.log.recordReply(step, result, since)
+  return result
+}
+
+function firstRefusal(
+  current: MailTransaction,
+  { mail, rcpt, data }: EnvelopeReplies,
+): EnvelopeEnd | null {
+  if (!isAccepted(mail)) return refused(current, 'mail', mail)
+  if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
+  return data.reply?.code === 354 ? null : refused(current, 'data', data)
+}
+
+function isAccepted({ reply }: ReplyResult): boolean {
+  return reply !== null && reply.code < 300
+}
+
+async function endEmptyMessage(
+  { wire, timeouts }: MailTransaction,
+  { rcpt, data }: EnvelopeReplies,
+) {
+  if (wire.failure() !== null || data.reply?.code !== 354) return
+  // If the recipient was accepted and the sender refused, the dot would deliver an empty message.
+  if (isAccepted(rcpt)) return wire.end()
+  const replies = wire.expect([timeouts.message])
+  wire.write('.\r\n')
+  await replies
+}

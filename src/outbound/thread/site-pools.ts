@@ -1,0 +1,51 @@
+/** In a delivery thread: the connection pools of a site, and their order. */
+import type { ClassQueue } from '../class-queue.ts'
+import type { PoolSettings, ThreadTask } from '../protocol.ts'
+import type { Session } from '../smtp/session.ts'
+
+export type Pool = {
+  pool: PoolSettings
+  waiting: ClassQueue<ThreadTask>
+  idle: IdleSession[]
+  runners: number
+}
+export type IdleSession = { session: Session; since: number }
+export type SitePools = {
+  site: string
+  allowed: number
+  /** A lower allocation has not yet taken effect. */
+  isLowering: boolean
+  hasGreeted: boolean
+  open: number
+  pools: Map<string, Pool>
+}
+
+/** Returns the pools with waiting tasks: the most urgent first, equal ones in order. */
+export function byUrgency(site: SitePools): Pool[] {
+  const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
+  const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
+  return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
+}
+
+/** Whether the pools that wait with more urgent mail outnumber the free connections. */
+export function isOutranked(site: SitePools, state: Pool): boolean {
+  const own = state.waiting.peek()
+  if (own === undefined || site.pools.size === 1) return false
+  let connections = Math.max(0, site.allowed - site.open)
+  for (const other of site.pools.values()) {
+    const first = other === state ? undefined : other.waiting.peek()
+    if (first !== undefined && first.queueClass < own.queueClass) connections--
+  }
+  return connections < 0
+}
+
+/** Puts a pool behind the others if any of them has waiting tasks. Returns whether it did. */
+export function moveToEnd(site: SitePools, state: Pool): boolean {
+  const isAlone = [...site.pools.values()].every(
+    (other) => other === state || other.waiting.size() === 0,
+  )
+  if (isAlone) return false
+  site.pools.delete(state.pool.key)
+  site.pools.set(state.pool.key, state)
+  return true
+}

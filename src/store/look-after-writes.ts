@@ -1,0 +1,26 @@
+import type { Store } from './store.ts'
+
+/**
+ * Calls `look` within `everyMs` after a write of this process, at most once in that time, and soon after a
+ * write of another process: work in the database needs no look while nobody writes. `look` must not throw.
+ * Returns a function that ends it.
+ */
+export function lookAfterWrites(
+  store: Pick<Store, 'onCommit' | 'onExternalChange'>,
+  everyMs: number,
+  look: () => void,
+): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const unlisten = store.onCommit(() => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      look()
+    }, everyMs).unref()
+  })
+  const unwatch = store.onExternalChange(look)
+  return () => {
+    unlisten()
+    unwatch()
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * The pace of commits. A commit costs as much as the rows of many writes, so under load a group of writes
+ * begins some milliseconds after the last one, or once as many callers wait as shared that one: most of
+ * them have come back then. A caller who writes alone, each write after the answer to the one before,
+ * never waits, and neither do a few.
+ */
+export type CommitPace = {
+  /** Call this at the end of a group; `callers`: who waited for it. */
+  ended(callers: number): void
+  /** How long the next group waits from now on (ms); 0 if it may begin. `callers`: who wait for it. */
+  waitMs(callers: number): number
+}
+
+/** The longest time from the end of a group to the next one. */
+const PACE_MS = 3
+/** So many callers of one group are a load. */
+const MANY_CALLERS = 4
+
+/** `clock`: a monotonic clock, in milliseconds. */
+export function createCommitPace(clock: () => number): CommitPace {
+  let last = 0
+  let endsAt = Number.NEGATIVE_INFINITY
+  return {
+    ended(callers) {
+      last = callers
+      endsAt = clock() + PACE_MS
+    },
+    waitMs: (callers) =>
+      last < MANY_CALLERS || callers >= last ? 0 : Math.max(0, endsAt - clock()),
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The last numbers that tables have given to their rows, in memory: who follows the new rows of a table
+ * reads only after some were added. SQLite keeps a number for each table with AUTOINCREMENT, and gives
+ * none twice, also after the newest rows were deleted.
+ */
+import type { Connection } from '../connection.ts'
+
+type Numbers = ReadonlyMap<string, number>
+
+export type LastNumbers = {
+  /** Of committed rows; 0 before the first row. */
+  of(table: string): number
+  /** Reads them; within a transaction those of the rows that it has added. @throws SQLite's error */
+  read(): Numbers
+  /** Makes them known: they are committed. */
+  set(numbers: Numbers): void
+}
+
+const NONE: Numbers = new Map()
+
+/** `connection`: the writer's. */
+export function createLastNumbers(connection: Connection): LastNumbers {
+  const hasNumbers = connection.value(
+    "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'",
+  )()
+  const read = (): Numbers =>
+    hasNumbers === 0
+      ? NONE
+      : new Map(connection.run('SELECT name, seq FROM sqlite_sequence', [], 'rows') as Rows)
+  let known = read()
+  return {
+    of: (table) => known.get(table) ?? 0,
+    read,
+    set: (numbers) => {
+      known = numbers
+    },
+  }
+}
+
+type Rows = [name: string, seq: number][]

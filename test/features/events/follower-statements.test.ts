@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startAnalytics } from '../../../src/features/analytics/counting/follow-events.ts'
+import { startRefusals } from '../../../src/features/campaigns/brake/follow-refusals.ts'
+import { startFigures } from '../../../src/features/campaigns/figures/follow-outcomes.ts'
+import { appendEvents } from '../../../src/features/events/append.ts'
+import type { Follower } from '../../../src/features/events/follow.ts'
+import { FOLLOWERS, type FollowerName } from '../../../src/features/events/followers.ts'
+import { startReputation } from '../../../src/features/reputation/follow-events.ts'
+import { startUsage } from '../../../src/features/usage/follow-events.ts'
+import { startWebhookFollower } from '../../../src/features/webhooks/follow-events.ts'
+import { startTriggers } from '../../../src/features/workflows/engine/follow-events.ts'
+import { inArray } from '../../../src/store/drizzle.ts'
+import { attempts, emails } from '../../../src/store/schema/messages.ts'
+import { address, type TestCore } from '../../core.ts'
+import { countStatements } from '../../counted-statements.ts'
+import { stopClock } from '../../store/test-store.ts'
+import { openSender } from '../messages/sender.ts'
+
+const START: Readonly<Record<FollowerName, (core: TestCore) => Follower>> = {
+  analytics: startAnalytics,
+  billing: startUsage,
+  'campaign-figures': startFigures,
+  'campaign-refusals': startRefusals,
+  reputation: startReputation,
+  webhooks: startWebhookFollower,
+  workflows: startTriggers,
+}
+
+/** Statements for a batch of delivered emails, and the one that saves the cursor. */
+const STATEMENTS: Readonly<Record<FollowerName, number>> = {
+  // The projects, the servers, and the counts of a quarter and of a day: of all mail and of a provider,
+  // and of two kinds of events.
+  analytics: 12,
+  // It lists failures only.
+  billing: 2,
+  'campaign-figures': 3,
+  'campaign-refusals': 2,
+  // The emails, the projects, the counts of an hour and of all.
+  reputation: 6,
+  webhooks: 3,
+  workflows: 4,
+}
+
+for (const name of FOLLOWERS) {
+  test(`the follower '${name}' runs as many statements for forty emails as for nine`, async (t) => {
+    const { core, project, send } = await openSender(t)
+    // The number of rows in a batch adapts to time.
+    stopClock(t)
+    const counted = countStatements(core.store)
+    const follower = START[name]({ ...core, store: { ...core.store, write: counted.write } })
+    t.after(() => follower.stop())
+
+    async function deliver(count: number): Promise<number> {
+      const to = Array.from({ length: count }, (_, index) => ({
+        ...{ address: address(`person${index}@dest.test`), name: null },
+      }))
+      const ids = (await send({ to })).emails.map(({ email }) => email)
+      await follower.caughtUp()
+      counted.take()
+      const at = core.now()
+      const attempt = { at, durationMs: 1, result: 'delivered', host: 'mx.dest.test', steps: [] }
+      await core.store.write(async (tx) => {
+        await tx.update(emails).set({ sentAt: at, deliveredAt: at }).where(inArray(emails.id, ids))
+        for (const emailId of ids) await tx.insert(attempts).values({ ...attempt, emailId })
+        const event = { projectId: project.id, contactId: null, data: null, at }
+        const names = ['email.sent', 'email.delivery']
+        await appendEvents(
+          tx,
+          ids.flatMap((emailId) => names.map((name) => ({ ...event, emailId, name }))),
+        )
+      })
+      await follower.caughtUp()
+      return counted.take().length
+    }
+
+    // The first counts of a quarter make rows.
+    await deliver(1)
+    assert.deepEqual([await deliver(9), await deliver(40)], [STATEMENTS[name], STATEMENTS[name]])
+  })
+}

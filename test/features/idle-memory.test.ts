@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { performance } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { startIdleCollection } from '../../src/features/idle-memory.ts'
+
+const MB = 1024 * 1024
+const LOOK_MS = 10_000
+
+test('memory is collected once the thread is idle, and again after it has grown', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const state = { megabytes: 60, utilization: 0.5, collections: 0 }
+  const stop = startIdleCollection({
+    heapBytes: () => state.megabytes * MB,
+    utilization: () => state.utilization,
+    collect: () => {
+      state.collections += 1
+      state.megabytes = 40
+    },
+  })
+  const look = () => {
+    t.mock.timers.tick(LOOK_MS)
+    return state.collections
+  }
+  assert.equal(look(), 0, 'it works')
+  state.utilization = 0.01
+  assert.equal(look(), 1)
+  assert.equal(look(), 1)
+  state.megabytes = 55
+  assert.equal(look(), 1, 'a pause for little')
+  state.megabytes = 56
+  assert.equal(look(), 2)
+  state.megabytes = 30
+  assert.equal(look(), 2)
+  state.megabytes = 46
+  assert.equal(look(), 3, 'V8 had given some back by itself')
+  stop()
+  state.megabytes = 500
+  assert.equal(look(), 3)
+})
+
+test('the collection of this thread gives back the nursery and what is left of large messages', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const before = process.memoryUsage()
+  let garbage: Buffer[] | undefined = Array.from({ length: 38 }, () => Buffer.alloc(MB))
+  assert.ok(process.memoryUsage().arrayBuffers >= before.arrayBuffers + 38 * MB)
+  garbage = undefined
+  assert.equal(garbage, undefined)
+  const stop = startIdleCollection()
+  const idle = t.mock.method(performance, 'eventLoopUtilization', () => ({
+    idle: 1,
+    active: 0,
+    utilization: 0,
+  }))
+  t.mock.timers.tick(LOOK_MS)
+  assert.ok(idle.mock.callCount() > 0)
+  assert.ok(process.memoryUsage().arrayBuffers < before.arrayBuffers + MB)
+  stop()
+})
