@@ -6,14 +6,12 @@
  */
 import sea from 'node:sea'
 import { zstdDecompressSync } from 'node:zlib'
-import { applyAllocatorSettings } from './allocator.ts'
 import { compileProgram, runProgram } from './program.ts'
 
 /** Larger than the program, which is then unpacked in one piece. */
 const CHUNK_BYTES = 32 * 1024 * 1024
 
 const isServer = process.argv.includes('serve')
-if (isServer) applyAllocatorSettings()
 const code = zstdDecompressSync(readAsset('main.cjs.zst'), { chunkSize: CHUNK_BYTES })
 const name = isServer ? 'serve.cache' : 'command.cache'
 // Only the executable for the platform of the build has them.
