@@ -152,7 +152,7 @@ export function createThreadPool<State, Message>(
 
   function rest(forMs: number): void {
     clearTimeout(resting)
-    resting = setTimeout(endAll, forMs).unref()
+    if (!isStopping) resting = setTimeout(endAll, forMs).unref()
   }
 
   function keep(): void {

@@ -149,13 +149,14 @@ async function countRows({ core, id }: Erased): Promise<number> {
 
 /** As the followers do, so that only the erasure changes figures. */
 async function countAll(core: OpenCore): Promise<void> {
-  const follower = startAnalytics(core)
-  await follower.caughtUp()
-  await follower.stop()
+  // This write also tells the store of rows that another connection has added.
   await core.store.write((tx) =>
     tx.run(sql`update event_followers set seq = (select max(seq) from events)
       where name = 'billing'`),
   )
+  const follower = startAnalytics(core)
+  await follower.caughtUp()
+  await follower.stop()
 }
 
 function findProject({ store }: OpenCore, id: string) {
