@@ -133,7 +133,7 @@ function poll(state: JobsState): void {
   if (state.polling || state.isStopping) return
   clearTimeout(state.timer)
   state.polling = pollWhileWoken(state)
-    .then(() => findWaitMs(state))
+    .then((lookedAt) => findWaitMs(state, lookedAt))
     .catch((error) => {
       state.log.error({ error: describeError(error) }, 'no jobs can be claimed')
       return POLL_MS
@@ -145,20 +145,27 @@ function poll(state: JobsState): void {
     })
 }
 
-async function pollWhileWoken(state: JobsState): Promise<void> {
+/** Returns up to when the last look saw due jobs. */
+async function pollWhileWoken(state: JobsState): Promise<number> {
+  let lookedAt = state.now()
   while (state.isWoken && !state.isStopping) {
     state.isWoken = false
     await deleteExpired(state)
     const free = freeGroups(state)
-    if (free.length > 0 && (await isWorkDue(state.store, free, state.now()))) {
-      await claim(state, free)
+    lookedAt = state.now()
+    if (free.length > 0 && (await isWorkDue(state.store, free, lookedAt))) {
+      await claim(state, free, lookedAt)
     }
   }
+  return lookedAt
 }
 
-/** How long no job becomes due; those that wait for a slot are claimed when a job ends. */
-async function findWaitMs({ store, groups, now }: JobsState): Promise<number> {
-  const at = await findNextDue(store, groups, now())
+/**
+ * How long no job becomes due that the last look did not see: one that has become due since then is due now.
+ * Those that wait for a slot are claimed when a job ends.
+ */
+async function findWaitMs({ store, groups, now }: JobsState, lookedAt: number): Promise<number> {
+  const at = await findNextDue(store, groups, lookedAt)
   return at === undefined ? MAX_WAIT_MS : Math.max(0, Math.min(MAX_WAIT_MS, at - now()))
 }
 
@@ -187,8 +194,7 @@ function toGroups(
   return [{ kinds: shared, slots: concurrency, onePerProject: false }, ...own]
 }
 
-async function claim(state: JobsState, free: readonly SlotGroup[]): Promise<void> {
-  const now = state.now()
+async function claim(state: JobsState, free: readonly SlotGroup[], now: number): Promise<void> {
   const leaseUntil = now + state.leaseMs
   const claimed = await state.store.write(async (tx) => {
     await putBackLostJobs(tx, now)

@@ -101,6 +101,35 @@ test('the loop sleeps until a job is due or somebody writes', async (t) => {
   await reaches(soon, 'completed')
 })
 
+test('a job that becomes due while the loop looks does not wait for the next minute', async (t) => {
+  const { store, run, add, clock, find } = await setUp(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const dueAt = START + 5_000
+  const id = await add({ runAt: dueAt })
+  // The look itself takes the last millisecond.
+  const read = new Proxy(store.read, {
+    get(target, name) {
+      if (name === 'select' && clock.at === dueAt - 1) clock.at = dueAt
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  run({ store: { ...store, read }, handlers: { work: async () => null } })
+  const pass = async (ms: number) => {
+    clock.at += ms
+    t.mock.timers.tick(ms)
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
+  }
+  await pass(0)
+  await pass(1_000)
+  // The timer is early by the clock of the machine, as timers may be.
+  clock.at -= 1
+  await pass(4_000)
+  assert.equal(clock.at, dueAt)
+  await pass(1)
+  assert.equal((await find(id)).state, 'completed')
+})
+
 test('a job waits for its time', async (t) => {
   const { run, add, find, clock, reaches } = await setUp(t)
   const later = await add({ runAt: START + 1000 })
