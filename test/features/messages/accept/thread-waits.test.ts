@@ -103,3 +103,16 @@ test('a quick check uses no thread', async () => {
   const [fault] = await find({ body: '{% if' }, { isQuick: true })
   assert.equal(fault?.field, 'body')
 })
+
+test('a text has its own faults, also beside one that differs from it in a few characters', async () => {
+  const find = createTemplateChecker()
+  const texts = Array.from({ length: 40 }, (_, at) => {
+    const filler = 'x'.repeat(at * 10)
+    return ['{{ a }}', '{{ a }x'].map((end) => `${filler}${end}${'y'.repeat(400 - filler.length)}`)
+  })
+  for (const [whole = '', broken = ''] of [...texts, ...texts]) {
+    assert.deepEqual(await find({ body: whole }, { isQuick: false }), [])
+    assert.equal((await find({ body: broken }, { isQuick: false })).length, 1)
+    assert.deepEqual(await find({ body: whole }, { isQuick: false }), [])
+  }
+})
