@@ -1,7 +1,8 @@
 /**
  * Gives memory back while the server has nothing to do. V8 keeps what a start or a large message took: without
  * work, it neither collects garbage nor returns the pages of a nursery that has grown. A collection that returns them
- * takes 0.2 s, so it waits until the main thread was idle for ten seconds and there is something to gain.
+ * takes 0.2 s, in which requests wait: so it waits until the main thread was idle for twenty seconds and there is
+ * something to gain, and comes no more often than every five minutes.
  */
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
@@ -15,19 +16,28 @@ type Deps = {
 }
 
 const LOOK_EVERY_MS = 10_000
-/** The share of time in which an idle server works is a hundredth. */
-const MAX_UTILIZATION = 0.05
+/** The share of time in which an idle server works is a hundredth; with a few requests a second, three. */
+const MAX_UTILIZATION = 0.02
+/** Looks in a row at which the thread was idle. */
+const IDLE_LOOKS = 2
+/** Looks from a collection to the next one. */
+const REST_LOOKS = 30
 const GAIN_BYTES = 16 * 1024 * 1024
 
 /** Returns a function that ends it. */
 export function startIdleCollection(deps: Deps = ofThisThread()): () => void {
   let leastBytes = 0
+  let idleLooks = 0
+  let looksSince = REST_LOOKS
   const timer = setInterval(() => {
-    const isIdle = deps.utilization() < MAX_UTILIZATION
+    idleLooks = deps.utilization() < MAX_UTILIZATION ? idleLooks + 1 : 0
+    looksSince += 1
     const bytes = deps.heapBytes()
     leastBytes = Math.min(leastBytes, bytes)
-    if (!isIdle || bytes < leastBytes + GAIN_BYTES) return
+    const mayCollect = idleLooks >= IDLE_LOOKS && looksSince >= REST_LOOKS
+    if (!mayCollect || bytes < leastBytes + GAIN_BYTES) return
     deps.collect()
+    looksSince = 0
     leastBytes = deps.heapBytes()
   }, LOOK_EVERY_MS).unref()
   return () => clearInterval(timer)
