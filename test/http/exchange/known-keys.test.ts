@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readKey } from '../../../src/features/accounts/callers/authenticate.ts'
-import { createKeyReader, MAX_KNOWN_KEYS } from '../../../src/http/exchange/known-keys.ts'
+import {
+  createKeyReader,
+  MAX_KNOWN_KEYS,
+  MAX_KNOWN_LENGTH,
+} from '../../../src/http/exchange/known-keys.ts'
 
 /** How often fields were read that the connection did not know. */
 function reader() {
@@ -35,4 +39,22 @@ test('a connection remembers few keys, and nothing that is none', () => {
     assert.deepEqual(read(other), readKey(other))
   }
   assert.equal(seen.reads, MAX_KNOWN_KEYS + 7)
+})
+
+test('a connection remembers no field that a stranger has made long', () => {
+  const { read, seen } = reader()
+  for (const key of [`sk_${'a'.repeat(64)}`, `pk_${'a'.repeat(64)}`]) {
+    const padded = (length: number) => `Bearer ${key}`.replace(' ', ' '.repeat(length - 73))
+    for (const [length, reads] of [
+      [MAX_KNOWN_LENGTH, 1],
+      [MAX_KNOWN_LENGTH + 1, 2],
+      [14_000, 2],
+    ] as const) {
+      const before = seen.reads
+      const field = padded(length)
+      assert.equal(field.length, length)
+      for (let time = 0; time < 2; time += 1) assert.deepEqual(read(field), readKey(field))
+      assert.equal(seen.reads - before, reads, `${length} characters`)
+    }
+  }
 })

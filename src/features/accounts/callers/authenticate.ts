@@ -12,7 +12,7 @@ type AuthDeps = Pick<Base, 'directory' | 'config'>
 /** The kinds of keys that are admitted. */
 type KeyKinds = readonly KeyCaller['key'][]
 
-/** A key that a client sent: of a secret one only the digest is kept. */
+/** A key that a client sent: of a secret one, its digest alone. */
 export type GivenKey =
   | { kind: 'secret'; digest: string }
   | { kind: 'public'; publicKey: string }
