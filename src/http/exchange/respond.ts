@@ -278,17 +278,21 @@ async function finish(
   const head = { status, headers: [headers, sent.headers], cookies }
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const sizeBytes = Buffer.byteLength(body)
-    recordRequest(deps, exchange, { status, sizeBytes, error })
     keepShare(deps, exchange, sent.heldBytes ?? sizeBytes)
-    if (!isLongUnderWay(incoming)) return sendWhole(outgoing, head, body)
-    const response = { status, headers: { ...headers, ...sent.headers }, cookies, body }
-    return respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
+    if (isLongUnderWay(incoming)) {
+      recordRequest(deps, exchange, { status, sizeBytes, error })
+      const response = { status, headers: { ...headers, ...sent.headers }, cookies, body }
+      return respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
+    }
+    // What cannot be sent is not recorded: the error that comes of it is.
+    sendWhole(outgoing, head, body)
+    return recordRequest(deps, exchange, { status, sizeBytes, error })
   }
   if (incoming.method === 'HEAD') {
     // Ends the body, because the response reads none of its pieces.
     void body[Symbol.asyncIterator]().return?.()
-    recordRequest(deps, exchange, { status, sizeBytes: 0, error })
-    return sendWhole(outgoing, head, '')
+    sendWhole(outgoing, head, '')
+    return recordRequest(deps, exchange, { status, sizeBytes: 0, error })
   }
   if (sent.heldBytes !== undefined) keepShare(deps, exchange, sent.heldBytes)
   const onEnd = ({ sizeBytes, error: thrown }: BodyEnd) => {
@@ -317,12 +321,12 @@ function compressed(
 }
 
 /** Octets that are too long to be sent as a whole become pieces, with their length in a header. */
-function inPieces({ incoming, headers }: Exchange, response: HttpResponse): HttpResponse {
+function inPieces({ incoming }: Exchange, response: HttpResponse): HttpResponse {
   const { body } = response
   const isLong = body instanceof Uint8Array && body.length > WHOLE_BYTES
   if (!isLong || incoming.method === 'HEAD' || isLongUnderWay(incoming)) return response
-  headers['content-length'] = String(body.length)
-  return { heldBytes: body.length, ...response, body: piecesOfOctets(body) }
+  const headers = { ...response.headers, 'content-length': String(body.length) }
+  return { heldBytes: body.length, ...response, headers, body: piecesOfOctets(body) }
 }
 
 /** A short answer gives back what was reserved for it. */

@@ -34,7 +34,7 @@ type PiecesOut = {
 /** Statuses of responses without a body (RFC 9110, section 6.4.1). */
 const BODYLESS: ReadonlySet<number> = new Set([204, 304])
 
-/** Node sends no body with a response to HEAD, nor with a status that has none. */
+/** Node sends no body with a response to HEAD, nor with a status that has none. Throws as `setHead`. */
 export function sendWhole(outgoing: ServerResponse, head: Head, body: string | Uint8Array): void {
   setHead(outgoing, head)
   // Node gives its length only to clients that know chunks, and ends the connection for others (HTTP/1.0).
@@ -45,13 +45,32 @@ export function sendWhole(outgoing: ServerResponse, head: Head, body: string | U
   outgoing.end(body)
 }
 
-/** Sends the head at once. Resolves when the body has ended, and never rejects. */
-export async function sendPieces(
+/**
+ * Sends the head at once, or throws as `setHead`. What it returns resolves when the body has ended, and
+ * never rejects.
+ */
+export function sendPieces(
   outgoing: ServerResponse,
   { head, pieces, out }: { head: Head; pieces: AsyncIterable<Uint8Array>; out: PiecesOut },
 ): Promise<void> {
-  const { onEnd, cut, within = (make) => make(), nextTurn } = out
   const iterator = pieces[Symbol.asyncIterator]()
+  if (!outgoing.destroyed) {
+    try {
+      setHead(outgoing, head)
+    } catch (error) {
+      abandon(iterator)
+      throw error
+    }
+    outgoing.flushHeaders()
+  }
+  return sendBody(outgoing, iterator, out)
+}
+
+async function sendBody(
+  outgoing: ServerResponse,
+  iterator: AsyncIterator<Uint8Array>,
+  { onEnd, cut, within = (make) => make(), nextTurn }: PiecesOut,
+): Promise<void> {
   let sizeBytes = 0
   let isOver = false
   const end = (error?: unknown): void => {
@@ -61,13 +80,10 @@ export async function sendPieces(
   }
   function leave(): void {
     end()
-    // What has left nobody, an error of it included, concerns nobody.
-    iterator.return?.().catch(() => undefined)
+    abandon(iterator)
   }
   if (outgoing.destroyed) return leave()
   outgoing.once('close', leave)
-  setHead(outgoing, head)
-  outgoing.flushHeaders()
   try {
     while (!isOver) {
       await nextTurn?.()
@@ -89,12 +105,28 @@ export async function sendPieces(
   }
 }
 
+/** What has left nobody, an error of it included, concerns nobody. */
+function abandon(iterator: AsyncIterator<Uint8Array>): void {
+  iterator.return?.().catch(() => undefined)
+}
+
+/**
+ * @throws TypeError for a value that no header field may have; the response has no fields then, so that another
+ *   one can be sent.
+ */
 function setHead(outgoing: ServerResponse, { status, headers, cookies = [] }: Head): void {
-  outgoing.statusCode = status
-  for (const fields of headers) {
-    for (const name in fields) outgoing.setHeader(name, fields[name] ?? '')
+  try {
+    outgoing.statusCode = status
+    for (const fields of headers) {
+      for (const name in fields) outgoing.setHeader(name, fields[name] ?? '')
+    }
+    if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
+  } catch (error) {
+    if (!outgoing.headersSent) {
+      for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name)
+    }
+    throw error
   }
-  if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
 }
 
 /** Resolves when the client takes more, or has left. */

@@ -187,3 +187,42 @@ test('a response without a body says no length', async (t) => {
     assert.deepEqual(lines.slice(1), [...OWN, 'Date: now', ...KEPT, '', ''], `${method} ${status}`)
   }
 })
+
+/** A header field that Node refuses to send. */
+const BAD = { 'x-first': '1', location: 'ű' }
+
+test('a response with a field that cannot be sent leaves none to the one that says so', async (t) => {
+  const ended: BodyEnd[] = []
+  const pieces = { isLeft: false }
+  async function* endless() {
+    for (;;) yield Buffer.from('x')
+  }
+  const out = { onEnd: (end: BodyEnd) => void ended.push(end), cut: () => undefined }
+  const server = createServer(({ url }, outgoing) => {
+    const head = { status: 302, headers: [{ 'content-disposition': 'attachment' }, BAD] }
+    const body = Object.assign(endless(), {
+      return: async () => {
+        pieces.isLeft = true
+        return { done: true as const, value: undefined }
+      },
+    })
+    assert.throws(() => {
+      if (url === '/whole') sendWhole(outgoing, head, '')
+      else void sendPieces(outgoing, { head, pieces: body, out })
+    }, /ERR_INVALID_CHAR|Invalid character/)
+    sendWhole(outgoing, { status: 500, headers: [{ 'content-type': 'text/plain' }] }, 'no')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  for (const path of ['whole', 'pieces']) {
+    const response = await fetch(`http://127.0.0.1:${port}/${path}`)
+    assert.equal(await response.text(), 'no')
+    assert.equal(response.status, 500)
+    const own = [...response.headers.keys()].filter((name) => /^[clx]/.test(name))
+    assert.deepEqual(own, ['connection', 'content-length', 'content-type'], path)
+  }
+  assert.ok(pieces.isLeft, 'nobody reads the pieces')
+  assert.deepEqual(ended, [], 'the response that was sent is recorded alone')
+})
