@@ -1,6 +1,7 @@
 /**
  * Logs when the clock of the machine jumps by more than an hour: give-up times, schedules and dates
- * of mail depend on it. Sleep of the machine counts as a jump, too.
+ * of mail depend on it. Sleep of the machine counts as a jump, too. Jobs that a jump ahead makes due run at
+ * once: their loop sleeps by timers, which know nothing of the clock.
  */
 import { formatInstant, HOUR_MS } from '../clock.ts'
 import type { Base } from './base.ts'
@@ -16,7 +17,7 @@ const JUMP_MS = HOUR_MS
 
 /** Starts the watch; the returned function ends it. */
 export function watchClock(
-  { now, log }: Pick<Base, 'now' | 'log'>,
+  { now, log, jobNotifier }: Pick<Base, 'now' | 'log' | 'jobNotifier'>,
   { everyMs = EVERY_MS, elapsed = () => performance.now() }: ClockWatchOptions = {},
 ): () => void {
   let last = { clock: now(), elapsed: elapsed() }
@@ -30,6 +31,7 @@ export function watchClock(
     const facts = { jumpMs, from: formatInstant(expected), to: formatInstant(current.clock) }
     const direction = jumpMs > 0 ? 'forward' : 'back'
     log.warn(facts, `the clock of the machine jumped ${direction} by more than an hour`)
+    jobNotifier.notify()
   }
 
   const timer = setInterval(check, everyMs).unref()

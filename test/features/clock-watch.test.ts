@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../src/clock.ts'
 import { watchClock } from '../../src/features/clock-watch.ts'
+import { createNotifier } from '../../src/features/notifier.ts'
 import { createLog } from '../../src/log.ts'
 
 const START = Date.UTC(2026, 10, 21, 12)
@@ -11,8 +12,11 @@ test('F3: a jump of the clock by more than an hour is logged once, in each direc
   const clock = { now: START, elapsed: 5 }
   const lines: Record<string, unknown>[] = []
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
+  const jobNotifier = createNotifier()
+  const woken: number[] = []
+  jobNotifier.listen(() => void woken.push(clock.now))
   const stop = watchClock(
-    { now: () => clock.now, log },
+    { now: () => clock.now, log, jobNotifier },
     { everyMs: 10_000, elapsed: () => clock.elapsed },
   )
   const pass = (jumpMs: number) => {
@@ -40,6 +44,8 @@ test('F3: a jump of the clock by more than an hour is logged once, in each direc
       },
     ],
   )
+  const jumps = ['2026-11-21T13:30:40.000Z', '2026-11-20T13:31:00.000Z']
+  assert.deepEqual(woken, jumps.map(Date.parse), 'jobs have become due')
   stop()
   pass(24 * HOUR_MS)
   assert.equal(lines.length, 2)
@@ -50,7 +56,12 @@ test('hours of load do not count as a jump of the clock', (t) => {
   const clock = { now: START, elapsed: 0 }
   const lines: string[] = []
   const log = createLog('info', { write: (line) => lines.push(line) })
-  t.after(watchClock({ now: () => clock.now, log }, { elapsed: () => clock.elapsed }))
+  t.after(
+    watchClock(
+      { now: () => clock.now, log, jobNotifier: createNotifier() },
+      { elapsed: () => clock.elapsed },
+    ),
+  )
   clock.now += 5 * HOUR_MS
   clock.elapsed += 5 * HOUR_MS
   t.mock.timers.tick(10_000)
