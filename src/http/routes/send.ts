@@ -178,6 +178,11 @@ const sent = z.object({
   timestamp: instant.meta(againAtTopLevel),
 })
 
+type SentEmail = z.infer<typeof sentEmail>
+type SentData = { warnings?: string[]; emails: SentEmail[]; timestamp: string }
+
+const NONE: readonly string[] = []
+
 /** The names that other mail services use for the fields. */
 const FIELD_ALIASES = {
   html: 'body',
@@ -275,11 +280,11 @@ export const send = ({ core }: RouteDeps) => {
     handle: async (call) => {
       const { project, query, body, unknownNames, path, idempotencyKey } = call
       refuseLostHtml(body, unknownNames)
-      const weak = [...findWeakData(body.data), ...findRepeated(body.to)]
-      for (const warning of weak) call.warn(warning)
-      const told = toWarningTexts(call.warnings)
-      await checkLongContents(body.attachments ?? [])
-      const request = await withHtml(core, body)
+      for (const warning of findWeakData(body.data)) call.warn(warning)
+      for (const warning of findRepeated(body.to)) call.warn(warning)
+      const told = call.warnings.length === 0 ? NONE : toWarningTexts(call.warnings)
+      if (body.attachments !== undefined) await checkLongContents(body.attachments)
+      const request = body.type === 'markdown' ? await withHtml(core, body) : body
       const check = { find: findFaults, onFault: query.onTemplateFault, body: body.body }
       const idempotency =
         idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path }
@@ -294,11 +299,13 @@ export const send = ({ core }: RouteDeps) => {
         { idempotency, toResponseData: remember },
       )
       for (const fault of faults) call.warn({ ...toWarning(fault), suggestion: null })
-      core.log.debug({ emailIds: data.emails.map(({ email }) => email) }, 'emails were accepted')
-      const { warnings: found = [], ...accepted } = data
-      const all = [...told, ...found]
-      const warnings = all.length === 0 ? undefined : all
-      return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
+      if (core.log.isLevelEnabled('debug')) {
+        core.log.debug({ emailIds: data.emails.map(({ email }) => email) }, 'emails were accepted')
+      }
+      const { emails, timestamp, warnings: found = NONE } = data
+      const isAny = told.length > 0 || found.length > 0
+      const warnings = isAny ? [...told, ...found] : undefined
+      return json(200, { success: true, data: { emails, timestamp, warnings }, emails, timestamp })
     },
   })
 }
@@ -331,26 +338,26 @@ function findRepeated(to: SendRequest['to']): FieldWarning[] {
 }
 
 /** Markdown becomes HTML. */
-async function withHtml<Body extends { type?: string | undefined; body?: string | undefined }>(
+async function withHtml<Body extends { body?: string | undefined }>(
   { outbound }: RouteDeps['core'],
-  { type, ...request }: Body,
-): Promise<Omit<Body, 'type'>> {
-  if (type !== 'markdown' || request.body === undefined) return request
+  request: Body,
+): Promise<Body> {
+  if (request.body === undefined) return request
   return { ...request, body: await htmlOfMarkdown(outbound, request.body) }
 }
 
 /** The row of an idempotency key stores this response: its bytes are part of the API. */
-function toResponseData({ emails, at, warnings, faults }: AcceptedMessage) {
-  const texts = faults.map(toWarning).map(warningText)
-  const all = [...texts, ...warnings]
-  return {
-    ...(all.length === 0 ? {} : { warnings: all }),
+function toResponseData({ emails, at, warnings, faults }: AcceptedMessage): SentData {
+  const shown = {
     emails: emails.map(({ id, contactId, recipient }) => ({
       contact: { id: contactId, email: recipient },
       email: id,
     })),
     timestamp: formatInstant(at),
   }
+  if (faults.length === 0 && warnings.length === 0) return shown
+  const texts = faults.map((fault) => warningText(toWarning(fault)))
+  return { warnings: [...texts, ...warnings], ...shown }
 }
 
 function toWarning(fault: AcceptedMessage['faults'][number]) {

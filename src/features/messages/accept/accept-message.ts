@@ -66,7 +66,7 @@ export async function acceptOnce<Data extends Record<string, unknown>>(
     idempotency === undefined ? null : { projectId: input.project.id, at, ...idempotency }
   const hours = deps.config.limits.idempotencyHours
   return reserveKey(deps.reservedKeys, keyedRequest, () =>
-    writePlanned(deps, { ...input, at }, async (tx, accepted) => {
+    writePlanned(deps, { input, at }, async (tx, accepted) => {
       const responseData = toResponseData(accepted)
       if (keyedRequest !== null) {
         await insertIdempotencyKey(tx, keyedRequest, { statusCode: 200, responseData, hours })
@@ -86,15 +86,15 @@ export async function acceptMessage(
   deps: MessageDeps,
   input: MessageRequest,
 ): Promise<AcceptedEmail[]> {
-  return writePlanned(deps, { ...input, at: deps.now() }, async (_, { emails }) => emails)
+  return writePlanned(deps, { input, at: deps.now() }, async (_, { emails }) => emails)
 }
 
 async function writePlanned<Result>(
   deps: MessageDeps,
-  { at, ...input }: MessageRequest & { at: number },
+  { input: { project, request, check }, at }: { input: MessageRequest; at: number },
   finish: (tx: Tx, accepted: AcceptedMessage) => Promise<Result>,
 ): Promise<Result> {
-  const plan = await planEmails(deps, { ...input, origin: ORIGIN }, at)
+  const plan = await planEmails(deps, { project, request, check, origin: ORIGIN }, at)
   const { faults } = plan
   const warnings = plan.content.warnings ?? []
   try {

@@ -44,16 +44,11 @@ export function inspectRequest(
   const isText = request.isText ?? (isTextAlone(request, template) || isPlainArmour)
   const isSealed = request.isSealed ?? (isArmoured || hasArmour(text ?? ''))
   const isChanged = isArmoured && !isText && !hasArmour(text ?? '')
-  return {
-    isSealed,
-    isText,
-    warnings: [
-      ...(isSealed ? [isChanged ? SEALED_AS_HTML : SEALED] : []),
-      ...(request.warnings ?? damageIn(request)),
-      ...(config.delivery.mode === 'relay' ? lostHeaders(request) : []),
-      ...unsentTypes(request),
-    ],
-  }
+  const warnings = isSealed ? [isChanged ? SEALED_AS_HTML : SEALED] : []
+  warnings.push(...(request.warnings ?? damageIn(request)))
+  if (config.delivery.mode === 'relay') warnings.push(...lostHeaders(request))
+  if (request.attachments !== undefined) warnings.push(...unsentTypes(request.attachments))
+  return { isSealed, isText, warnings }
 }
 
 /** Whether the request has a text and nothing that makes HTML: the text is the whole message. */
@@ -88,12 +83,16 @@ function isTemplateArmoured(template: { body: string }): boolean {
 /** Submission counts the damage in what it decodes. */
 function damageIn({ subject, body, text, from, name }: SendRequest): string[] {
   const texts = { subject, body, text, from: from?.name ?? undefined, name }
-  return Object.entries(texts).flatMap(([field, value = '']) => {
-    if (value.isWellFormed() && !value.includes('\ufffd')) return []
+  const damage: string[] = []
+  let field: keyof typeof texts
+  for (field in texts) {
+    const value = texts[field] ?? ''
+    if (value.isWellFormed() && !value.includes('\ufffd')) continue
     const count = value.toWellFormed().split('\ufffd').length - 1
     const characters = count === 1 ? '1 character' : `${count} characters`
-    return `${field}: ${characters} could not be read and became U+FFFD; send UTF-8.`
-  })
+    damage.push(`${field}: ${characters} could not be read and became U+FFFD; send UTF-8.`)
+  }
+  return damage
 }
 
 function lostHeaders({ headers = {} }: SendRequest): string[] {
@@ -103,7 +102,7 @@ function lostHeaders({ headers = {} }: SendRequest): string[] {
 }
 
 /** `mime-part.ts` sends these as application/octet-stream. */
-function unsentTypes({ attachments = [] }: SendRequest): string[] {
+function unsentTypes(attachments: NonNullable<SendRequest['attachments']>): string[] {
   return attachments.flatMap(({ contentType, sealed }, index) => {
     if (sealed !== undefined) return []
     const type = parseContentType(contentType)?.type

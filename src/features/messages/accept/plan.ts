@@ -113,7 +113,10 @@ export async function planEmails(
   { project, request, origin, check }: PlanInput,
   at: number,
 ): Promise<EmailPlan> {
-  const template = await findTemplate(deps, project, request)
+  const template =
+    request.template === undefined
+      ? undefined
+      : await findTemplate(deps, project.id, request.template)
   const { isSealed, isText, warnings } = inspectRequest(deps, request, template)
   const isLiteral = isSealed || request.isLiteral === true
   if (!isLiteral) checkSizes(request)
@@ -129,7 +132,11 @@ export async function planEmails(
   const contentClass = template?.type ?? 'TRANSACTIONAL'
   const draft = { project, request, template, isText, isLiteral, warnings, at }
   const content = await draftContent(deps, draft)
-  const shared = {
+  return {
+    project,
+    request: isSealed ? { ...request, tracking: false } : request,
+    origin,
+    at,
     template,
     sender,
     senderDomain,
@@ -139,8 +146,6 @@ export async function planEmails(
     content,
     faults,
   }
-  const sent = isSealed ? { ...request, tracking: false } : request
-  return { project, request: sent, origin, at, ...shared }
 }
 
 /** Deletes the attachments that `planEmails` stored for a plan that was not written. */
@@ -170,18 +175,23 @@ async function draftContent(
     request.body === undefined &&
     request.text === undefined &&
     attachments.length === 0
+  const owner = { projectId: project.id, contentId: id }
+  const stored = await storeAttachments(deps, owner, attachments)
+  const { body, text } = textsOf(request, template)
   return {
     id,
     projectId: project.id,
     shareKey: isTemplateItself ? `template ${template.id} ${template.version}` : null,
     subject: request.subject ?? template?.subject ?? '',
-    ...textsOf(request, template),
+    body,
+    text,
     isText,
     isLiteral,
     warnings: warnings.length === 0 ? null : warnings,
     recipientFields: request.recipientFields ?? null,
     at,
-    ...(await storeAttachments(deps, { projectId: project.id, contentId: id }, attachments)),
+    attachments: stored.attachments,
+    chunkBytes: stored.chunkBytes,
   }
 }
 
@@ -231,14 +241,13 @@ function tooMuchData(maximum: string): AppError {
 }
 
 async function findTemplate(
-  deps: PlanDeps,
-  project: Project,
-  request: SendRequest,
-): Promise<Template | undefined> {
-  if (request.template === undefined) return undefined
-  const template = await deps.directory.findTemplate(project.id, request.template)
-  if (template !== undefined) return template
-  throw templateNotFound(request.template)
+  { directory }: PlanDeps,
+  projectId: string,
+  id: string,
+): Promise<Template> {
+  const template = await directory.findTemplate(projectId, id)
+  if (template === undefined) throw templateNotFound(id)
+  return template
 }
 
 /** Returns the first of the names that is not blank. */

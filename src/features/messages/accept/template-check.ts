@@ -44,7 +44,7 @@ const MAX_CACHED_LENGTH = 64 * 1024
 const MIN_COUNTED_LENGTH = 256
 /** A longer slice would hold the whole text. */
 const SAMPLE_LENGTH = 12
-const SAMPLES = 6
+const SAMPLES = 4
 
 type KnownTemplate = { source: string; fault: TemplateFault | undefined }
 
