@@ -53,7 +53,8 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     if (connection === undefined) return
     ofSockets.set(socket, connection)
     connection.running.add(outgoing)
-    outgoing.once('close', () => {
+    // Emitted once: a listener that removes itself costs each request more.
+    outgoing.on('close', () => {
       connection.running.delete(outgoing)
       if (!connections.delete(connection.peer)) return
       connections.set(connection.peer, connection)

@@ -65,7 +65,7 @@ export function createRequestPipelines(
     const [next] = pipeline.pending
     if (next === undefined || pipeline.isBusy) return
     pipeline.isBusy = true
-    next.outgoing.once('close', () => {
+    next.outgoing.on('close', () => {
       pipeline.pending.shift()
       // Not at once, so that other connections need not wait for all requests of this one.
       setImmediate(() => {
