@@ -9,7 +9,6 @@ import { execFile } from 'node:child_process'
 import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { constants, zstdCompressSync } from 'node:zlib'
 import pkg from '@yao-pkg/pkg/lib-es5/sea.js'
 import {
   defaultTarget,
@@ -26,6 +25,7 @@ import { assetSource, listAssets } from '../src/config/assets.ts'
 import { THREAD_SOURCES } from '../src/threads/start.ts'
 import { findBaseNode } from './base-node.ts'
 import { bundle } from './bundle.ts'
+import { packProgram } from './executable/pack-program.ts'
 
 const run = promisify(execFile)
 
@@ -112,8 +112,7 @@ async function blobSettings(target: Target) {
 
 async function compressProgram(): Promise<void> {
   const program = path.join(stagingFolder, 'main.cjs')
-  const params = { [constants.ZSTD_c_compressionLevel]: 19 }
-  await writeFile(`${program}.zst`, zstdCompressSync(await readFile(program), { params }))
+  await writeFile(`${program}.zst`, packProgram(await readFile(program)))
 }
 
 async function makeCodeCaches(assets: Record<string, string>): Promise<Record<string, string>> {
