@@ -40,6 +40,7 @@ async function smoke(executable: string): Promise<void> {
   console.log(root.description)
   try {
     checkVersion(root)
+    checkCodeCaches(root)
     await checkSending(root, makeProject(root))
     console.log('smoke test passed')
   } finally {
@@ -55,6 +56,20 @@ function checkVersion(root: BareRoot): void {
     return performance.now() - startedAt
   })
   console.log(`version: ${rounds.sort((a, b) => a - b)[2]?.toFixed(0)} ms (median of 5)`)
+}
+
+/** V8 takes the code caches. An executable that was built on another platform has none. */
+function checkCodeCaches({ command: [file = '', ...first], env }: BareRoot): void {
+  const isOfThisBuild = process.argv[2] === undefined
+  for (const argv of [['version'], ['serve', '--help']]) {
+    const options = { env: { ...env, NODE_DEBUG: 'code-cache' }, cwd: '/', timeout: DEADLINE_MS }
+    const { status, stderr } = spawnSync(file, [...first, ...argv], options)
+    assert.equal(status, 0, String(stderr))
+    const [, refused] = /^CODE-CACHE \d+: refused: (\w+)/m.exec(String(stderr)) ?? []
+    const isTaken = refused === 'false' || (refused === 'undefined' && !isOfThisBuild)
+    assert.ok(isTaken, `the code cache of ${argv[0]}: refused: ${refused}`)
+    console.log(`code cache of ${argv[0]}: refused: ${refused}`)
+  }
 }
 
 function makeProject(root: BareRoot): Project {

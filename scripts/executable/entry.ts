@@ -5,6 +5,7 @@
  * commands has none of these, because a command calls few of them.
  */
 import sea from 'node:sea'
+import { debuglog } from 'node:util'
 import { zstdDecompressSync } from 'node:zlib'
 import { compileProgram, runProgram } from './program.ts'
 
@@ -16,7 +17,10 @@ const code = zstdDecompressSync(readAsset('main.cjs.zst'), { chunkSize: CHUNK_BY
 const name = isServer ? 'serve.cache' : 'command.cache'
 // Only the executable for the platform of the build has them.
 const cache = sea.getAssetKeys().includes(name) ? readAsset(name) : undefined
-runProgram(compileProgram(code.toString('latin1'), cache), require)
+const program = compileProgram(code.toString('latin1'), cache)
+// For the smoke test: NODE_DEBUG=code-cache shows whether V8 takes the cache.
+debuglog('code-cache')('refused: %s', program.cachedDataRejected)
+runProgram(program, require)
 
 function readAsset(name: string): Buffer {
   return Buffer.from(sea.getRawAsset(name) as ArrayBuffer)
