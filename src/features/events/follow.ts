@@ -27,7 +27,7 @@ import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import type { FollowedRows } from './followed-rows.ts'
+import { type FollowedRows, newestSeq } from './followed-rows.ts'
 import { loadCursor, saveCursor } from './follower-cursor.ts'
 import { createPauses, lingerFor } from './follower-pause.ts'
 import type { FollowerName } from './followers.ts'
@@ -266,7 +266,9 @@ async function handleBatch<Row extends { seq: number }>(
   { rows, name, from, limit, clock, handle }: BatchOptions<Row>,
 ): Promise<Batch> {
   const startedAt = clock()
-  const committed = store.lastNumber(rows.table)
+  let committed = store.lastNumber(rows.table)
+  // A number that went back is one that was taken away by hand, or one that the store does not know yet.
+  if (committed < from) committed = await newestSeq(tx, rows.table)
   const batch = await tx.list(rows.listAfter, { seq: from, limit })
   let seq = batch.at(-1)?.seq ?? committed
   const isAll = batch.length < limit
