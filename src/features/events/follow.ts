@@ -232,8 +232,8 @@ export function startFollower<Row extends { seq: number }>(
       for (const end of unwatch) end()
       pauses.end()
       await running
-      // What is not saved comes again at the next start.
-      if (saving !== undefined) await save().catch(() => undefined)
+      // What is not saved comes again at the next start. After a failed write a newer one may be stored.
+      if (saving !== undefined && !isUnsure) await save().catch(() => undefined)
       clearTimeout(saving)
       for (const { reject } of waiting.splice(0)) reject(stopped())
     },

@@ -297,6 +297,36 @@ test('a cursor does not go back to a number that is only not known yet', async (
   await second.follower.stop()
 })
 
+test('a follower that stops saves no cursor that is older than the stored one', async (t) => {
+  const core = await openTestCore(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let isHeard = true
+  const write: Store['write'] = async (fn, options) => {
+    const result = await core.store.write(fn, options)
+    if (!isHeard) throw new Error('the files were away for a moment')
+    return result
+  }
+  const handled: string[] = []
+  const { follower } = follow(
+    { ...core, store: { ...core.store, write } },
+    {
+      batch: 1,
+      handle: async (tx, events) => {
+        if (names(events).includes('writes')) await markHandled(tx, events)
+        tx.afterCommit(() => handled.push(...names(events)))
+      },
+    },
+  )
+  await addEvents(core, 'nothing')
+  await until(() => handled.length === 1)
+  isHeard = false
+  await addEvents(core, 'writes')
+  await until(() => handled.length === 2)
+  isHeard = true
+  await follower.stop()
+  assert.equal((await cursorsOf(core))[0]?.seq, 2)
+})
+
 test('a follower that lingers does so again after each batch that was not full', async (t) => {
   const core = await openTestCore(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
