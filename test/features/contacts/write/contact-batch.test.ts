@@ -9,7 +9,7 @@ import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { wishes } from '../../../../src/store/schema/wishes.ts'
-import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
+import { addProject, address, openTestCore, START, type TestCore } from '../../../core.ts'
 import { HISTORIES, type History, live } from '../histories.ts'
 
 type Call = {
@@ -54,7 +54,8 @@ async function act(core: TestCore, projectId: string, { call, number }: Numbered
       data,
     })
     const { contact, ...facts } = result
-    return { ...facts, subscribed: contact.subscribed }
+    const { createdAt, updatedAt } = contact
+    return { ...facts, subscribed: contact.subscribed, createdAt, updatedAt }
   }
   const request = { event: 'bought', address: email, subscribed, data }
   const key = { key: `${projectId}-${number}`, method: 'POST', path: '/v1/track' }
@@ -78,7 +79,7 @@ async function effectsOf({ store }: TestCore, projectId: string) {
   const happened = await store.read.select().from(events).where(eq(events.projectId, projectId))
   const addresses = new Map(people.map((person) => [person.id, person.address]))
   return {
-    people: people.map(({ address, subscribed, data }) => ({ address, subscribed, data })),
+    people: people.map(({ id, projectId, number, ...person }) => person),
     events: happened
       .map(({ name, contactId, data }) => ({ name, data, of: addresses.get(contactId ?? '') }))
       .map((event) => JSON.stringify(event))
@@ -96,13 +97,18 @@ test('contacts and events that wait together are written as one after another', 
       for (const isTogether of [true, false]) {
         const { id } = await addProject(core)
         const acts: (() => Promise<unknown>)[] = []
+        core.clock.now = START
         for (const [number, each] of calls.entries()) {
           const { history, times } = each
           await live(core, id, { email: `p${number}@${history}.test`, history })
           // The same address twice, if the second call cannot wait for the first.
           const isSafe = each.subscribed === undefined && !each.hasLeft
           for (let time = 0; time < (isSafe ? times : 1); time += 1) {
-            acts.push(() => act(core, id, { call: each, number }))
+            const at = START + 1 + acts.length
+            acts.push(() => {
+              core.clock.now = at
+              return act(core, id, { call: each, number })
+            })
           }
         }
         const settled: PromiseSettledResult<unknown>[] = []
@@ -117,4 +123,34 @@ test('contacts and events that wait together are written as one after another', 
     },
   )
   await fc.assert(property, { numRuns: 15 })
+})
+
+test('a contact that is added and changed in one batch is stored as it is answered', async (t) => {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const calls = [
+    { email: 'a@x.test', data: { plan: 'free' } },
+    { email: 'b@x.test', data: undefined },
+    { email: 'a@x.test', data: { plan: 'pro' } },
+  ]
+  const results = await Promise.all(
+    calls.map(({ email, data }) => {
+      core.clock.now += 1
+      return upsertContact(core, { projectId, address: address(email), data })
+    }),
+  )
+  const answers = results.map(({ contact }) => contact)
+  assert.deepEqual(
+    answers.map(({ createdAt, updatedAt }) => [createdAt - START, updatedAt - START]),
+    [
+      [1, 1],
+      [2, 2],
+      [1, 3],
+    ],
+  )
+  const stored = await core.store.read.select().from(contacts).orderBy(asc(contacts.address))
+  assert.deepEqual(
+    stored.map(({ number, ...contact }) => contact),
+    [answers[2], answers[1]],
+  )
 })
