@@ -2,13 +2,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { TrackRights } from '../../../../src/features/contacts/events/event-queue.ts'
+import {
+  createEventQueue,
+  type TrackRights,
+} from '../../../../src/features/contacts/events/event-queue.ts'
 import { recordEventByAddress } from '../../../../src/features/contacts/events/record-by-address.ts'
-import { upsertContact } from '../../../../src/features/contacts/write/contact-queue.ts'
+import { findKnownAddresses } from '../../../../src/features/contacts/read/known-addresses.ts'
+import {
+  createContactQueue,
+  upsertContact,
+} from '../../../../src/features/contacts/write/contact-queue.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { wishes } from '../../../../src/store/schema/wishes.ts'
+import type { Store } from '../../../../src/store/store.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../../core.ts'
 import { HISTORIES, type History, live } from '../histories.ts'
 
@@ -153,4 +161,48 @@ test('a contact that is added and changed in one batch is stored as it is answer
     stored.map(({ number, ...contact }) => contact),
     [answers[2], answers[1]],
   )
+})
+
+test('contacts with much stored data are written alone, and a batch does not read their data', async (t) => {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  let closures = 0
+  const write: Store['write'] = (fn, options) => {
+    closures += 1
+    return core.store.write(fn, options)
+  }
+  const store = { ...core.store, write }
+  const deps = {
+    ...core,
+    contactQueue: createContactQueue(store),
+    eventQueue: createEventQueue(store),
+  }
+  const people = ['a', 'b', 'large', 'huge'].map((name) => address(`${name}@x.test`))
+  const sizes = [10, 7_900, 8_000, 50_000]
+  const upsertAll = (dataOf: (index: number) => unknown) =>
+    Promise.all(
+      people.map((each, index) =>
+        upsertContact(deps, { projectId, address: each, data: dataOf(index) }),
+      ),
+    )
+  await upsertAll((index) => ({ bulk: 'y'.repeat(sizes[index]!) }))
+  assert.equal(closures, 1)
+  const results = await upsertAll(() => ({ plan: 'pro' }))
+  // One for all, and one each for two.
+  assert.equal(closures, 1 + 3)
+  for (const [index, { contact, isNew }] of results.entries()) {
+    assert.equal(isNew, false)
+    assert.deepEqual(contact.data, { bulk: 'y'.repeat(sizes[index]!), plan: 'pro' })
+  }
+  await Promise.all(
+    people.map((each) =>
+      recordEventByAddress(deps, { projectId, request: { event: 'bought', address: each } }),
+    ),
+  )
+  assert.equal(closures, 4 + 3)
+  assert.equal(await core.store.read.$count(events, eq(events.projectId, projectId)), 4)
+  const texts = people.map((each) => each.address)
+  const known = await findKnownAddresses(core.store.read, projectId, texts, 8_000)
+  assert.deepEqual([...known.contacts.keys()].sort(), texts.slice(0, 2))
+  assert.deepEqual([...known.large].sort(), texts.slice(2).sort())
 })
