@@ -71,7 +71,7 @@ export async function acceptEmails(
   const held = await confirmHeld(tx, [plan])
   const contactsOf = contacts.map(({ contact }) => contact)
   const drafts = toDrafts(deps, plan, { contentId, contacts: contactsOf, suppressed, held })
-  await insertDrafts(deps, tx, { drafts, at: plan.at })
+  await insertDrafts(deps, tx, drafts)
   return drafts
 }
 

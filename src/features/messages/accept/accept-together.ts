@@ -60,7 +60,7 @@ export async function acceptTogether(
       drafts.push(...made)
     }
   }
-  await insertDrafts(deps, tx, { drafts, at: plans[0]?.at ?? 0 })
+  await insertDrafts(deps, tx, drafts)
   return plans.map((plan) => accepted.get(plan) ?? ALONE)
 }
 
