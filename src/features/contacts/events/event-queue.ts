@@ -48,7 +48,7 @@ type EventIds = { contact: string; event: string }
 /** Resolves when contact and event are durable. @throws AppError as `recordEventByAddress` */
 export type EventQueue = Gatherer<EventPlan, EventIds>
 
-export function createEventQueue(store: Pick<Store, 'write'>): EventQueue {
+export function createEventQueue(store: Pick<Store, 'write' | 'recountCallers'>): EventQueue {
   return createGatherer<EventPlan, EventIds>(store, {
     together: recordTogether,
     alone: recordAlone,

@@ -27,7 +27,7 @@ type ContactPlan = { rule: SubscriptionRule; entry: ContactEntry }
 
 export type ContactQueue = Gatherer<ContactPlan, EntryResult>
 
-export function createContactQueue(store: Pick<Store, 'write'>): ContactQueue {
+export function createContactQueue(store: Pick<Store, 'write' | 'recountCallers'>): ContactQueue {
   return createGatherer<ContactPlan, EntryResult>(store, {
     together: upsertTogether,
     alone: upsertAlone,

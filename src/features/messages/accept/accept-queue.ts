@@ -15,7 +15,9 @@ import type { EmailPlan } from './plan.ts'
  */
 export type AcceptQueue = Gatherer<EmailPlan, AcceptedEmail[]>
 
-export function createAcceptQueue(deps: AcceptDeps & { store: Pick<Store, 'write'> }): AcceptQueue {
+export function createAcceptQueue(
+  deps: AcceptDeps & { store: Pick<Store, 'write' | 'recountCallers'> },
+): AcceptQueue {
   const { store } = deps
   const gather = createGatherer<EmailPlan, AcceptedEmail[]>(store, {
     together: (tx, plans) => acceptTogether(deps, tx, plans),
