@@ -41,7 +41,10 @@ export type FollowerOptions<Row extends { seq: number }> = {
   name: FollowerName
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
-  /** How long it waits after a commit before it reads, at most `BEAT_MS` less; 0 if absent. */
+  /**
+   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`follower-pause.ts`) on it goes
+   * on at the last multiple of that before the time is over. One with much to do waits for the next multiple at least.
+   */
   lingerMs?: number
   /**
    * Returns how many times as long as a batch took it rests before the next one, while it is far behind
@@ -49,8 +52,8 @@ export type FollowerOptions<Row extends { seq: number }> = {
    */
   restTimes?: () => number
   /**
-   * Where a new follower starts: with the oldest row (the default), or after the row that is the
-   * newest at its first `caughtUp`, which the caller then awaits first.
+   * Where a new follower starts: with the oldest row (the default), or after the row that is the newest when
+   * its cursor is first looked for, right after its start.
    */
   beginsAt?: 'oldest' | 'newest'
   /** For tests: ms. */
@@ -64,7 +67,10 @@ export type FollowerOptions<Row extends { seq: number }> = {
 }
 
 export type Follower = {
-  /** Resolves when all rows committed before the call are handled; rejects after `stop`. */
+  /**
+   * For tests; the program waits for no follower. Resolves when all rows committed before the call are handled,
+   * and the cursor is saved; rejects after `stop`.
+   */
   caughtUp(): Promise<void>
   /** Finishes the current batch. */
   stop(): Promise<void>
