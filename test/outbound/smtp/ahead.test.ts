@@ -89,19 +89,19 @@ test('the reply to a message is known before the replies to the next envelope', 
   let answer = () => undefined as unknown
   const { send } = await sessionWith(t, {
     respond: ({ verb, count }) => {
-      if (verb !== 'MAIL' || count !== 3) return undefined
+      if (!['MAIL', 'RCPT', 'DATA'].includes(verb) || count !== 3) return undefined
       return (socket) => {
-        answer = () => socket.write('250 2.1.0 Ok\r\n')
+        answer = () => socket.write('250 2.1.0 Ok\r\n550 5.1.1 unknown\r\n554 5.5.1 no\r\n')
       }
     },
   })
   await send(first)
-  // MAIL has no answer yet.
+  // Nothing of the next envelope has an answer yet.
   assert.equal((await send(second, { following: third })).result, 'delivered')
   const rest = send(third)
   answer()
-  // The sink had no sender, and refuses the recipient.
-  assert.equal((await rest).reply?.code, 503)
+  const { reply, isStale } = await rest
+  assert.deepEqual([reply?.code, isStale], [550, false])
 })
 
 test('nothing is asked for where the server is new, slow or takes no commands together', async (t) => {
@@ -164,6 +164,58 @@ test('a complaint about commands that came too early refuses no message', async 
     { patientHosts },
   )
   assert.deepEqual([(await send(first)).isStale, (await send(first)).reply?.code], [false, 554])
+})
+
+test('a second reply to a message decides nothing about the next email', async (t) => {
+  const unknown = ({ verb, line }: SinkCommand) =>
+    verb === 'RCPT' && line.includes('3@') ? '550 5.1.1 unknown' : undefined
+  const cases = [
+    ['550 5.7.1 spam', () => undefined],
+    ['250 2.0.0 Ok', () => undefined],
+    ['250 2.0.0 Ok', unknown],
+    ['550 5.7.1 spam', unknown],
+  ] as const
+  for (const [reply, others] of cases) {
+    const patientHosts = createPatientHosts()
+    const twice = ({ verb, count }: SinkCommand) =>
+      verb === 'MESSAGE' && count === 2 ? `${reply}\r\n${reply}` : undefined
+    const respond = (command: SinkCommand) => twice(command) ?? others(command)
+    const { send, session } = await sessionWith(t, { respond }, { patientHosts })
+    await send(first)
+    assert.equal((await send(second, { following: third })).reply?.text, reply.slice(10))
+    assert.equal((await send(third)).isStale, true, reply)
+    assert.equal(session.isUsable, false)
+  }
+})
+
+test('a host that refuses the session, not an envelope behind a message, is given more', async (t) => {
+  for (const [reply, isGivenMore] of [
+    ['421 4.3.2 Service shutting down', true],
+    ['452 4.5.3 Too many messages sent', true],
+    ['451 4.3.0 later', true],
+    ['550 5.7.1 no', false],
+  ] as const) {
+    const patientHosts = createPatientHosts()
+    const respond = ({ verb, count }: SinkCommand) =>
+      verb === 'MAIL' && count === 3 ? reply : undefined
+    const { send } = await sessionWith(t, { respond }, { patientHosts })
+    await send(first)
+    await send(second, { following: third })
+    assert.equal((await send(third)).isStale, true, reply)
+    assert.equal(patientHosts.get('mx.sink.test') === undefined, isGivenMore, reply)
+  }
+})
+
+test('a refusal that names an address like a word about pipelining is of the email', async (t) => {
+  const respond = ({ verb, line }: SinkCommand) =>
+    verb === 'RCPT' && line.includes('3@') ? '550 5.1.1 <pipeline@sink.test> unknown' : undefined
+  const { send, sink } = await sessionWith(t, { respond })
+  await send(first)
+  await send(second, { following: third })
+  const three = await send(third)
+  assert.deepEqual([three.result, three.isStale], ['bounced', false])
+  assert.equal((await send(first)).result, 'delivered')
+  assert.equal(sink.lines.filter((line) => line === 'RSET').length, 1)
 })
 
 test('a refused message and a refused envelope are each of their own email', async (t) => {
