@@ -163,8 +163,9 @@ export function createTransactions(deps: TransactionDeps): Transactions {
 
   /** Returns the envelope of the next message, to be written behind this one; '' without one. */
   function openNext(next: SendOptions['next']): string {
-    const isFit = isQuick && capabilities.hasPipelining && patientHosts.get(host) === undefined
-    const following = isFit ? next?.() : null
+    // The server may have ended the session with its reply to DATA: then nothing is written.
+    if (wire.failure() !== null || !isQuick || !capabilities.hasPipelining) return ''
+    const following = patientHosts.get(host) === undefined ? next?.() : null
     const prepared = following && prepareQuietly(following)
     if (!prepared || refuseLocally(capabilities, prepared.needs) !== null) return ''
     ahead = { ...prepared, opened: openEnvelope({ wire, timeouts }), hasTurn: false }

@@ -166,6 +166,15 @@ test('a complaint about commands that came too early refuses no message', async 
   assert.deepEqual([(await send(first)).isStale, (await send(first)).reply?.code], [false, 554])
 })
 
+test('nothing is begun behind a message that the server no longer takes', async (t) => {
+  const respond = ({ verb, count }: SinkCommand) =>
+    verb === 'DATA' && count === 2 ? '354 go on\r\n421 4.3.2 bye' : undefined
+  const { send } = await sessionWith(t, { respond })
+  await send(first)
+  const two = await send(second, { following: third })
+  assert.deepEqual([two.result, two.isMaybeDelivered, two.isAsked], ['deferred', false, false])
+})
+
 test('a second reply to a message decides nothing about the next email', async (t) => {
   const unknown = ({ verb, line }: SinkCommand) =>
     verb === 'RCPT' && line.includes('3@') ? '550 5.1.1 unknown' : undefined
