@@ -236,12 +236,12 @@ function createSession(opening: Opening): Session {
   })
 
   function close(): void {
-    transactions.dropAhead()
+    transactions.leave()
     wire.end()
   }
 
   async function quit(): Promise<void> {
-    const isBetween = !transactions.dropAhead() && !transactions.isBusy()
+    const isBetween = !transactions.leave() && !transactions.isBusy()
     if (wire.failure() === null && isBetween) {
       const replies = wire.expect([timeouts.quit])
       wire.write('QUIT\r\n')

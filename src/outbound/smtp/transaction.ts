@@ -58,7 +58,7 @@ export type SendResult = {
   isStale: boolean
 }
 
-/** Hosts that did not read an envelope behind a message. */
+/** Hosts that did not read an envelope behind a message; each is forgotten after an hour. */
 export type PatientHosts = Pick<Lru<true>, 'get' | 'set'>
 
 type TransactionDeps = {
@@ -74,12 +74,12 @@ type TransactionDeps = {
 type Transactions = {
   send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
   isBusy(): boolean
-  /** The session ends. Returns whether the envelope of a message is written that was not sent yet. */
-  dropAhead(): boolean
+  /** This side ends the session. Returns whether the envelope of a message is written that was not sent yet. */
+  leave(): boolean
   count(): number
 }
 
-/** `hasTurn`: the reply to the message before it has arrived. */
+/** `hasTurn`: the reply to the message before it has arrived, and the session goes on. */
 type Ahead = PreparedMessage & { opened: OpenedEnvelope; hasTurn: boolean }
 
 /** A message up to this size goes in one write with its final dot. */
@@ -87,9 +87,10 @@ const BLOCK_OCTETS = 256 * 1024
 /** A next message waits behind a message only where the last reply to a message took no longer. */
 const QUICK_REPLY_MS = 250
 const MAX_PATIENT_HOSTS = 1_000
+const PATIENT_FOR_MS = 3_600_000
 
 export function createPatientHosts(): PatientHosts {
-  return createLru<true>(MAX_PATIENT_HOSTS)
+  return createLru<true>(MAX_PATIENT_HOSTS, { ttlMs: PATIENT_FOR_MS })
 }
 
 export function createTransactions(deps: TransactionDeps): Transactions {
@@ -99,6 +100,7 @@ export function createTransactions(deps: TransactionDeps): Transactions {
   let needsReset = false
   let isQuick = false
   let ahead: Ahead | null = null
+  let isLeft = false
 
   async function send(
     envelope: Envelope,
@@ -148,17 +150,18 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     own: Ahead | null,
     next: SendOptions['next'],
   ): Promise<SendResult> {
-    const wasGone = wire.failure() !== null && current.opened?.count !== 3
+    const wasGone = count > 0 && wire.failure() !== null
     const end = await sendEnvelope(current)
     needsReset = end?.needsReset ?? false
     if (end !== null) {
-      if (end.isOutOfTurn && own?.hasTurn) patientHosts.set(host, true)
-      return { outcome: end.outcome, isStale: count > 0 && (wasGone || end.isStale) }
+      if (end.isOutOfTurn && own?.hasTurn && !isLeft) patientHosts.set(host, true)
+      return { outcome: end.outcome, isStale: wasGone || (count > 0 && end.isStale) }
     }
     const outcome = await sendMessage(current, () => openNext(next))
     isQuick = outcome.reply !== null && (outcome.steps.at(-1)?.durationMs ?? 0) <= QUICK_REPLY_MS
-    if (ahead !== null) ahead.hasTurn = outcome.reply !== null
-    return { outcome, isStale: false }
+    // Else the end of the session leaves MAIL without an answer.
+    if (ahead !== null) ahead.hasTurn = wire.failure() === null
+    return { outcome, isStale: wasGone }
   }
 
   /** Returns the envelope of the next message, to be written behind this one; '' without one. */
@@ -172,13 +175,14 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     return envelopeCommands({ ...prepared, capabilities })
   }
 
-  function dropAhead(): boolean {
+  function leave(): boolean {
     const isAhead = ahead !== null
+    isLeft = true
     ahead = null
     return isAhead
   }
 
-  return { send, isBusy: () => isBusy, dropAhead, count: () => count }
+  return { send, isBusy: () => isBusy, leave, count: () => count }
 }
 
 /** @throws TypeError for an invalid envelope or message */

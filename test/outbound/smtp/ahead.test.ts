@@ -4,7 +4,13 @@ import { type TestContext, test } from 'node:test'
 import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
 import { openSession, type SessionOptions } from '../../../src/outbound/smtp/session.ts'
 import { createPatientHosts, type NextMessage } from '../../../src/outbound/smtp/transaction.ts'
-import { drop, type SinkCommand, type SinkOptions, startSink } from '../../fakes/smtp-sink.ts'
+import {
+  drop,
+  type SinkCommand,
+  type SinkOptions,
+  silence,
+  startSink,
+} from '../../fakes/smtp-sink.ts'
 
 const text = 'Subject: x\r\n\r\n.dot\r\nx\r\n'
 
@@ -144,6 +150,56 @@ test('a host that does not read an envelope behind a message gets none again', a
   await send(third, { on })
   assert.equal((await send(first, { on })).isAsked, false)
   assert.equal(sink.acceptedCount(), 4)
+})
+
+test('a host that got no envelope behind a message for an hour is given one again', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let at = 1
+  t.mock.method(performance, 'now', () => at)
+  const patientHosts = createPatientHosts()
+  patientHosts.set('mx.sink.test', true)
+  const pass = (ms: number) => {
+    at += ms
+    t.mock.timers.tick(ms)
+  }
+  pass(3_599_000)
+  assert.equal(patientHosts.get('mx.sink.test'), true)
+  pass(2_000)
+  assert.equal(patientHosts.get('mx.sink.test'), undefined)
+})
+
+test('a session that ends by this side, or by the reply to a message, makes no host patient', async (t) => {
+  const patientHosts = createPatientHosts()
+  let arrive: () => void
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  const { send, session } = await sessionWith(
+    t,
+    {
+      respond({ verb, count }) {
+        if (count === 3 && verb === 'DATA') return () => arrive()
+        return count === 3 && ['MAIL', 'RCPT'].includes(verb) ? silence : undefined
+      },
+    },
+    { patientHosts },
+  )
+  await send(first)
+  await send(second, { following: third })
+  const rest = send(third)
+  await arrived
+  session.close()
+  assert.equal((await rest).isStale, true)
+  assert.equal(patientHosts.get('mx.sink.test'), undefined)
+  for (const reply of ['421 4.3.2 bye', '354 what']) {
+    const respond = ({ verb, count }: SinkCommand) =>
+      verb === 'MESSAGE' && count === 2 ? reply : undefined
+    const ended = await sessionWith(t, { respond }, { patientHosts })
+    await ended.send(first)
+    await ended.send(second, { following: third })
+    assert.equal((await ended.send(third)).isStale, true)
+    assert.equal(patientHosts.get('mx.sink.test'), undefined)
+  }
 })
 
 test('a complaint about commands that came too early refuses no message', async (t) => {
