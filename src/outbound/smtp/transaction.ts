@@ -3,9 +3,12 @@
  * the reply to the final dot, which decides. After a refusal the session can carry the next message; any
  * state that cannot be repaired ends the connection.
  *
- * If the next message is known by then and the server is quick, its envelope goes in one write with the final
- * dot, and the session must be given that message next. A loss before the server's reply to MAIL says nothing
- * about it (`isStale`). A host that does not read such an envelope is given none any more.
+ * If the next message is known by then, the server is quick and the message is small, the envelope of the next
+ * one goes in one write with the final dot, and the session must be given that message next. What the server
+ * says about it counts only if the replies are in step (`envelope-end.ts`), else another session decides
+ * (`isStale`). A host that does not read such an envelope is given none for an hour; each delivery thread
+ * finds that out for itself. The attempt that asks for the next message has the time of composing it, in none
+ * of its steps.
  */
 import type { Now } from '../../clock.ts'
 import { createLru, type Lru } from '../../lru.ts'
@@ -45,15 +48,16 @@ export type SendOptions = {
   beganAt?: number | undefined
   /** Updated in place. */
   current?: CurrentStep | undefined
-  /** Called at most once, before the end of the message is written. Null: nothing waits. */
+  /** Called at most once, before a message of one write is written. Null: nothing waits. */
   next?: (() => NextMessage | null) | undefined
 }
 
 export type SendResult = {
   outcome: AttemptOutcome
   /**
-   * The peer had closed the idle connection before it could read MAIL: send the message again on
-   * a new one. Never true for the first message of a session.
+   * The outcome says nothing about the message: send it again on a new connection, and show no attempt. The
+   * peer had closed the idle connection before it could read MAIL, or no reply can be trusted to be about the
+   * envelope, which was written behind another message. Never true for the first message of a session.
    */
   isStale: boolean
 }
@@ -218,18 +222,21 @@ async function sendMessage(
   current: MailTransaction,
   openNext: () => string,
 ): Promise<AttemptOutcome> {
-  const { wire, timeouts, context } = current
+  const { wire, timeouts, context, data } = current
+  const replies = wire.expect([timeouts.message])
+  const following = data.octets.length > BLOCK_OCTETS ? '' : openNext()
+  // The step begins when the next message is composed, since that is no time of the server.
   const since = current.now()
   context.log.begin('message', since)
-  const replies = wire.expect([timeouts.message])
-  const writing = startWriting(current, openNext)
+  const writing = startWriting(current, following)
   const [result] = await replies
   writing.stop()
   context.log.recordReply('message', result, since)
   const { reply, failure } = result
   if (failure !== null) {
     const error = `${failure.text} (message)`
-    const isMaybeDelivered = writing.isComplete() && (wire.isFlushed() || writing.isJoined())
+    // With more behind it, the final dot may be written although not all is.
+    const isMaybeDelivered = writing.isComplete() && (wire.isFlushed() || following !== '')
     return outcomeOfFailure(context, { error, isMaybeDelivered })
   }
   // The reply came early: the server would read all further octets as the rest of the message.
@@ -242,11 +249,13 @@ async function sendMessage(
   return outcomeOfFailure(context, { error, reply: reply.stored })
 }
 
-/** Writes the message in blocks, each with its own limit; a small message and its final dot are one write. */
-function startWriting({ wire, timeouts, data, context }: MailTransaction, openNext: () => string) {
+/**
+ * Writes the message in blocks, each with its own limit; a small message, its final dot and what follows it
+ * are one write.
+ */
+function startWriting({ wire, timeouts, data, context }: MailTransaction, following: string) {
   const { octets, ending } = data
   let offset = 0
-  let isJoined = false
   let isStopped = false
 
   function writeBlock(): void {
@@ -254,8 +263,6 @@ function startWriting({ wire, timeouts, data, context }: MailTransaction, openNe
     const start = offset
     offset = Math.min(start + BLOCK_OCTETS, octets.length)
     if (offset === octets.length) {
-      const following = openNext()
-      isJoined = following !== ''
       wire.restartLimit(timeouts.message)
       context.log.begin('final-dot')
       wire.write((start === 0 ? octets : octets.slice(start)) + ending + following)
@@ -268,8 +275,6 @@ function startWriting({ wire, timeouts, data, context }: MailTransaction, openNe
   writeBlock()
   return {
     isComplete: () => offset === octets.length,
-    /** Whether the final dot has more behind it: it may be written although not all is. */
-    isJoined: () => isJoined,
     stop: () => {
       isStopped = true
     },

@@ -336,17 +336,25 @@ test('a session that ends before its opened message is closed without QUIT', asy
   assert.equal((await send(second, { on })).isAsked, true)
 })
 
-test('a large message is followed by the envelope in its last write', async (t) => {
-  const held = afterNextMail(2, '250 2.0.0 Ok\r\n250 2.1.0 Ok')
-  let length = 0
-  const { send } = await sessionWith(t, {
-    respond(command) {
-      if (command.verb === 'MESSAGE') length = command.line.length
-      return held(command)
-    },
-  })
+test('no message waits behind a large one, which takes long to write', async (t) => {
+  const { send } = await sessionWith(t)
   await send(first)
   const large = to('large@sink.test', `Subject: x\r\n\r\n${'0123456789\r\n'.repeat(60_000)}`)
-  assert.equal((await send(large, { following: third })).result, 'delivered')
-  assert.equal(length, large.message.length)
+  const two = await send(large, { following: third })
+  assert.deepEqual([two.result, two.isAsked], ['delivered', false])
+})
+
+test('the time of composing the next message is no time of the server', async (t) => {
+  const clock = { at: 1_000 }
+  const { send, session } = await sessionWith(t, {}, { now: () => clock.at })
+  await send(first)
+  const next = () => {
+    clock.at += 300
+    return third
+  }
+  const { outcome } = await session.send(second.envelope, second.message, { next })
+  assert.equal(outcome.steps.at(-1)?.durationMs, 0)
+  await send(third)
+  // It still counts as quick.
+  assert.equal((await send(first)).isAsked, true)
 })
