@@ -82,7 +82,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
   const beganAt = deps.now()
   const { task, session, current, withdrawal } = input
-  if (withdrawal.isAsked) return dropTask(deps, input)
+  if (withdrawal.isAsked) return { session, result: withdrawn(task) }
   current.step = 'compose'
   current.since = beganAt
   const ready = input.ready ?? composeTask(deps, task)
@@ -116,14 +116,6 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
       brokenTls: brokenHost(attempt, outcome),
     }),
   }
-}
-
-/** Puts back a withdrawn task. If its message is ready, its envelope may be open in the session. */
-function dropTask({ composedBytes }: TryDeps, { task, session, ready }: TryInput): Tried {
-  if (!ready) return { session, result: withdrawn(task) }
-  composedBytes.release(ready.composed.octets.length)
-  session?.close()
-  return { session: null, result: withdrawn(task) }
 }
 
 /**

@@ -538,17 +538,3 @@ test('a session that takes no more messages ends, and the opened one goes on in 
   assert.equal(third.outcome.result, 'delivered')
   assert.equal(sinks[0]?.acceptedCount(), 3)
 })
-
-test('an opened message that is withdrawn is put back, and its session is closed', async () => {
-  const { sinks, pool } = await startSinks({})
-  const { ready, second } = await openThird(pool)
-  const composedBytes = createComposedBytes(1)
-  composedBytes.add(ready.composed.octets.length)
-  const withdrawal = { isAsked: true, session: null }
-  const deps = { composedBytes }
-  const third = await tryOnce(pool, { session: second.session, ready, withdrawal, deps })
-  assert.deepEqual(third, { result: { task: 1, kind: 'put back', delayMs: 0 }, session: null })
-  assert.equal(second.session?.isOpen, false)
-  assert.equal(composedBytes.waitForSpace(1e6), null)
-  assert.equal(sinks[0]?.acceptedCount(), 2)
-})
