@@ -71,7 +71,8 @@ export type Session = {
   readonly sendCount: number
   /**
    * Sends one message at a time: next, the one whose envelope `options.next` has opened. `message`: the
-   * whole message; lines end in CRLF; one character is one octet. @throws TypeError for an invalid envelope or message
+   * whole message; lines end in CRLF; one character is one octet.
+   * @throws TypeError for an invalid envelope or message
    */
   send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
   /** Sends QUIT and waits a moment for the reply. */
