@@ -9,7 +9,7 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { waitingState } from '../../../store/email-terms.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { emails } from '../../../store/schema/messages.ts'
-import { isParked, isPaused, shelfInState } from '../../../store/shelves.ts'
+import { isParked, isPaused, onShelves, shelfInState } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { isFenced } from '../../fence/rows.ts'
 import { endingColumns } from '../outcome/end-emails.ts'
@@ -69,7 +69,9 @@ export const listEndingQueued = statement((db) =>
   db.select(endingColumns).from(emails).where(isQueued),
 )
 
-const isParkedOfProject = sql`project_id = ${parameter('projectId')} and ${isParked}`
+/** The shelves are named one by one, because SQLite seeks no further than a range. */
+const isParkedOfProject = sql`project_id = ${parameter('projectId')} and ${isParked}
+  and ${onShelves('held', 'paused', 'pausedUntried')}`
 
 function listParked(condition: SQL) {
   return statement((db) =>

@@ -3,6 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listContactsOfAddress } from '../../../../src/features/contacts/read/find-by-address.ts'
 import {
+  listAllParked,
+  listOwnParked,
+  releaseSome,
+} from '../../../../src/features/messages/disabled/waiting-rows.ts'
+import {
   listAhead,
   listLastAttempts,
   listSuppressionsOf,
@@ -138,6 +143,19 @@ test('the oldest due mail is found from lane to lane, by seeks only', async (t) 
     `${seek} (queue_class=? AND recipient_domain>?)`,
     `${seek} (queue_class>? AND queue_class<?)`,
   ])
+})
+
+test('mail of a project that was put aside is found by seeks, of campaigns or not', async (t) => {
+  const sender = await openSender(t)
+  for (const [query, seek] of [
+    [listAllParked, '(project_id=? AND shelf=?)'],
+    [listOwnParked, '(project_id=? AND shelf=? AND campaign_id=?)'],
+    [releaseSome, '(project_id=? AND shelf=? AND campaign_id=?)'],
+  ] as const) {
+    const plan = await planOf(sender, query)
+    const steps = plan.filter((step) => step.includes('emails_parked'))
+    assert.deepEqual(steps, [`SEARCH emails USING COVERING INDEX emails_parked ${seek}`])
+  }
 })
 
 test('mail and suppressions of one recipient are found project by project in the address indexes', async (t) => {
