@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listContactsOfAddress } from '../../../../src/features/contacts/read/find-by-address.ts'
+import { listPaused } from '../../../../src/features/messages/disabled/list-paused.ts'
 import {
   listAllParked,
   listOwnParked,
+  listReleasable,
   releaseSome,
 } from '../../../../src/features/messages/disabled/waiting-rows.ts'
 import {
@@ -22,6 +24,7 @@ import {
   waitingDomains,
 } from '../../../../src/features/messages/queue/bring-forward.ts'
 import { claimLanes, listNextDue } from '../../../../src/features/messages/queue/claim.ts'
+import { countParked } from '../../../../src/features/messages/queue/count-waiting.ts'
 import { findOverdue, listOverdue } from '../../../../src/features/messages/queue/give-up.ts'
 import {
   heldIds,
@@ -155,6 +158,27 @@ test('mail of a project that was put aside is found by seeks, of campaigns or no
     const plan = await planOf(sender, query)
     const steps = plan.filter((step) => step.includes('emails_parked'))
     assert.deepEqual(steps, [`SEARCH emails USING COVERING INDEX emails_parked ${seek}`])
+  }
+})
+
+test('mail that was put aside is found beside that of held domains', async (t) => {
+  const sender = await openSender(t)
+  const seek =
+    /^SEARCH emails (EXISTS )?USING .*INDEX emails_parked \(project_id=\? AND shelf=\?( AND campaign_id=\?)?\)$/
+  const step = /^SEARCH emails USING COVERING INDEX emails_parked( \(project_id>\?\))?$/
+  for (const query of [
+    queueCounts(),
+    queueCounts('ada@'),
+    countParked,
+    list({ state: 'paused' }),
+    list({ state: 'paused', projectId: 'p' }),
+    listedCount({}),
+    listPaused,
+    listReleasable,
+  ]) {
+    const plan = await planOf(sender, query)
+    const steps = plan.filter((each) => each.includes('emails_parked') && !step.test(each))
+    assert.ok(steps.length === 1 && seek.test(steps[0] ?? ''), plan.join('\n'))
   }
 })
 
