@@ -73,7 +73,11 @@ export function createSchedule(core: Core): Schedule {
     },
     { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteExpiredDomains(core) },
     { name: 'delete-old-requests', schedule: '0 3 * * *', run: () => deleteExpiredRequests(core) },
-    { name: 'clear-old-bodies', schedule: '0 4 * * *', run: () => deleteExpiredContent(core, walks) },
+    {
+      name: 'clear-old-bodies',
+      schedule: '0 4 * * *',
+      run: () => deleteExpiredContent(core, walks),
+    },
     {
       name: 'sweep-idempotency-keys',
       schedule: '17 * * * *',
