@@ -40,7 +40,7 @@ import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
 import { takeDatabase } from './kept-database.ts'
 import { testTracker } from './mail/tracker.ts'
-import { listMisplaced } from './misplaced-emails.ts'
+import { listMisplaced, unlessClosed } from './misplaced-emails.ts'
 
 export type TestCore = Core & {
   /** The answer of `now`. */
@@ -119,7 +119,7 @@ export async function openTestCore(
   t.after(async () => {
     await hits.stop()
     webhookClient.closeIdle()
-    const misplaced = await listMisplaced(opened.store).catch(() => [])
+    const misplaced = await listMisplaced(opened.store).catch(unlessClosed)
     database.keepOpen()
     await opened.close()
     await dns.stop()

@@ -28,7 +28,7 @@ import { deleteExpiredImportFiles } from './import-export/import-file.ts'
 import { importSuppressions } from './import-export/import-suppressions.ts'
 import { recheckDomains } from './messages/outcome/recheck-domains.ts'
 import { deleteExpiredStrikes } from './messages/outcome/strikes.ts'
-import { deleteExpiredContent } from './messages/retention.ts'
+import { createWalks, deleteExpiredContent } from './messages/retention.ts'
 import { deleteExpiredSandboxMessages } from './messages/sandbox-messages.ts'
 import { deleteExpiredInboundMessages } from './receiving/retention.ts'
 import { deleteExpiredHours } from './reputation/counters.ts'
@@ -64,6 +64,7 @@ type ScheduledTask = { name: string; schedule: string; atOnce?: number; run: Job
 
 export function createSchedule(core: Core): Schedule {
   const { store, config, now } = core
+  const walks = createWalks()
   const tasks: ScheduledTask[] = [
     {
       name: 'check-domains',
@@ -72,7 +73,11 @@ export function createSchedule(core: Core): Schedule {
     },
     { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteExpiredDomains(core) },
     { name: 'delete-old-requests', schedule: '0 3 * * *', run: () => deleteExpiredRequests(core) },
-    { name: 'clear-old-bodies', schedule: '0 4 * * *', run: () => deleteExpiredContent(core) },
+    {
+      name: 'clear-old-bodies',
+      schedule: '0 4 * * *',
+      run: () => deleteExpiredContent(core, walks),
+    },
     {
       name: 'sweep-idempotency-keys',
       schedule: '17 * * * *',

@@ -10,13 +10,17 @@ export function rowsPerInsert(left: number): number {
   return left >= MAX_ROWS ? MAX_ROWS : 2 ** Math.floor(Math.log2(left))
 }
 
-/** `text`: an insert that ends with the values of one row. The function throws a TypeError for any other. */
+/**
+ * `text`: an insert that ends with the values of one row. The function throws a TypeError for any other, also for
+ * one row, so that no number of rows is the first to fail.
+ */
 export function insertOfRows(text: string): (count: number) => string {
-  const texts = new Map([[1, text]])
+  let row: string | undefined
+  const texts = new Map<number, string>()
   return (count) => {
     const known = texts.get(count)
     if (known !== undefined) return known
-    const row = /^insert into .* values (\([^()]*\))$/s.exec(text)?.[1]
+    row ??= /^insert into .* values (\([^()]*\))$/s.exec(text)?.[1]
     if (row === undefined)
       throw new TypeError('The statement does not end with the values of one row.')
     const made = text + `, ${row}`.repeat(count - 1)

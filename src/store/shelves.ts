@@ -1,6 +1,7 @@
 /**
- * `emails.shelf`: where lists other than the queue find an email. It is null for mail of its own that waits,
- * is being sent or has arrived, so that a claim and a delivery write no index but those of the queue.
+ * `emails.shelf`: where lists other than the queue find an email. It is null for mail of no campaign that waits
+ * or is being sent, and for all mail that has arrived, so that a claim, and a delivery of mail of no campaign,
+ * write no index but those of the queue.
  * Whoever writes a state or status that has a shelf writes the shelf in the same transaction; `shelfNow` is
  * what it must be.
  *

@@ -43,6 +43,8 @@ export type Store = {
    * @throws errors of `fn`; AppError DATABASE_ERROR when the work was not committed
    */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** Call this when a write that waits has more `callers` (`WriteOptions`): they may be enough for a commit. */
+  recountCallers(): void
   read: Reader
   /**
    * For queries whose cost grows with the project. Scans of requests and jobs wait in the lines of their
@@ -163,6 +165,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   watching?.subscribe(() => numbers.set(numbers.read()))
   return {
     write: writer.write,
+    recountCallers: writer.recountCallers,
     read: new StoreDb(reading.run) as Reader,
     scan: new StoreDb(readers.run) as Reader,
     onCommit: (fn) => {

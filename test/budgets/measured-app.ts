@@ -19,7 +19,7 @@ import { copyDatabase } from '../database-template.ts'
 import { watchActivity } from './activity.ts'
 import { allocatedBy, type Profile } from './allocation.ts'
 import { createCountedConnections } from './counted-connection.ts'
-import { openedTrees } from './opened-trees.ts'
+import { openedTrees, uniteTrees } from './opened-trees.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { readWalPages } from './wal-pages.ts'
 
@@ -43,10 +43,11 @@ export type Measured = {
   rowsChanged: number
   commits: number
   pages: Record<string, number>
-  /** By the name of a statement: the B-trees that it opens for writing. */
+  /** By the name of statements: the B-trees that they open for writing. */
   opened: Record<string, string[]>
   allocatedBytes: number
   allocatedBy: string[]
+  /** By way and type. */
   messages: Record<string, number>
 }
 
@@ -202,8 +203,8 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
       statements[name] = (statements[name] ?? 0) + count
       texts[name] = [...(texts[name] ?? []), text]
       if (!/^\w+ \w+$/.test(name) || name.startsWith('select ')) continue
-      const trees = openedTrees(connections.writer(), statement)
-      if (trees.length > (opened[name]?.length ?? 0)) opened[name] = trees
+      const trees = uniteTrees(opened[name] ?? [], openedTrees(connections.writer(), statement))
+      if (trees.length > 0) opened[name] = trees
     }
     const { pages, commits } = existsSync(wal)
       ? readWalPages(wal, connections.writer())

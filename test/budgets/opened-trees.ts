@@ -14,3 +14,14 @@ export function openedTrees(
   const opened = program.filter(({ opcode, p3 }) => opcode === 'OpenWrite' && p3 === 0)
   return opened.map(({ p2 }) => names.get(p2) ?? `page ${p2}`).sort()
 }
+
+/** Of statements that have a name in common: each tree as often as the one that opens it most often. */
+export function uniteTrees(some: readonly string[], others: readonly string[]): string[] {
+  const left = [...some]
+  const more = others.filter((name) => {
+    const at = left.indexOf(name)
+    if (at !== -1) left.splice(at, 1)
+    return at === -1
+  })
+  return [...some, ...more].sort()
+}

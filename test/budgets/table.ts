@@ -17,7 +17,7 @@ export const budgets: Record<string, Budget> = {
     opened: {},
     pages: {},
     allocatedKilobytes: 3027,
-    messages: 0,
+    messages: {},
   },
   send: {
     count: 100,
@@ -110,8 +110,8 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 4,
     },
-    allocatedKilobytes: 15573,
-    messages: 0,
+    allocatedKilobytes: 15571,
+    messages: {},
   },
   'send of 100 recipients': {
     count: 4,
@@ -205,7 +205,7 @@ export const budgets: Record<string, Budget> = {
       usage_months: 4,
     },
     allocatedKilobytes: 12798,
-    messages: 0,
+    messages: {},
   },
   track: {
     count: 100,
@@ -281,8 +281,8 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 8,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 15760,
-    messages: 0,
+    allocatedKilobytes: 15761,
+    messages: {},
   },
   delivery: {
     count: 100,
@@ -350,8 +350,12 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 3,
       sqlite_sequence: 2,
     },
-    allocatedKilobytes: 10235,
-    messages: 15,
+    allocatedKilobytes: 10311,
+    messages: {
+      'from a thread: greeted': 2,
+      'to a thread: allocate': 2,
+      'to a thread: work': 4,
+    },
   },
   bounce: {
     count: 100,
@@ -445,8 +449,12 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 2,
       sqlite_sequence: 2,
     },
-    allocatedKilobytes: 10606,
-    messages: 15,
+    allocatedKilobytes: 10646,
+    messages: {
+      'from a thread: greeted': 2,
+      'to a thread: allocate': 2,
+      'to a thread: work': 4,
+    },
   },
   open: {
     count: 100,
@@ -500,7 +508,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
     },
     allocatedKilobytes: 13885,
-    messages: 0,
+    messages: {},
   },
   click: {
     count: 100,
@@ -561,7 +569,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
     },
     allocatedKilobytes: 14790,
-    messages: 0,
+    messages: {},
   },
   'campaign recipient': {
     count: 100,
@@ -726,8 +734,12 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 3,
     },
-    allocatedKilobytes: 21809,
-    messages: 19,
+    allocatedKilobytes: 21714,
+    messages: {
+      'from a thread: greeted': 2,
+      'to a thread: allocate': 2,
+      'to a thread: work': 6,
+    },
   },
   'workflow execution of five steps, with its track': {
     count: 100,
@@ -894,8 +906,8 @@ export const budgets: Record<string, Budget> = {
       workflow_figures: 12,
       workflow_step_executions: 68,
     },
-    allocatedKilobytes: 26274,
-    messages: 0,
+    allocatedKilobytes: 26275,
+    messages: {},
   },
   'contact upsert': {
     count: 100,
@@ -951,8 +963,8 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 4,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 12900,
-    messages: 0,
+    allocatedKilobytes: 12907,
+    messages: {},
   },
   'import row': {
     count: 500,
@@ -1036,6 +1048,7 @@ export const budgets: Record<string, Budget> = {
         'jobs_leased',
         'jobs_unfinished',
         'jobs_unique',
+        'sqlite_autoindex_jobs_1',
       ],
     },
     pages: {
@@ -1067,8 +1080,8 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 9,
       sqlite_sequence: 1,
     },
-    allocatedKilobytes: 25904,
-    messages: 0,
+    allocatedKilobytes: 25905,
+    messages: {},
   },
   'webhook delivery, with its track': {
     count: 100,
@@ -1171,7 +1184,7 @@ export const budgets: Record<string, Budget> = {
       webhook_deliveries_status: 12,
       webhook_endpoints: 4,
     },
-    allocatedKilobytes: 23899,
-    messages: 0,
+    allocatedKilobytes: 23876,
+    messages: {},
   },
 }

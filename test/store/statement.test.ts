@@ -179,11 +179,13 @@ test('many rows are inserted by few statements, in their order and through the e
   )
 })
 
-test('an insert of many rows needs a statement that ends with one row', async (t) => {
+test('an insert of rows, also of one, needs a statement that ends with one row', async (t) => {
   const store = await openTestStore(t)
   const row = { isDone: true, id: 'a', mark: '!' }
-  await assert.rejects(
-    store.write((tx) => tx.insertRows(finish, [row, row])),
-    TypeError,
-  )
+  for (const rows of [[row], [row, row]]) {
+    await assert.rejects(
+      store.write((tx) => tx.insertRows(finish, rows)),
+      TypeError,
+    )
+  }
 })

@@ -1,4 +1,5 @@
 /** A store of its own in a temporary directory, closed and removed with the test. */
+import { renameSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -71,4 +72,28 @@ export function recordingLog(entries: unknown[][]): Log {
 export function stopClock(t: Pick<TestContext, 'mock'>): { restore(): void } {
   const { mock } = t.mock.method(performance, 'now', () => 0)
   return { restore: () => mock.restore() }
+}
+
+/**
+ * Moves the file of a database away for the rest of the group that runs, whose commit is durable then and is
+ * reported as failed. Call `lose` within a closure. The clock stands still otherwise.
+ */
+export function movableFile(
+  t: Pick<TestContext, 'mock'>,
+  store: Pick<Store, 'onCommit'>,
+  file: string,
+) {
+  let at = performance.now()
+  let isAway = false
+  t.mock.method(performance, 'now', () => at)
+  const move = (from: string, to: string) => {
+    renameSync(from, to)
+    // More than the time for which the last look at the files is valid.
+    at += 1_000
+    isAway = !isAway
+  }
+  store.onCommit(() => {
+    if (isAway) move(`${file}.moved`, file)
+  })
+  return { lose: () => move(file, `${file}.moved`) }
 }

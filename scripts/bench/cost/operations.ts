@@ -119,13 +119,16 @@ function waiting({ number }: Subject): number {
   return number('SELECT count(*) FROM emails WHERE due_at IS NOT NULL OR lease_until IS NOT NULL')
 }
 
-/** Emails that look as if they had been delivered an hour ago. */
+/** Emails that look as if they had been delivered an hour ago. An older program has no shelves. */
 async function deliverHeld(subject: Subject, count: number): Promise<void> {
   await send(subject, 'reader@@@example.org', count)
-  subject.database
+  const { database, number } = subject
+  const isShelved = number(`SELECT count(*) FROM pragma_table_info('emails') WHERE name = 'shelf'`)
+  const unshelved = isShelved === 1 ? 'shelf = NULL, ' : ''
+  database
     .prepare(
       `UPDATE emails SET state = 'delivered', status = 'DELIVERED', held_at = NULL, due_at = NULL,
-        sent_at = @at, delivered_at = @at WHERE state = 'held'`,
+        ${unshelved}sent_at = @at, delivered_at = @at WHERE state = 'held'`,
     )
     .run({ at: Date.now() - 3_600_000 })
 }

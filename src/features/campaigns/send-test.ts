@@ -18,7 +18,7 @@ import { walkContacts } from '../contacts/list/walk.ts'
 import { getContact } from '../contacts/read/get.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import type { SenderDomain } from '../directory.ts'
-import { acceptEmails, isHeavy } from '../messages/accept/accept-emails.ts'
+import { acceptEmails, weighPlan } from '../messages/accept/accept-emails.ts'
 import type { AcceptDeps, AcceptedEmail } from '../messages/accept/email-drafts.ts'
 import type { EmailPlan } from '../messages/accept/plan.ts'
 import { audienceScope, recipientScope } from './audience/scope.ts'
@@ -77,7 +77,7 @@ export async function sendTest(
     for (const plan of plans) accepted.push(...(await acceptEmails(deps, tx, plan)))
     return accepted
   }
-  const heavyFor = plans.some(isHeavy) ? projectId : undefined
+  const heavyFor = plans.some((plan) => weighPlan(plan).isHeavy) ? projectId : undefined
   const emails = await deps.store.write(write, { heavyFor })
   const order = addresses.map(({ address }) => address)
   const placeOf = ({ recipient }: AcceptedEmail) => order.indexOf(recipient)

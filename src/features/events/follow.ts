@@ -27,7 +27,7 @@ import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import type { FollowedRows } from './followed-rows.ts'
+import { type FollowedRows, newestSeq } from './followed-rows.ts'
 import { loadCursor, saveCursor } from './follower-cursor.ts'
 import { createPauses, lingerFor } from './follower-pause.ts'
 import type { FollowerName } from './followers.ts'
@@ -41,7 +41,10 @@ export type FollowerOptions<Row extends { seq: number }> = {
   name: FollowerName
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
-  /** How long it waits after a commit before it reads, at most `BEAT_MS` less; 0 if absent. */
+  /**
+   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`follower-pause.ts`) on it goes
+   * on at the last multiple of that before the time is over. One with much to do waits for the next multiple at least.
+   */
   lingerMs?: number
   /**
    * Returns how many times as long as a batch took it rests before the next one, while it is far behind
@@ -49,8 +52,8 @@ export type FollowerOptions<Row extends { seq: number }> = {
    */
   restTimes?: () => number
   /**
-   * Where a new follower starts: with the oldest row (the default), or after the row that is the
-   * newest at its first `caughtUp`, which the caller then awaits first.
+   * Where a new follower starts: with the oldest row (the default), or after the row that is the newest when
+   * its cursor is first looked for, right after its start.
    */
   beginsAt?: 'oldest' | 'newest'
   /** For tests: ms. */
@@ -64,7 +67,10 @@ export type FollowerOptions<Row extends { seq: number }> = {
 }
 
 export type Follower = {
-  /** Resolves when all rows committed before the call are handled; rejects after `stop`. */
+  /**
+   * For tests; the program waits for no follower. Resolves when all rows committed before the call are handled,
+   * and the cursor is saved; rejects after `stop`.
+   */
   caughtUp(): Promise<void>
   /** Finishes the current batch. */
   stop(): Promise<void>
@@ -232,8 +238,8 @@ export function startFollower<Row extends { seq: number }>(
       for (const end of unwatch) end()
       pauses.end()
       await running
-      // What is not saved comes again at the next start.
-      if (saving !== undefined) await save().catch(() => undefined)
+      // What is not saved comes again at the next start. After a failed write a newer one may be stored.
+      if (saving !== undefined && !isUnsure) await save().catch(() => undefined)
       clearTimeout(saving)
       for (const { reject } of waiting.splice(0)) reject(stopped())
     },
@@ -266,7 +272,9 @@ async function handleBatch<Row extends { seq: number }>(
   { rows, name, from, limit, clock, handle }: BatchOptions<Row>,
 ): Promise<Batch> {
   const startedAt = clock()
-  const committed = store.lastNumber(rows.table)
+  let committed = store.lastNumber(rows.table)
+  // A number that went back is one that was taken away by hand, or one that the store does not know yet.
+  if (committed < from) committed = await newestSeq(tx, rows.table)
   const batch = await tx.list(rows.listAfter, { seq: from, limit })
   let seq = batch.at(-1)?.seq ?? committed
   const isAll = batch.length < limit

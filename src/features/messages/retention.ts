@@ -2,7 +2,7 @@
  * Deletes expired content: bodies and attachments `retention.body_days` after their last use, and
  * the snapshot of an email's data the same number of days after its acceptance. The rows of emails
  * and the links of bodies stay, because recipients may still click the links. Mail in the queue
- * keeps its content.
+ * keeps its content, and loses it within a day after its end.
  *
  * Scan threads find the rows; transactions are short.
  */
@@ -17,6 +17,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { contentOctets } from './content-octets.ts'
+import { createWalk, type Walk, walkOld } from './walk-old.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type OldContent = { id: string; bytes: number }
@@ -26,11 +27,18 @@ const BATCH = 100
 const BATCH_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
+/** What a process remembers from run to run. */
+export type Walks = { contents: Walk; emails: Walk }
+
+export function createWalks(): Walks {
+  return { contents: createWalk(), emails: createWalk() }
+}
+
 /** Clears expired contents and snapshots. Returns the number of contents. */
-export async function deleteExpiredContent(deps: Deps): Promise<number> {
+export async function deleteExpiredContent(deps: Deps, walks = createWalks()): Promise<number> {
   const before = deps.now() - deps.config.retention.bodyDays * DAY_MS
-  const cleared = await clearContents(deps, before)
-  await clearSnapshots(deps, before)
+  const cleared = await clearContents(deps, walks.contents, before)
+  await clearSnapshots(deps, walks.emails, before)
   return cleared
 }
 
@@ -57,11 +65,12 @@ export const listOld = statement<OldContent & { at: number; number: number }>(
     order by last_used_at, ${rowNumber()} limit ${PAGE}`,
 )
 
-/** A page of the other contents, newest first; `bytes` is null for those that stay or were cleared. */
-export const listOldOwn = statement<{ id: string; bytes: number | null }>(
-  () => sql`select id, case when body is not null and share_key is null
-        and last_used_at < ${parameter('before')} then ${contentOctets} end as bytes
-    from contents where id < ${parameter('position')} order by id desc limit ${PAGE}`,
+/** A page of the other contents; `bytes` is null for shared ones and those that were cleared. */
+export const listOldOwn = statement<{ id: string; at: number; bytes: number | null }>(
+  () => sql`select id, last_used_at as at,
+      case when body is not null and share_key is null then ${contentOctets} end as bytes
+    from contents where id > ${parameter('after')} and id < ${parameter('until')}
+    order by id limit ${PAGE}`,
 )
 
 const clearContent = statement((db) =>
@@ -84,7 +93,7 @@ const listHtml = statement<{ id: string; html: string }>(
       and not is_text and body is not null`,
 )
 
-async function clearContents(deps: Deps, before: number): Promise<number> {
+async function clearContents(deps: Deps, walk: Walk, before: number): Promise<number> {
   const { store } = deps
   const rows = await store.scan.list(listContentsInQueue, { before: before + HOUR_MS })
   const inQueue = new Set(rows.map(({ id }) => id))
@@ -92,7 +101,7 @@ async function clearContents(deps: Deps, before: number): Promise<number> {
     const old = page.filter(({ id }) => !inQueue.has(id))
     return clearPage(store, old, before)
   }
-  return (await clearShared(deps, before, clear)) + (await clearOwn(deps, before, clear))
+  return (await clearShared(deps, before, clear)) + (await clearOwn(deps, walk, { before, clear }))
 }
 
 type Clear = (page: readonly OldContent[]) => Promise<number>
@@ -109,19 +118,28 @@ async function clearShared({ store }: Deps, before: number, clear: Clear): Promi
   }
 }
 
-async function clearOwn(deps: Deps, before: number, clear: Clear): Promise<number> {
-  let position = idAt(before)
+async function clearOwn(
+  { store }: Deps,
+  walk: Walk,
+  { before, clear }: { before: number; clear: Clear },
+): Promise<number> {
   let total = 0
-  for (;;) {
-    const page = await deps.store.scan.list(listOldOwn, { before, position })
-    const old = page.flatMap(({ id, bytes }) => (bytes === null ? [] : [{ id, bytes }]))
-    const cleared = await clear(old)
-    total += cleared
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return total
-    if (cleared === 0 && mayStop(deps, { before, oldest: last.id })) return total
-    position = last.id
-  }
+  await walkOld(walk, {
+    before,
+    look: async (span) => {
+      const page = await store.scan.list(listOldOwn, span)
+      const whole = page.flatMap(({ id, at, bytes }) => (bytes === null ? [] : [{ id, at, bytes }]))
+      const cleared = await clear(whole.filter(({ at }) => at < before))
+      total += cleared
+      return { last: lastOf(page), isLate: cleared < whole.length }
+    },
+  })
+  return total
+}
+
+/** Undefined for the last page. */
+function lastOf(page: readonly { id: string }[]): string | undefined {
+  return page.length < PAGE ? undefined : page.at(-1)?.id
 }
 
 async function clearPage(
@@ -135,20 +153,6 @@ async function clearPage(
     await yieldToLoop()
   }
   return total
-}
-
-/**
- * Old emails and contents are read from the newest to the oldest: all of those whose mail may have ended since
- * the last run, and further while a page has something to clear. On the first of each month all are read,
- * because some mail may have been held for a long time.
- */
-function mayStop(
-  { config, now }: Deps,
-  { before, oldest }: { before: number; oldest: string },
-): boolean {
-  const isThorough = new Date(now()).getUTCDate() === 1
-  const spanMs = Math.max(...Object.values(config.delivery.giveUpAfter)) + 2 * DAY_MS
-  return !isThorough && oldest < idAt(before - spanMs)
 }
 
 async function clearBatch(
@@ -192,13 +196,19 @@ export function toBatches<Row extends { bytes: number }>(rows: readonly Row[]): 
   return batches
 }
 
-/** A page of old emails, newest first, and the ids of those that have a snapshot to clear. */
-export const listSnapshots = statement<{ oldest: string | null; rows: number; ids: string }>(
-  () => sql`select min(id) as oldest, count(*) as rows,
-      ${jsonListOf(sql`id`)} filter (where is_clearable) as ids
-    from (select id, (variables is not null or headers is not null)
-        and not ${isUnfinished} as is_clearable
-      from emails where id < ${parameter('before')} order by id desc limit ${PAGE})`,
+/** A page of old emails: how many have a snapshot, and the ids of those whose snapshot is to be cleared. */
+export const listSnapshots = statement<{
+  last: string | null
+  rows: number
+  whole: number
+  ids: string
+}>(
+  () => sql`select max(id) as last, count(*) as rows, count(*) filter (where is_whole) as whole,
+      ${jsonListOf(sql`id`)} filter (where is_whole and not is_unfinished) as ids
+    from (select id, variables is not null or headers is not null as is_whole,
+        ${isUnfinished} as is_unfinished
+      from emails where id > ${parameter('after')} and id < ${parameter('until')}
+      order by id limit ${PAGE})`,
 )
 
 const clearSnapshot = statement((db) =>
@@ -211,28 +221,22 @@ const clearSnapshot = statement((db) =>
     ),
 )
 
-async function clearSnapshots(deps: Deps, before: number): Promise<void> {
-  const { store } = deps
-  let position = idAt(before)
-  for (;;) {
-    const page = await store.scan.find(listSnapshots, { before: position })
-    if (page === undefined || page.oldest === null) return
-    const ids = JSON.parse(page.ids) as string[]
-    for (let start = 0; start < ids.length; start += BATCH) {
-      const batch = JSON.stringify(ids.slice(start, start + BATCH))
-      await store.write((tx) => tx.execute(clearSnapshot, { ids: batch }))
-      await yieldToLoop()
-    }
-    const isDone = ids.length === 0 && mayStop(deps, { before, oldest: page.oldest })
-    if (page.rows < PAGE || isDone) return
-    position = page.oldest
-  }
-}
-
-/** A text that sorts before every UUIDv7 of `instant` and later. */
-function idAt(instant: number): string {
-  const time = Math.max(0, instant).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}`
+async function clearSnapshots({ store }: Deps, walk: Walk, before: number): Promise<void> {
+  await walkOld(walk, {
+    before,
+    look: async (span) => {
+      const page = await store.scan.find(listSnapshots, span)
+      if (page === undefined || page.last === null) return { last: undefined, isLate: false }
+      const ids = JSON.parse(page.ids) as string[]
+      let cleared = 0
+      for (let start = 0; start < ids.length; start += BATCH) {
+        const batch = JSON.stringify(ids.slice(start, start + BATCH))
+        cleared += await store.write((tx) => tx.execute(clearSnapshot, { ids: batch }))
+        await yieldToLoop()
+      }
+      return { last: page.rows < PAGE ? undefined : page.last, isLate: cleared < page.whole }
+    },
+  })
 }
 
 function yieldToLoop(): Promise<void> {

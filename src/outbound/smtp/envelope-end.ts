@@ -1,14 +1,15 @@
 /** How an envelope ends without a message: refused by the server, or lost with the connection. */
 import type { AttemptOutcome } from '../attempt.ts'
 import { type AttemptContext, outcomeOfFailure, outcomeOfReply } from '../outcomes.ts'
+import type { Timeouts } from './timeouts.ts'
 import type { ReplyResult, Wire } from './wire.ts'
 import type { WireFailure } from './wire-failure.ts'
 
 export type EnvelopeStep = 'mail' | 'rcpt' | 'data'
 
 /**
- * `isStale`: the server seems to have closed an idle session before it read MAIL. `needsReset`: the
- * transaction is left open. `isOutOfTurn`: the server did not read commands behind a message.
+ * `isStale`: another session has to decide. `needsReset`: the transaction is left open. `isOutOfTurn`: the
+ * host shall get no envelope behind a message.
  */
 export type EnvelopeEnd = {
   outcome: AttemptOutcome
@@ -18,6 +19,7 @@ export type EnvelopeEnd = {
 }
 
 type CurrentAttempt = { wire: Wire; context: AttemptContext }
+type ResettableSession = { wire: Wire; timeouts: Pick<Timeouts, 'command'> }
 
 /** The end after no reply to `step`, or after a reply that does not let the transaction go on. */
 export function refused(
@@ -45,26 +47,56 @@ export function lost(
   step: EnvelopeStep,
 ): EnvelopeEnd {
   const outcome = outcomeOfFailure(context, { error: `${failure.text} (${step})` })
+  // The server seems to have closed an idle session before it read MAIL.
   const isGone = failure.kind === 'closed' || failure.kind === 'network'
   return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
 }
 
-const IS_ABOUT_ORDER = /pipelin|synchroni[sz]ation/i
+type AheadReplies = readonly [mail: ReplyResult, rcpt: ReplyResult, data: ReplyResult]
 
 /**
- * The end of an envelope that was written behind the previous message. The email goes on in another session
- * if the server did not answer MAIL, or complains of commands that came too early.
+ * The end of an envelope that was written behind the previous message. If the server sent a reply too many
+ * to that message, each reply here is the reply to the command before it. So a refusal counts only if MAIL
+ * was accepted and the server then answers RSET as it should: after a reply too many, RSET would get the
+ * reply to DATA, which is never 250. Else the email goes on in another session, which decides.
  */
-export function refusedAhead(
+export async function refusedAhead(
+  current: ResettableSession,
   end: EnvelopeEnd,
-  replies: readonly [ReplyResult, ...ReplyResult[]],
-): EnvelopeEnd {
-  const isUnread = replies[0].failure !== null
-  const isTooEarly = replies.some(
-    ({ reply }) => reply !== null && reply.code >= 400 && IS_ABOUT_ORDER.test(reply.stored.text),
-  )
-  if (!isUnread && !isTooEarly) return end
-  return { ...end, isStale: true, isOutOfTurn: true }
+  replies: AheadReplies,
+): Promise<EnvelopeEnd> {
+  const isOutOfTurn = isRefusedOutOfTurn(end, replies)
+  const isOwn = isAccepted(replies[0]) && !isOutOfTurn && (await isReset(current))
+  if (isOwn) return { ...end, needsReset: false }
+  current.wire.end()
+  return { ...end, isStale: true, needsReset: false, isOutOfTurn }
+}
+
+/**
+ * Whether the host seems not to read commands behind a message, or replies to a message twice. 421 and the
+ * limits of a session are no such sign.
+ */
+function isRefusedOutOfTurn({ outcome }: EnvelopeEnd, [mail, , data]: AheadReplies): boolean {
+  if (mail.reply === null || isInvalidForData(data)) return true
+  // A bad sequence of commands refuses no email.
+  if (outcome.reply?.code === 503) return true
+  return mail.reply.code >= 500 && outcome.verdict?.class !== 'session'
+}
+
+function isInvalidForData({ reply }: ReplyResult): boolean {
+  return reply !== null && reply.code < 400 && reply.code !== 354
+}
+
+export function isAccepted({ reply }: ReplyResult): boolean {
+  return reply !== null && reply.code < 300
+}
+
+/** Sends RSET alone. Returns whether the server accepts it and says nothing more. */
+export async function isReset({ wire, timeouts }: ResettableSession): Promise<boolean> {
+  const replies = wire.expect([timeouts.command])
+  wire.write('RSET\r\n')
+  const [{ reply }] = await replies
+  return reply?.code === 250 && wire.failure() === null
 }
 
 /** The end after a RSET that the server did not accept: the session cannot be used again. */

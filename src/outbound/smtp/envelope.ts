@@ -19,6 +19,8 @@ import {
 import {
   type EnvelopeEnd,
   type EnvelopeStep,
+  isAccepted,
+  isReset,
   lost,
   refused,
   refusedAhead,
@@ -103,7 +105,7 @@ async function readOpened(
   const replies = await opened.replies
   for (const reply of replies) reply.at = Math.max(reply.at, since)
   const end = await readReplies(current, replies, since)
-  return end && refusedAhead(end, replies)
+  return end && refusedAhead(current, end, replies)
 }
 
 async function sendPipelined(current: MailTransaction): Promise<EnvelopeEnd | null> {
@@ -141,12 +143,7 @@ async function readReplies(
 }
 
 async function sendInTurn(current: MailTransaction): Promise<EnvelopeEnd | null> {
-  const { wire, timeouts } = current
-  if (current.needsReset) {
-    const reset = wire.expect([timeouts.command])
-    wire.write('RSET\r\n')
-    if ((await reset)[0].reply?.code !== 250) return resetRefused(current)
-  }
+  if (current.needsReset && !(await isReset(current))) return resetRefused(current)
   const mail = await ask(current, 'mail', mailCommand(current))
   if (!isAccepted(mail)) return refused(current, 'mail', mail)
   const rcpt = await ask(current, 'rcpt', rcptCommand(current.envelope))
@@ -177,10 +174,6 @@ function firstRefusal(
   if (!isAccepted(mail)) return refused(current, 'mail', mail)
   if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
   return data.reply?.code === 354 ? null : refused(current, 'data', data)
-}
-
-function isAccepted({ reply }: ReplyResult): boolean {
-  return reply !== null && reply.code < 300
 }
 
 async function endEmptyMessage(

@@ -70,8 +70,9 @@ export type Session = {
   /** The number of messages that were tried in this session. */
   readonly sendCount: number
   /**
-   * Sends one message at a time: next, the one whose envelope `options.next` has opened. `message`: the whole message; lines end in CRLF; one character is one
-   * octet. @throws TypeError for an invalid envelope or message
+   * Sends one message at a time: next, the one whose envelope `options.next` has opened. `message`: the
+   * whole message; lines end in CRLF; one character is one octet.
+   * @throws TypeError for an invalid envelope or message
    */
   send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
   /** Sends QUIT and waits a moment for the reply. */
@@ -236,12 +237,12 @@ function createSession(opening: Opening): Session {
   })
 
   function close(): void {
-    transactions.dropAhead()
+    transactions.leave()
     wire.end()
   }
 
   async function quit(): Promise<void> {
-    const isBetween = !transactions.dropAhead() && !transactions.isBusy()
+    const isBetween = !transactions.leave() && !transactions.isBusy()
     if (wire.failure() === null && isBetween) {
       const replies = wire.expect([timeouts.quit])
       wire.write('QUIT\r\n')

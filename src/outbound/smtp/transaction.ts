@@ -3,9 +3,12 @@
  * the reply to the final dot, which decides. After a refusal the session can carry the next message; any
  * state that cannot be repaired ends the connection.
  *
- * If the next message is known by then and the server is quick, its envelope goes in one write with the final
- * dot, and the session must be given that message next. A loss before the server's reply to MAIL says nothing
- * about it (`isStale`). A host that does not read such an envelope is given none any more.
+ * If the next message is known by then, the server is quick and the message is small, the envelope of the next
+ * one goes in one write with the final dot, and the session must be given that message next. What the server
+ * says about it counts only if the replies are in step (`envelope-end.ts`), else another session decides
+ * (`isStale`). A host that does not read such an envelope is given none for an hour; each delivery thread
+ * finds that out for itself. The attempt that asks for the next message has the time of composing it, in none
+ * of its steps.
  */
 import type { Now } from '../../clock.ts'
 import { createLru, type Lru } from '../../lru.ts'
@@ -45,20 +48,21 @@ export type SendOptions = {
   beganAt?: number | undefined
   /** Updated in place. */
   current?: CurrentStep | undefined
-  /** Called at most once, before the end of the message is written. Null: nothing waits. */
+  /** Called at most once, before a message of one write is written. Null: nothing waits. */
   next?: (() => NextMessage | null) | undefined
 }
 
 export type SendResult = {
   outcome: AttemptOutcome
   /**
-   * The peer had closed the idle connection before it could read MAIL: send the message again on
-   * a new one. Never true for the first message of a session.
+   * The outcome says nothing about the message: send it again on a new connection, and show no attempt. The
+   * peer had closed the idle connection before it could read MAIL, or no reply can be trusted to be about the
+   * envelope, which was written behind another message. Never true for the first message of a session.
    */
   isStale: boolean
 }
 
-/** Hosts that did not read an envelope behind a message. */
+/** Hosts that did not read an envelope behind a message; each is forgotten after an hour. */
 export type PatientHosts = Pick<Lru<true>, 'get' | 'set'>
 
 type TransactionDeps = {
@@ -74,12 +78,12 @@ type TransactionDeps = {
 type Transactions = {
   send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
   isBusy(): boolean
-  /** The session ends. Returns whether the envelope of a message is written that was not sent yet. */
-  dropAhead(): boolean
+  /** This side ends the session. Returns whether the envelope of a message is written that was not sent yet. */
+  leave(): boolean
   count(): number
 }
 
-/** `hasTurn`: the reply to the message before it has arrived. */
+/** `hasTurn`: the reply to the message before it has arrived, and the session goes on. */
 type Ahead = PreparedMessage & { opened: OpenedEnvelope; hasTurn: boolean }
 
 /** A message up to this size goes in one write with its final dot. */
@@ -87,9 +91,10 @@ const BLOCK_OCTETS = 256 * 1024
 /** A next message waits behind a message only where the last reply to a message took no longer. */
 const QUICK_REPLY_MS = 250
 const MAX_PATIENT_HOSTS = 1_000
+const PATIENT_FOR_MS = 3_600_000
 
 export function createPatientHosts(): PatientHosts {
-  return createLru<true>(MAX_PATIENT_HOSTS)
+  return createLru<true>(MAX_PATIENT_HOSTS, { ttlMs: PATIENT_FOR_MS })
 }
 
 export function createTransactions(deps: TransactionDeps): Transactions {
@@ -99,6 +104,7 @@ export function createTransactions(deps: TransactionDeps): Transactions {
   let needsReset = false
   let isQuick = false
   let ahead: Ahead | null = null
+  let isLeft = false
 
   async function send(
     envelope: Envelope,
@@ -148,36 +154,39 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     own: Ahead | null,
     next: SendOptions['next'],
   ): Promise<SendResult> {
-    const wasGone = wire.failure() !== null && current.opened?.count !== 3
+    const wasGone = count > 0 && wire.failure() !== null
     const end = await sendEnvelope(current)
     needsReset = end?.needsReset ?? false
     if (end !== null) {
-      if (end.isOutOfTurn && own?.hasTurn) patientHosts.set(host, true)
-      return { outcome: end.outcome, isStale: count > 0 && (wasGone || end.isStale) }
+      if (end.isOutOfTurn && own?.hasTurn && !isLeft) patientHosts.set(host, true)
+      return { outcome: end.outcome, isStale: wasGone || (count > 0 && end.isStale) }
     }
     const outcome = await sendMessage(current, () => openNext(next))
     isQuick = outcome.reply !== null && (outcome.steps.at(-1)?.durationMs ?? 0) <= QUICK_REPLY_MS
-    if (ahead !== null) ahead.hasTurn = outcome.reply !== null
-    return { outcome, isStale: false }
+    // Else the end of the session leaves MAIL without an answer.
+    if (ahead !== null) ahead.hasTurn = wire.failure() === null
+    return { outcome, isStale: wasGone }
   }
 
   /** Returns the envelope of the next message, to be written behind this one; '' without one. */
   function openNext(next: SendOptions['next']): string {
-    const isFit = isQuick && capabilities.hasPipelining && patientHosts.get(host) === undefined
-    const following = isFit ? next?.() : null
+    // The server may have ended the session with its reply to DATA: then nothing is written.
+    if (wire.failure() !== null || !isQuick || !capabilities.hasPipelining) return ''
+    const following = patientHosts.get(host) === undefined ? next?.() : null
     const prepared = following && prepareQuietly(following)
     if (!prepared || refuseLocally(capabilities, prepared.needs) !== null) return ''
     ahead = { ...prepared, opened: openEnvelope({ wire, timeouts }), hasTurn: false }
     return envelopeCommands({ ...prepared, capabilities })
   }
 
-  function dropAhead(): boolean {
+  function leave(): boolean {
     const isAhead = ahead !== null
+    isLeft = true
     ahead = null
     return isAhead
   }
 
-  return { send, isBusy: () => isBusy, dropAhead, count: () => count }
+  return { send, isBusy: () => isBusy, leave, count: () => count }
 }
 
 /** @throws TypeError for an invalid envelope or message */
@@ -213,18 +222,21 @@ async function sendMessage(
   current: MailTransaction,
   openNext: () => string,
 ): Promise<AttemptOutcome> {
-  const { wire, timeouts, context } = current
+  const { wire, timeouts, context, data } = current
+  const replies = wire.expect([timeouts.message])
+  const following = data.octets.length > BLOCK_OCTETS ? '' : openNext()
+  // The step begins when the next message is composed, since that is no time of the server.
   const since = current.now()
   context.log.begin('message', since)
-  const replies = wire.expect([timeouts.message])
-  const writing = startWriting(current, openNext)
+  const writing = startWriting(current, following)
   const [result] = await replies
   writing.stop()
   context.log.recordReply('message', result, since)
   const { reply, failure } = result
   if (failure !== null) {
     const error = `${failure.text} (message)`
-    const isMaybeDelivered = writing.isComplete() && (wire.isFlushed() || writing.isJoined())
+    // With more behind it, the final dot may be written although not all is.
+    const isMaybeDelivered = writing.isComplete() && (wire.isFlushed() || following !== '')
     return outcomeOfFailure(context, { error, isMaybeDelivered })
   }
   // The reply came early: the server would read all further octets as the rest of the message.
@@ -237,11 +249,13 @@ async function sendMessage(
   return outcomeOfFailure(context, { error, reply: reply.stored })
 }
 
-/** Writes the message in blocks, each with its own limit; a small message and its final dot are one write. */
-function startWriting({ wire, timeouts, data, context }: MailTransaction, openNext: () => string) {
+/**
+ * Writes the message in blocks, each with its own limit; a small message, its final dot and what follows it
+ * are one write.
+ */
+function startWriting({ wire, timeouts, data, context }: MailTransaction, following: string) {
   const { octets, ending } = data
   let offset = 0
-  let isJoined = false
   let isStopped = false
 
   function writeBlock(): void {
@@ -249,8 +263,6 @@ function startWriting({ wire, timeouts, data, context }: MailTransaction, openNe
     const start = offset
     offset = Math.min(start + BLOCK_OCTETS, octets.length)
     if (offset === octets.length) {
-      const following = openNext()
-      isJoined = following !== ''
       wire.restartLimit(timeouts.message)
       context.log.begin('final-dot')
       wire.write((start === 0 ? octets : octets.slice(start)) + ending + following)
@@ -263,8 +275,6 @@ function startWriting({ wire, timeouts, data, context }: MailTransaction, openNe
   writeBlock()
   return {
     isComplete: () => offset === octets.length,
-    /** Whether the final dot has more behind it: it may be written although not all is. */
-    isJoined: () => isJoined,
     stop: () => {
       isStopped = true
     },

@@ -1,8 +1,9 @@
 /**
  * In a delivery thread: decides which task uses which connection. The main thread allocates a number
  * of connections to each site. A site has one or more connection pools, each with waiting tasks and
- * idle sessions. A runner holds one connection and runs one task of its pool after another. An idle
- * session is closed after a while, or earlier if another pool of the site needs the connection.
+ * idle sessions. A runner holds one connection and runs one task of its pool after another; the next one may
+ * begin before the end of the one before it (`next-tasks.ts`). An idle session is closed after a while, or
+ * earlier if another pool of the site needs the connection.
  *
  * `open` counts runners and idle sessions. It exceeds `allowed` only until a lower allocation has
  * taken effect. A session that this thread ends is not open any more once QUIT is on its way: nothing
@@ -12,34 +13,20 @@ import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { CurrentStep } from '../attempt.ts'
 import { createClassQueue } from '../class-queue.ts'
-import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
+import type { PoolSettings, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
-import type { NextMessage } from '../smtp/transaction.ts'
-import { isReady, type ReadyMessage } from './compose-task.ts'
-import { createRunningTasks, type RunningTask } from './running-tasks.ts'
-import {
-  byUrgency,
-  type IdleSession,
-  isOutranked,
-  moveToEnd,
-  type Pool,
-  type SitePools,
-} from './site-pools.ts'
+import { closeConnection, closeOldIdle, closeOneIdle, closeSession } from './close-sessions.ts'
+import { type BegunTask, createNextTasks, type NextTasksDeps, type Runner } from './next-tasks.ts'
+import { createRunningTasks } from './running-tasks.ts'
+import { byUrgency, isOutranked, moveToEnd, type Pool, type SitePools } from './site-pools.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
-type ConnectionPoolsDeps = {
+type ConnectionPoolsDeps = NextTasksDeps & {
   tryTask(input: TryInput): Promise<Tried>
-  /**
-   * Composes a message that waits for the one before it in its session. Null: the message is too large to
-   * wait.
-   */
-  composeNext(task: ThreadTask): ReadyMessage | TaskResult | null
-  finished(result: TaskResult): void
   /** Called when a lower allocation has taken effect. */
   allocated(site: string, connections: number): void
   /** Called at the first greeting since the site got connections in this thread. */
   greeted(site: string): void
-  warn(text: string): void
   now: Now
 }
 
@@ -53,7 +40,7 @@ type ConnectionPools = {
   release(site: string): void
   /** Call it when a session of the site has its greeting. */
   greeted(site: string): void
-  /** Puts back the tasks of the site that have not begun. */
+  /** Puts back the tasks of the site whose turn has not come. */
   recall(site: string): void
   /** Takes tasks back, except those whose message is being written: `running-tasks.ts`. */
   withdraw(tasks: ReadonlySet<number>): void
@@ -70,11 +57,14 @@ type PoolsContext = {
   sites: Map<string, SitePools>
   pools: Map<string, Pool>
   running: ReturnType<typeof createRunningTasks>
+  nextTasks: ReturnType<typeof createNextTasks>
 }
 
 export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPools {
   const running = createRunningTasks(deps.now)
-  const context: PoolsContext = { deps, sites: new Map(), pools: new Map(), running }
+  const onLate = (site: SitePools) => startRunners(context, site)
+  const nextTasks = createNextTasks({ deps, running, onLate })
+  const context: PoolsContext = { deps, sites: new Map(), pools: new Map(), running, nextTasks }
   const touched = new Set<SitePools>()
   return {
     setPool: (pool) => setPool(context, pool),
@@ -117,6 +107,7 @@ export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPool
       return running.finish()
     },
     withdraw(tasks) {
+      nextTasks.takeBackWhere((_, { task }) => tasks.has(task))
       running.withdraw(tasks)
       for (const { waiting } of context.pools.values())
         for (const { task } of waiting.take((one) => tasks.has(one.task)))
@@ -169,19 +160,14 @@ function takeConnection(context: PoolsContext, site: SitePools, state: Pool): bo
     return true
   }
   // The connection of another pool that is idle is free as soon as its session ends.
-  if (site.open >= site.allowed && !closeOneIdle(context, site)) return false
+  if (site.open >= site.allowed && !closeOneIdle(context.deps, site)) return false
   site.open++
   run(context, { site, state, session: null })
   return true
 }
 
-type RunnerStart = { site: SitePools; state: Pool; session: Session | null }
-/** `begun`: the task whose message waits for the current one in the session. */
-type Runner = RunnerStart & { begun: BegunTask | null }
-type BegunTask = RunningTask & { task: ThreadTask; ready: ReadyMessage | null }
-
-function run(context: PoolsContext, start: RunnerStart): void {
-  const runner: Runner = { ...start, begun: null }
+function run(context: PoolsContext, start: Pick<Runner, 'site' | 'state' | 'session'>): void {
+  const runner: Runner = { ...start, next: null, abandoned: null }
   runner.state.runners++
   runTasks(context, runner).catch((error: unknown) => {
     context.deps.warn(`a delivery runner failed: ${describeError(error)}`)
@@ -190,12 +176,11 @@ function run(context: PoolsContext, start: RunnerStart): void {
 
 async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   const { site, state } = runner
-  const { deps } = context
-  const next = () => beginNext(context, runner)
+  const { deps, nextTasks } = context
+  const next = () => nextTasks.begin(runner)
   for (;;) {
-    const begun = runner.begun ?? beginTask(context, runner)
+    const begun = nextTasks.take(runner) ?? beginTask(context, runner)
     if (begun === null) break
-    runner.begun = null
     const { task, ready, current, withdrawal } = begun
     const { session } = runner
     const input = { pool: state.pool, task, session, ready, current, withdrawal, next }
@@ -203,10 +188,11 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
     runner.session = tried.session
     deps.finished(tried.result)
     context.running.end(task.task)
-    if (runner.begun !== null) continue
+    if (runner.session === null || site.open > site.allowed) nextTasks.takeBack(runner)
+    if (runner.next !== null) continue
     const { session: spent } = tried
-    if (spent !== null && spent.sendCount >= state.pool.messagesPerConnection) {
-      await close(spent)
+    if (spent !== null && isSpent(runner, spent)) {
+      await closeSession(spent)
       runner.session = null
       if (moveToEnd(site, state)) break
     }
@@ -216,8 +202,13 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   state.runners--
   if (session !== null && site.open <= site.allowed) {
     state.idle.push({ session, since: deps.now() })
-  } else closeConnection(context, site, session)
+  } else closeConnection(deps, site, session)
   startRunners(context, site)
+}
+
+/** Whether the session may carry no more messages. */
+function isSpent({ abandoned, state }: Runner, session: Session): boolean {
+  return session === abandoned || session.sendCount >= state.pool.messagesPerConnection
 }
 
 function beginTask({ running }: PoolsContext, { site, state }: Runner): BegunTask | null {
@@ -226,46 +217,11 @@ function beginTask({ running }: PoolsContext, { site, state }: Runner): BegunTas
 }
 
 /**
- * Begins the next task while the session sends the message of the current one. Only a task that would wait
- * in any case: there are as many as connections that could take one.
- */
-function beginNext(context: PoolsContext, runner: Runner): NextMessage | null {
-  const { site, state, session } = runner
-  const { deps, running } = context
-  const isLast = session === null || session.sendCount + 2 > state.pool.messagesPerConnection
-  if (isLast || site.open > site.allowed || isOutranked(site, state)) return null
-  const task = state.waiting.size() < state.runners ? undefined : state.waiting.peek()
-  const ready = task === undefined ? null : deps.composeNext(task)
-  if (task === undefined || ready === null) return null
-  state.waiting.shift()
-  if (!isReady(ready)) {
-    deps.finished(ready)
-    return null
-  }
-  runner.begun = { ...running.begin(task.task), task, ready }
-  return { envelope: ready.envelope, message: ready.composed.octets }
-}
-
-/** Frees one connection. The server gets QUIT, and its reply is not awaited. */
-function closeConnection({ deps }: PoolsContext, site: SitePools, session: Session | null): void {
-  site.open--
-  if (session === null) return
-  close(session).catch((error: unknown) => {
-    deps.warn(`a session could not be closed: ${describeError(error)}`)
-  })
-}
-
-async function close(session: Session): Promise<void> {
-  if (session.isUsable) await session.quit()
-  else session.close()
-}
-
-/**
  * Closes idle sessions beyond the allocation, and confirms a lower allocation when it has taken
  * effect.
  */
 function enforceAllocation(context: PoolsContext, site: SitePools): void {
-  while (site.open > site.allowed && closeOneIdle(context, site));
+  while (site.open > site.allowed && closeOneIdle(context.deps, site));
   if (site.allowed === 0) putBackWaiting(context, site)
   if (site.open > site.allowed) return
   const { isLowering } = site
@@ -276,19 +232,8 @@ function enforceAllocation(context: PoolsContext, site: SitePools): void {
   context.sites.delete(site.site)
 }
 
-/**
- * Closes the session that has been idle for the longest time in the first pool that has one. Returns
- * false if there is none.
- */
-function closeOneIdle(context: PoolsContext, site: SitePools): boolean {
-  const pool = site.pools.values().find(({ idle }) => idle.length > 0)
-  const oldest = pool?.idle.shift()
-  if (oldest === undefined) return false
-  closeConnection(context, site, oldest.session)
-  return true
-}
-
 function putBackWaiting(context: PoolsContext, site: SitePools): void {
+  context.nextTasks.takeBackWhere((runner) => runner.site === site)
   for (const state of site.pools.values())
     for (const { task } of state.waiting.takeAll())
       context.deps.finished({ task, kind: 'put back' })
@@ -298,10 +243,7 @@ function closeIdle(context: PoolsContext, idleMs: number): void {
   const before = context.deps.now() - idleMs
   for (const site of context.sites.values())
     for (const state of site.pools.values()) {
-      const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
-      const old = state.idle.filter(isOld)
-      state.idle = state.idle.filter((idleSession) => !isOld(idleSession))
-      for (const { session } of old) closeConnection(context, site, session)
+      closeOldIdle(context.deps, { site, state, before })
       const { waiting, idle, runners, pool } = state
       if (waiting.size() > 0 || idle.length > 0 || runners > 0) continue
       // The settings of a pool come with every batch of tasks, so an unused one may be forgotten.

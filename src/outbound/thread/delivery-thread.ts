@@ -56,6 +56,7 @@ function main(settings: ThreadSettings): void {
   const pools = createConnectionPools({
     tryTask: tryTask.bind(null, tryDeps),
     composeNext: (task) => (isSmallTask(tryDeps, task) ? composeTask(tryDeps, task) : null),
+    discard: ({ composed }) => tryDeps.composedBytes.release(composed.octets.length),
     finished: (result) => results.add(isCut ? afterCut(result) : result),
     allocated: (site, connections) => post({ type: 'allocated', site, connections }),
     greeted: (site) => post({ type: 'greeted', site }),

@@ -24,6 +24,7 @@ import {
   ownFailure,
   type ReadyMessage,
 } from './compose-task.ts'
+import { brokenHost, decisiveOf, isOpenForOthers, noTls, unreachable } from './judge-outcome.ts'
 import type { RunningTask } from './running-tasks.ts'
 
 export type OpenInput = {
@@ -82,7 +83,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
   const beganAt = deps.now()
   const { task, session, current, withdrawal } = input
-  if (withdrawal.isAsked) return dropTask(deps, input)
+  if (withdrawal.isAsked) return { session, result: withdrawn(task) }
   current.step = 'compose'
   current.since = beganAt
   const ready = input.ready ?? composeTask(deps, task)
@@ -118,35 +119,27 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
 }
 
-/** Puts back a withdrawn task. If its message is ready, its envelope may be open in the session. */
-function dropTask({ composedBytes }: TryDeps, { task, session, ready }: TryInput): Tried {
-  if (!ready) return { session, result: withdrawn(task) }
-  composedBytes.release(ready.composed.octets.length)
-  session?.close()
-  return { session: null, result: withdrawn(task) }
-}
-
 /**
  * Returns null if the attempt does not count: this server ended every connection itself, or the task
  * was withdrawn before its message was written.
  */
 async function deliver(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutcome | null> {
   let last = attempt.session === null ? null : await sendOnGiven(deps, attempt)
-  if (last !== null && !isOpenForOthers(last, attempt)) return finish(deps, attempt, last)
+  if (last !== null && !isOpenForOthers(last, attempt.session)) return finish(deps, attempt, last)
   for (const target of targetsOf(deps, attempt.pool)) {
     if (attempt.sessionCount >= MAX_SESSIONS || attempt.withdrawal.isAsked) break
     const outcome = await tryTarget(deps, attempt, target)
     if (outcome === null) return null
     if (attempt.cut !== null) return last && finish(deps, attempt, last)
     last = decisiveOf(last, outcome)
-    if (!isOpenForOthers(outcome, attempt)) return finish(deps, attempt, outcome)
+    if (!isOpenForOthers(outcome, attempt.session)) return finish(deps, attempt, outcome)
   }
   // No server has decided.
   if (attempt.withdrawal.isAsked) return null
   return finish(deps, attempt, last ?? unreachable())
 }
 
-/** Returns null if the server had closed the session while it was idle. */
+/** Returns null if another session has to decide: `SendResult.isStale`. */
 async function sendOnGiven(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutcome | null> {
   const { outcome, isStale } = await sendNow(deps, attempt)
   if (isStale) {
@@ -235,22 +228,6 @@ async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult>
   }
 }
 
-/** Whether another address may be tried without the risk of sending the message twice. */
-function isOpenForOthers(outcome: AttemptOutcome, { session }: OpenAttempt): boolean {
-  if (outcome.result === 'delivered' || outcome.result === 'relayed') return false
-  if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
-  const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
-  if (isBeforeMail) return session === null || !session.isUsable
-  // A reply is the server's decision, unless it only ends the connection.
-  const isUndecided = outcome.reply === null || outcome.verdict?.site === 'reconnect'
-  return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
-}
-
-/** Returns the failure that decides: a deferral before a bounce, else the later one. */
-function decisiveOf(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
-  return before?.result === 'deferred' && after.result === 'bounced' ? before : after
-}
-
 function targetsOf(deps: TryDeps, pool: PoolSettings): Target[] {
   const { ipv4, ipv6 } = pool.source
   const isBound = ipv4 !== undefined || ipv6 !== undefined
@@ -270,17 +247,6 @@ function addSteps(attempt: OpenAttempt, steps: readonly Step[]): void {
   attempt.steps = attempt.steps.length === 0 ? steps : [...attempt.steps, ...steps]
 }
 
-/**
- * Returns the host whose TLS is broken: it must have decided about the message in the session without
- * TLS. If that session failed, too, the cause was something else.
- */
-function brokenHost({ brokenTls, steps }: OpenAttempt, outcome: AttemptOutcome): string | null {
-  const { host, tls, reply } = outcome
-  const isDecided = reply !== null && steps.some(({ step }) => step === 'mail')
-  if (!isDecided || host === null || tls !== null) return null
-  return brokenTls.includes(host) ? host : null
-}
-
 function takeUsable({ session }: OpenAttempt): Session | null {
   if (session?.isUsable === true) return session
   session?.close()
@@ -295,18 +261,6 @@ function dropSession(attempt: OpenAttempt): void {
 function finish(deps: TryDeps, attempt: OpenAttempt, outcome: AttemptOutcome): AttemptOutcome {
   const durationMs = deps.now() - attempt.beganAt
   return { ...outcome, steps: attempt.steps, durationMs }
-}
-
-/** All addresses of the receiver are of a family without a source address. */
-function unreachable(): AttemptOutcome {
-  const error = 'none of delivery.source_addresses can reach the receiver'
-  return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })
-}
-
-function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
-  const error = 'the server offers no TLS, although this provider is known to support it'
-  const verdict = classifyLocally('tls')
-  return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
 }
 
 /** A fault of this program: deferred, since it may be repaired before the message is given up. */

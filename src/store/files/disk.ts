@@ -93,7 +93,6 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
   await refresh()
   let isRefreshing = false
   function check(): void {
-    soon = undefined
     if (isRefreshing) return
     isRefreshing = true
     void refresh().finally(() => {
@@ -104,7 +103,10 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
   let soon: NodeJS.Timeout | undefined
   const timer = setInterval(check, everyMs).unref()
   const unlisten = options.onCommit?.(() => {
-    soon ??= setTimeout(check, AFTER_COMMIT_MS).unref()
+    soon ??= setTimeout(() => {
+      soon = undefined
+      check()
+    }, AFTER_COMMIT_MS).unref()
   })
   return {
     isLow: () => isLow,

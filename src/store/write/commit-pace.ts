@@ -1,8 +1,9 @@
 /**
  * The pace of commits. A commit costs as much as the rows of many writes, so under load a group of writes
  * begins some milliseconds after the last one, or once as many callers wait as shared that one: most of
- * them have come back then. A caller who writes alone, each write after the answer to the one before,
- * never waits, and neither do a few.
+ * them have come back then. A few callers never wait, and neither does one who writes alone, each write after
+ * the answer to the one before, except once right after a load: the first who comes back does not know
+ * whether the others will. If it did not wait, groups would be about half as large.
  */
 export type CommitPace = {
   /** Call this at the end of a group; `callers`: who waited for it. */

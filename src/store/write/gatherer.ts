@@ -1,6 +1,7 @@
 /**
  * Writes items that wait at the same time in one closure, so that one statement can serve many of them.
- * The closure takes what waits when its turn in the group comes, as much as a light write may do.
+ * The closure takes what waits when its turn in the group comes, as much as a light write may do. Items are
+ * written in the order in which they came; one that is written alone, later than those behind it.
  *
  *   `together` returns a result     the item is written, and durable when its promise resolves
  *   `together` returns `ALONE`      nothing was written for the item: `alone` writes it, in a closure of
@@ -50,7 +51,7 @@ type Waiting<Item, Written> = {
 }
 
 export function createGatherer<Item, Written>(
-  store: Pick<Store, 'write'>,
+  store: Pick<Store, 'write' | 'recountCallers'>,
   { together, alone, weigh = () => 1 }: Writes<Item, Written>,
 ): Gatherer<Item, Written> {
   let waiting: Waiting<Item, Written>[] = []
@@ -119,6 +120,8 @@ export function createGatherer<Item, Written>(
       waiting.push({ item, weight, finish, resolve, reject })
       waitingWeight += weight
       askIfNeeded()
+      // The closure that it joins may wait for so many callers.
+      store.recountCallers()
     })
     if (result !== ALONE) return result as Result
     return store.write(async (tx) => finish(tx, await alone(tx, item)))

@@ -91,6 +91,8 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   const open = connection.command('SAVEPOINT closure')
   const release = connection.command('RELEASE closure')
   const undo = connection.command('ROLLBACK TO closure')
+  /** The last numbers could not be read after a group had failed. */
+  let areNumbersOld = false
 
   async function run(queue: WriteRequest[]): Promise<GroupEnd> {
     const hasSavepoints = queue[0]?.isSecondRun === true
@@ -115,7 +117,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
       performance.now() < endsAt
     )
     let added: ReturnType<LastNumbers['read']> | undefined
-    if (!mustUndo && connection.writes() > writesBefore) {
+    if (!mustUndo && (areNumbersOld || connection.writes() > writesBefore)) {
       group.attempt(() => {
         added = numbers.read()
       })
@@ -123,7 +125,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     group.attempt(mustUndo ? rollback : commit)
     group.attempt(checkFiles)
     if (group.failure()) abandon(group.failure())
-    else if (added !== undefined) numbers.set(added)
+    else if (added !== undefined) know(added)
     group.close()
     const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isFulfilled
     queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
@@ -134,13 +136,21 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     }
   }
 
+  function know(added: ReturnType<LastNumbers['read']>): void {
+    numbers.set(added)
+    areNumbersOld = false
+  }
+
   function abandon(failure: unknown): void {
     counters?.add('pillarbox_commit_failures_total')
     log.error({ error: failure }, 'a group of writes failed')
+    areNumbersOld = true
     try {
       if (connection.isInTransaction()) rollback()
+      // The commit may have been durable: the files may have been away for a moment only.
+      know(numbers.read())
     } catch (error) {
-      log.error({ error }, 'a group of writes could not be rolled back')
+      log.error({ error }, 'a group of writes could not be rolled back, or its rows not be counted')
     }
   }
 

@@ -31,7 +31,8 @@ export type WriteOptions = {
   heavyFor?: string | undefined
   /**
    * How many callers wait for the write, asked before and after it runs; 1 if absent. For one closure that
-   * writes what many callers want: they are the load that paces commits (commit-pace.ts).
+   * writes what many callers want: they are the load that paces commits (commit-pace.ts). Call
+   * `recountCallers` when there are more.
    */
   callers?: (() => number) | undefined
 }
@@ -41,6 +42,8 @@ export type WriteCounts = { committed: number; waiting: number }
 export type Writer = {
   /** As `Store.write` (store.ts). */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** As `Store.recountCallers`. */
+  recountCallers(): void
   /** How many writes were committed so far, and how many wait for their commit. */
   counts(): WriteCounts
   /** Finishes queued writes; later calls fail with a TypeError. */
@@ -101,12 +104,15 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
     })
   }
 
+  function recountCallers(): void {
+    if (pause === undefined || waitMs() > 0) return
+    clearTimeout(pause)
+    pause = undefined
+    setImmediate(inNoContext, runNext)
+  }
+
   function startNext(): void {
-    if (pause !== undefined && waitMs() === 0) {
-      clearTimeout(pause)
-      pause = undefined
-      setImmediate(inNoContext, runNext)
-    }
+    recountCallers()
     if (isStarted) return
     isStarted = true
     setImmediate(inNoContext, runInPace)
@@ -187,7 +193,7 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
     })
   }
 
-  return { write, counts: () => ({ ...counts }), close }
+  return { write, recountCallers, counts: () => ({ ...counts }), close }
 }
 
 function now(): number {

@@ -5,8 +5,8 @@ import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { address, START, type TestCore } from '../../core.ts'
 
 export const HISTORIES = [
-  ...(['new', 'new', 'new', 'subscribed', 'unsubscribed', 'withData', 'suppressed'] as const),
-  ...(['suppressedContact', 'left', 'erased', 'withdrawn', 'held'] as const),
+  ...(['new', 'new', 'new', 'subscribed', 'unsubscribed', 'withData', 'withMuchData'] as const),
+  ...(['suppressed', 'suppressedContact', 'left', 'erased', 'withdrawn', 'held'] as const),
 ]
 export type History = (typeof HISTORIES)[number]
 
@@ -27,7 +27,8 @@ export async function live(
     )
   if (history === 'subscribed') await upsert({ subscribed: true })
   if (history === 'unsubscribed') await upsert({ subscribed: false })
-  if (history === 'withData') {
+  if (history === 'withData') await upsert({ subscribed: true, data: { plan: 'free', size: 1 } })
+  if (history === 'withMuchData') {
     await upsert({ subscribed: true, data: { plan: 'free', bulk: 'y'.repeat(40_000) } })
   }
   if (history === 'suppressed') await block()

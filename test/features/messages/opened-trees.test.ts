@@ -9,12 +9,17 @@ import { insertRow } from '../../../src/features/messages/accept/email-drafts.ts
 import {
   settleDelivered,
   settleOthers,
+  settleShelved,
 } from '../../../src/features/messages/outcome/final-state.ts'
 import { claimLanes } from '../../../src/features/messages/queue/claim.ts'
+import { deferLane, makeDue } from '../../../src/features/messages/queue/put-back.ts'
 import { countOfMachines, countOfPersons } from '../../../src/features/tracking/record-hits.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
+
+const QUEUE = ['emails', 'emails_leased', 'emails_ready']
+const SHELVES = ['emails_campaign_shelf', 'emails_ends', 'emails_held', 'emails_parked']
 
 const OPENED: [string, Statement<unknown>, string[]][] = [
   [
@@ -27,20 +32,15 @@ const OPENED: [string, Statement<unknown>, string[]][] = [
       // Of some.
       ...['emails_campaign', 'emails_custom_message_id', 'emails_leased', 'emails_provider'],
       ...['emails_sealed', 'emails_template', 'emails_workflow'],
-      // Shelves.
-      ...['emails_campaign_shelf', 'emails_ends', 'emails_held', 'emails_parked'],
+      ...SHELVES,
     ],
   ],
-  ['claim', claimLanes, ['emails', 'emails_leased', 'emails_ready']],
-  ['delivery', settleDelivered, ['emails', 'emails_leased', 'emails_ready']],
-  [
-    'other outcome',
-    settleOthers,
-    [
-      ...['emails', 'emails_leased', 'emails_provider', 'emails_ready', 'emails_sealed'],
-      ...['emails_campaign_shelf', 'emails_ends', 'emails_held', 'emails_parked'],
-    ],
-  ],
+  ['claim', claimLanes, QUEUE],
+  ['delivery', settleDelivered, QUEUE],
+  ['delivery from a shelf', settleShelved, [...QUEUE, ...SHELVES, 'emails_sealed']],
+  ['other outcome', settleOthers, [...QUEUE, ...SHELVES, 'emails_provider', 'emails_sealed']],
+  ['putting back', makeDue, [...QUEUE, ...SHELVES]],
+  ['deferring what waits', deferLane, ['emails', 'emails_ready', ...SHELVES]],
   ['hit of a person', countOfPersons, ['emails']],
   ['hit of a machine', countOfMachines, ['campaign_progress', 'emails']],
 ]

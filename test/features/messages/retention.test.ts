@@ -3,8 +3,12 @@ import { test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
 import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
 import { retryEmails } from '../../../src/features/messages/queue/operate.ts'
-import { deleteExpiredContent } from '../../../src/features/messages/retention.ts'
-import { eq } from '../../../src/store/drizzle.ts'
+import {
+  createWalks,
+  deleteExpiredContent,
+  listOldOwn,
+} from '../../../src/features/messages/retention.ts'
+import { eq, sql } from '../../../src/store/drizzle.ts'
 import { createIdSource, idTime } from '../../../src/store/ids.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { START } from '../../core.ts'
@@ -77,7 +81,7 @@ for (const change of [
   })
 }
 
-test('the search goes further back while it finds content to delete', async (t) => {
+test('content of any age is deleted', async (t) => {
   const sender = await openSender(t)
   const ids = [
     await backdated(sender, 91),
@@ -196,15 +200,71 @@ test('a shared content is deleted by its last use, another by its id', async (t)
   )
 })
 
-test('contents are searched back past those that have none to delete on the first of a month', async (t) => {
+/** Copies an email and its content `count` times; each copy is of the next millisecond. */
+async function copy(sender: Sender, id: string, count: number): Promise<void> {
+  const row = await sender.email(id)
+  const content = await contentOf(sender, id)
+  const start = idTime(id)
+  await sender.core.store.write(async (tx) => {
+    for (let index = 1; index <= count; index += 1) {
+      const [emailId, contentId] = createIds(() => start + index)
+      await tx.insert(contents).values({ ...content!, id: contentId })
+      await tx.insert(emails).values({ ...row, id: emailId, contentId })
+    }
+  })
+}
+
+/** Bodies and snapshots that are there. */
+async function countWhole({ core }: Sender): Promise<number[]> {
+  const { read } = core.store
+  const bodies = await read.$count(contents, sql`body is not null`)
+  return [bodies, await read.$count(emails, sql`variables is not null or headers is not null`)]
+}
+
+for (const writes of [0, 30, 70]) {
+  test(`a run that stops after ${writes} writes is completed by the next one`, async (t) => {
+    const sender = await openSender(t)
+    await copy(sender, await backdated(sender, 300), 4_200)
+    const { core } = sender
+    const walks = createWalks()
+    let left = writes
+    const write: typeof core.store.write = async (...args) => {
+      if (left === 0) throw new Error('the server stops')
+      left -= 1
+      return core.store.write(...args)
+    }
+    const stopping = { ...core, store: { ...core.store, write } }
+    await assert.rejects(deleteExpiredContent(stopping, walks), /the server stops/)
+    await deleteExpiredContent(core, walks)
+    assert.deepEqual(await countWhole(sender), [0, 0])
+  })
+}
+
+test('mail that was held for long loses its content in the run after its end, and is all that is read again', async (t) => {
   const sender = await openSender(t)
-  const held = await backdated(sender, 400, { state: 'held', heldAt: START })
-  await backdated(sender, 100)
-  assert.equal(await deleteExpiredContent(sender.core), 1)
-  await sender.core.store.write((tx) =>
+  const held = await backdated(sender, 300, { state: 'held', heldAt: START })
+  await copy(sender, await backdated(sender, 200), 4_200)
+  const { core } = sender
+  const walks = createWalks()
+  let pages = 0
+  const { scan } = core.store
+  const list: typeof scan.list = async (statement, values) => {
+    if ((statement as unknown) === listOldOwn) pages += 1
+    return scan.list(statement, values)
+  }
+  const find: typeof scan.find = (...args) => scan.find(...args)
+  const counted = { ...core, store: { ...core.store, scan: { list, find } as typeof scan } }
+  const run = async () => {
+    pages = 0
+    return { cleared: await deleteExpiredContent(counted, walks), pages }
+  }
+  assert.deepEqual(await run(), { cleared: 4_201, pages: 3 })
+  assert.deepEqual(await isWhole(sender, held), [true, true, true])
+  assert.deepEqual(await run(), { cleared: 0, pages: 2 })
+  await core.store.write((tx) =>
     setEmails(tx, { state: 'delivered', heldAt: null }, eq(emails.id, held)),
   )
-  sender.clock.now = Date.UTC(2026, 11, 1, 12)
-  assert.equal(await deleteExpiredContent(sender.core), 1)
+  assert.deepEqual(await run(), { cleared: 1, pages: 2 })
   assert.deepEqual(await isWhole(sender, held), [false, false, false])
+  assert.deepEqual(await run(), { cleared: 0, pages: 1 })
 })

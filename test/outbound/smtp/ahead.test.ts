@@ -4,7 +4,13 @@ import { type TestContext, test } from 'node:test'
 import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
 import { openSession, type SessionOptions } from '../../../src/outbound/smtp/session.ts'
 import { createPatientHosts, type NextMessage } from '../../../src/outbound/smtp/transaction.ts'
-import { drop, type SinkCommand, type SinkOptions, startSink } from '../../fakes/smtp-sink.ts'
+import {
+  drop,
+  type SinkCommand,
+  type SinkOptions,
+  silence,
+  startSink,
+} from '../../fakes/smtp-sink.ts'
 
 const text = 'Subject: x\r\n\r\n.dot\r\nx\r\n'
 
@@ -89,19 +95,19 @@ test('the reply to a message is known before the replies to the next envelope', 
   let answer = () => undefined as unknown
   const { send } = await sessionWith(t, {
     respond: ({ verb, count }) => {
-      if (verb !== 'MAIL' || count !== 3) return undefined
+      if (!['MAIL', 'RCPT', 'DATA'].includes(verb) || count !== 3) return undefined
       return (socket) => {
-        answer = () => socket.write('250 2.1.0 Ok\r\n')
+        answer = () => socket.write('250 2.1.0 Ok\r\n550 5.1.1 unknown\r\n554 5.5.1 no\r\n')
       }
     },
   })
   await send(first)
-  // MAIL has no answer yet.
+  // Nothing of the next envelope has an answer yet.
   assert.equal((await send(second, { following: third })).result, 'delivered')
   const rest = send(third)
   answer()
-  // The sink had no sender, and refuses the recipient.
-  assert.equal((await rest).reply?.code, 503)
+  const { reply, isStale } = await rest
+  assert.deepEqual([reply?.code, isStale], [550, false])
 })
 
 test('nothing is asked for where the server is new, slow or takes no commands together', async (t) => {
@@ -146,6 +152,56 @@ test('a host that does not read an envelope behind a message gets none again', a
   assert.equal(sink.acceptedCount(), 4)
 })
 
+test('a host that got no envelope behind a message for an hour is given one again', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let at = 1
+  t.mock.method(performance, 'now', () => at)
+  const patientHosts = createPatientHosts()
+  patientHosts.set('mx.sink.test', true)
+  const pass = (ms: number) => {
+    at += ms
+    t.mock.timers.tick(ms)
+  }
+  pass(3_599_000)
+  assert.equal(patientHosts.get('mx.sink.test'), true)
+  pass(2_000)
+  assert.equal(patientHosts.get('mx.sink.test'), undefined)
+})
+
+test('a session that ends by this side, or by the reply to a message, makes no host patient', async (t) => {
+  const patientHosts = createPatientHosts()
+  let arrive: () => void
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  const { send, session } = await sessionWith(
+    t,
+    {
+      respond({ verb, count }) {
+        if (count === 3 && verb === 'DATA') return () => arrive()
+        return count === 3 && ['MAIL', 'RCPT'].includes(verb) ? silence : undefined
+      },
+    },
+    { patientHosts },
+  )
+  await send(first)
+  await send(second, { following: third })
+  const rest = send(third)
+  await arrived
+  session.close()
+  assert.equal((await rest).isStale, true)
+  assert.equal(patientHosts.get('mx.sink.test'), undefined)
+  for (const reply of ['421 4.3.2 bye', '354 what']) {
+    const respond = ({ verb, count }: SinkCommand) =>
+      verb === 'MESSAGE' && count === 2 ? reply : undefined
+    const ended = await sessionWith(t, { respond }, { patientHosts })
+    await ended.send(first)
+    await ended.send(second, { following: third })
+    assert.equal((await ended.send(third)).isStale, true)
+    assert.equal(patientHosts.get('mx.sink.test'), undefined)
+  }
+})
+
 test('a complaint about commands that came too early refuses no message', async (t) => {
   const patientHosts = createPatientHosts()
   const complaints = ['554 SMTP synchronization error', '503 5.5.0 Improper use of pipelining']
@@ -164,6 +220,67 @@ test('a complaint about commands that came too early refuses no message', async 
     { patientHosts },
   )
   assert.deepEqual([(await send(first)).isStale, (await send(first)).reply?.code], [false, 554])
+})
+
+test('nothing is begun behind a message that the server no longer takes', async (t) => {
+  const respond = ({ verb, count }: SinkCommand) =>
+    verb === 'DATA' && count === 2 ? '354 go on\r\n421 4.3.2 bye' : undefined
+  const { send } = await sessionWith(t, { respond })
+  await send(first)
+  const two = await send(second, { following: third })
+  assert.deepEqual([two.result, two.isMaybeDelivered, two.isAsked], ['deferred', false, false])
+})
+
+test('a second reply to a message decides nothing about the next email', async (t) => {
+  const unknown = ({ verb, line }: SinkCommand) =>
+    verb === 'RCPT' && line.includes('3@') ? '550 5.1.1 unknown' : undefined
+  const cases = [
+    ['550 5.7.1 spam', () => undefined],
+    ['250 2.0.0 Ok', () => undefined],
+    ['250 2.0.0 Ok', unknown],
+    ['550 5.7.1 spam', unknown],
+  ] as const
+  for (const [reply, others] of cases) {
+    const patientHosts = createPatientHosts()
+    const twice = ({ verb, count }: SinkCommand) =>
+      verb === 'MESSAGE' && count === 2 ? `${reply}\r\n${reply}` : undefined
+    const respond = (command: SinkCommand) => twice(command) ?? others(command)
+    const { send, session } = await sessionWith(t, { respond }, { patientHosts })
+    await send(first)
+    assert.equal((await send(second, { following: third })).reply?.text, reply.slice(10))
+    assert.equal((await send(third)).isStale, true, reply)
+    assert.equal(session.isUsable, false)
+  }
+})
+
+test('a host that refuses the session, not an envelope behind a message, is given more', async (t) => {
+  for (const [reply, isGivenMore] of [
+    ['421 4.3.2 Service shutting down', true],
+    ['452 4.5.3 Too many messages sent', true],
+    ['451 4.3.0 later', true],
+    ['550 5.7.1 no', false],
+  ] as const) {
+    const patientHosts = createPatientHosts()
+    const respond = ({ verb, count }: SinkCommand) =>
+      verb === 'MAIL' && count === 3 ? reply : undefined
+    const { send } = await sessionWith(t, { respond }, { patientHosts })
+    await send(first)
+    await send(second, { following: third })
+    assert.equal((await send(third)).isStale, true, reply)
+    assert.equal(patientHosts.get('mx.sink.test') === undefined, isGivenMore, reply)
+  }
+})
+
+test('a refusal that names an address like a word about pipelining is of the email', async (t) => {
+  const respond = ({ verb, line }: SinkCommand) =>
+    verb === 'RCPT' && line.includes('3@') ? '550 5.1.1 <pipeline@sink.test> unknown' : undefined
+  const { send, sink } = await sessionWith(t, { respond })
+  await send(first)
+  await send(second, { following: third })
+  const three = await send(third)
+  assert.deepEqual([three.result, three.isStale], ['bounced', false])
+  assert.equal((await send(first)).result, 'delivered')
+  assert.equal(sink.lines.filter((line) => line === 'RSET').length, 1)
 })
 
 test('a refused message and a refused envelope are each of their own email', async (t) => {
@@ -219,17 +336,25 @@ test('a session that ends before its opened message is closed without QUIT', asy
   assert.equal((await send(second, { on })).isAsked, true)
 })
 
-test('a large message is followed by the envelope in its last write', async (t) => {
-  const held = afterNextMail(2, '250 2.0.0 Ok\r\n250 2.1.0 Ok')
-  let length = 0
-  const { send } = await sessionWith(t, {
-    respond(command) {
-      if (command.verb === 'MESSAGE') length = command.line.length
-      return held(command)
-    },
-  })
+test('no message waits behind a large one, which takes long to write', async (t) => {
+  const { send } = await sessionWith(t)
   await send(first)
   const large = to('large@sink.test', `Subject: x\r\n\r\n${'0123456789\r\n'.repeat(60_000)}`)
-  assert.equal((await send(large, { following: third })).result, 'delivered')
-  assert.equal(length, large.message.length)
+  const two = await send(large, { following: third })
+  assert.deepEqual([two.result, two.isAsked], ['delivered', false])
+})
+
+test('the time of composing the next message is no time of the server', async (t) => {
+  const clock = { at: 1_000 }
+  const { send, session } = await sessionWith(t, {}, { now: () => clock.at })
+  await send(first)
+  const next = () => {
+    clock.at += 300
+    return third
+  }
+  const { outcome } = await session.send(second.envelope, second.message, { next })
+  assert.equal(outcome.steps.at(-1)?.durationMs, 0)
+  await send(third)
+  // It still counts as quick.
+  assert.equal((await send(first)).isAsked, true)
 })

@@ -19,8 +19,11 @@ function setUp() {
   const greeted: string[] = []
   const clock = { at: 0 }
   /** What `composeNext` says of a task. */
-  const kinds = new Map<number, 'large' | 'heavy'>()
+  const kinds = new Map<number, 'large' | 'heavy' | 'faulty'>()
+  const discarded: string[] = []
+  const warnings: string[] = []
   let mostOpen = 0
+  let isLost = false
 
   function openSession(pool: string): FakeSession {
     const session = {
@@ -52,15 +55,18 @@ function setUp() {
     const session = (input.session ?? openSession(input.pool.key)) as FakeSession
     await new Promise<void>((resolve) => trying.push({ input, end: resolve }))
     session.sent++
+    session.isClosed ||= isLost
+    isLost = false
     const outcome = {} as Extract<TaskResult, { kind: 'attempted' }>['outcome']
     const { task } = input.task
     const result = { task, kind: 'attempted', outcome, subject: '', startedAt: 0, brokenTls: null }
-    return { session, result: result as TaskResult }
+    return { session: session.isClosed ? null : session, result: result as TaskResult }
   }
 
   function composeNext({ task }: ThreadTask): ReadyMessage | TaskResult | null {
     if (kinds.get(task) === 'large') return null
     if (kinds.get(task) === 'heavy') return { task, kind: 'heavy' }
+    if (kinds.get(task) === 'faulty') throw new TypeError('the thread has no value')
     const composed = { octets: `message ${task}`, subject: '', needsSmtputf8: false, faults: [] }
     const envelope = { reversePath: '', recipient: `${task}@x.test`, needsSmtputf8: false }
     return { composed, envelope }
@@ -69,10 +75,14 @@ function setUp() {
   const pools = createConnectionPools({
     tryTask,
     composeNext,
+    discard: ({ composed }) => discarded.push(composed.octets),
     finished: (result) => results.push(result),
     allocated: (site, connections) => allocated.push([site, connections]),
     greeted: (site) => greeted.push(site),
-    warn: (text) => assert.fail(text),
+    warn(text) {
+      warnings.push(text)
+      if (kinds.size === 0) assert.fail(text)
+    },
     now: () => clock.at,
   })
   let last = 0
@@ -106,6 +116,12 @@ function setUp() {
     openSessions,
     clock,
     kinds,
+    discarded,
+    warnings,
+    /** The session of the next attempt that ends is lost. */
+    loseNext() {
+      isLost = true
+    },
     mostOpen: () => mostOpen,
   }
 }
@@ -311,7 +327,7 @@ test('withdrawn tasks come back at once, and those that run are asked to', async
   )
 })
 
-test('the next message is begun in a session that sends one, and it follows whatever waits', async () => {
+test('the next message is begun in a session that sends one, and it follows', async () => {
   const { pools, add, endOne, trying } = setUp()
   pools.allocate('s', 1)
   add('a', 2)
@@ -325,7 +341,6 @@ test('the next message is begun in a session that sends one, and it follows what
   // It waits: no receiver has it.
   assert.equal(pools.progressOf(3)?.step, 'waiting')
   add('a', 1, 1)
-  pools.recall('s')
   await endOne()
   assert.equal(trying[0]?.input.task.task, 3)
   assert.equal(trying[0]?.input.ready?.composed.octets, 'message 3')
@@ -379,14 +394,111 @@ test('no message is begun for a site that gives up connections or has more urgen
   assert.equal(lowered.trying[0]?.input.next?.(), null)
 })
 
-test('a withdrawal asks a begun task to come back', async () => {
-  const { pools, add, endOne, trying } = setUp()
+test('a fault in the next message is no fault of the one that is being sent', async () => {
+  const { pools, add, endOne, trying, kinds, warnings } = setUp()
   pools.allocate('s', 1)
   add('a', 3)
   await endOne()
-  trying[0]?.input.next?.()
-  pools.withdraw(new Set([3]))
+  kinds.set(3, 'faulty')
+  assert.equal(trying[0]?.input.next?.(), null)
+  assert.match(warnings[0] ?? '', /no value/)
+  await endOne()
+  assert.deepEqual([trying[0]?.input.task.task, trying[0]?.input.ready], [3, null])
+})
+
+/** Task 3 has begun behind task 2, in a session that has sent task 1. */
+async function beginThird() {
+  const own = setUp()
+  own.pools.allocate('s', 1)
+  own.add('a', 3)
+  await own.endOne()
+  assert.notEqual(own.trying[0]?.input.next?.(), null)
+  return own
+}
+
+const backAtOnce = { task: 3, kind: 'put back', delayMs: 0 }
+const back = { task: 3, kind: 'put back' }
+
+test('a begun task comes back at once, and its session ends after the message before it', async () => {
+  const cases = [
+    [backAtOnce, ({ withdraw }) => withdraw(new Set([3]))],
+    [back, ({ recall }) => recall('s')],
+    [back, ({ allocate }) => allocate('s', 0)],
+    [back, ({ release }) => release('s')],
+    [back, ({ finish }) => void finish()],
+  ] satisfies [object, (pools: ReturnType<typeof setUp>['pools']) => void][]
+  for (const [result, act] of cases) {
+    const { pools, endAll, results, discarded, openSessions, trying } = await beginThird()
+    act(pools)
+    assert.deepEqual(results.at(-1), result, String(act))
+    assert.deepEqual(discarded, ['message 3'])
+    assert.equal(pools.progressOf(3), undefined)
+    await endAll()
+    assert.equal(trying.length, 0)
+    assert.equal(openSessions().length, 0)
+    assert.deepEqual(
+      results.map(({ task, kind }) => [task, kind]),
+      [
+        [1, 'attempted'],
+        [3, 'put back'],
+        [2, 'attempted'],
+      ],
+    )
+  }
+})
+
+test('a begun task whose turn does not come goes on in another connection', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { pools, endOne, trying, sessions, discarded } = await beginThird()
+  pools.allocate('s', 2)
+  t.mock.timers.tick(1_000)
+  assert.equal(trying.length, 1)
+  t.mock.timers.tick(1_000)
+  assert.deepEqual(discarded, ['message 3'])
+  const other = trying[1]?.input
+  assert.deepEqual([other?.task.task, other?.ready, other?.session], [3, null, null])
+  // The session of message 2 has the envelope of message 3.
+  await endOne()
+  assert.equal(sessions[0]?.isClosed, true)
+  assert.equal(sessions[1]?.isClosed, false)
+  assert.equal(trying.length, 1)
+})
+
+test('a begun task whose turn comes is not taken back', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { add, endOne, trying, discarded, sessions } = await beginThird()
+  add('a', 1)
+  t.mock.timers.tick(1_000)
   await endOne()
   assert.equal(trying[0]?.input.task.task, 3)
-  assert.equal(trying[0]?.input.withdrawal.isAsked, true)
+  t.mock.timers.tick(5_000)
+  assert.deepEqual(discarded, [])
+  await endOne()
+  // The session has carried its three messages.
+  assert.equal(trying[0]?.input.task.task, 4)
+  assert.equal(sessions.length, 2)
+})
+
+test('a begun task waits again if its site gives up the connection, or the session is lost', async () => {
+  const lowered = setUp()
+  lowered.pools.allocate('s', 2)
+  lowered.add('a', 6)
+  await lowered.endOne()
+  await lowered.endOne()
+  assert.notEqual(lowered.trying[0]?.input.next?.(), null)
+  lowered.pools.allocate('s', 1)
+  await lowered.endOne()
+  assert.deepEqual(lowered.allocated, [['s', 1]])
+  assert.equal(lowered.openSessions().length, 1)
+  assert.deepEqual(lowered.discarded, ['message 5'])
+  await lowered.endAll()
+  assert.equal(lowered.results.length, 6)
+  const lost = await beginThird()
+  lost.add('a', 1, 1)
+  lost.loseNext()
+  await lost.endOne()
+  // More urgent mail is first again.
+  assert.deepEqual([lost.trying[0]?.input.task.task, lost.trying[0]?.input.session], [4, null])
+  await lost.endAll()
+  assert.equal(lost.results.length, 4)
 })

@@ -526,6 +526,29 @@ test('an opened message goes on in a new session if the connection is lost befor
   }
 })
 
+test('an opened message goes on in a new session if the one before it got two replies', async () => {
+  for (const reply of ['550 5.7.1 spam', '250 2.0.0 Ok']) {
+    const { sinks, pool } = await startSinks({
+      respond: ({ verb, count }) =>
+        verb === 'MESSAGE' && count === 2 ? `${reply}\r\n${reply}` : undefined,
+    })
+    const { ready, second } = await openThird(pool)
+    const third = await attempt(pool, { session: second.session, ready })
+    assert.equal(third.outcome.result, 'delivered', reply)
+    assert.deepEqual(
+      third.outcome.steps.map(({ step, error }) => [step, error]),
+      ['connect', 'greeting', 'ehlo', 'mail', 'rcpt', 'data', 'message'].map((step) => [
+        step,
+        undefined,
+      ]),
+    )
+    assert.deepEqual(
+      sinks[0]?.messages.map(({ to }) => to),
+      [...(reply.startsWith('2') ? [['a@b.test']] : []), ['a@b.test'], ['third@b.test']].sort(),
+    )
+  }
+})
+
 test('a session that takes no more messages ends, and the opened one goes on in another', async () => {
   const { sinks, pool } = await startSinks({
     respond: ({ verb, count }) =>
@@ -537,18 +560,4 @@ test('a session that takes no more messages ends, and the opened one goes on in 
   const third = await attempt(pool, { session: second.session, ready })
   assert.equal(third.outcome.result, 'delivered')
   assert.equal(sinks[0]?.acceptedCount(), 3)
-})
-
-test('an opened message that is withdrawn is put back, and its session is closed', async () => {
-  const { sinks, pool } = await startSinks({})
-  const { ready, second } = await openThird(pool)
-  const composedBytes = createComposedBytes(1)
-  composedBytes.add(ready.composed.octets.length)
-  const withdrawal = { isAsked: true, session: null }
-  const deps = { composedBytes }
-  const third = await tryOnce(pool, { session: second.session, ready, withdrawal, deps })
-  assert.deepEqual(third, { result: { task: 1, kind: 'put back', delayMs: 0 }, session: null })
-  assert.equal(second.session?.isOpen, false)
-  assert.equal(composedBytes.waitForSpace(1e6), null)
-  assert.equal(sinks[0]?.acceptedCount(), 2)
 })

@@ -104,6 +104,31 @@ test('the last state of the disk holds while its space cannot be read', async (t
   assert.equal(disk.isLow(), false)
 })
 
+test('a check at intervals adds none to the one after a commit, and a stop ends both', async (t) => {
+  const { disk, state, commit } = await openDisk(t, 5_000)
+  const pass = async (ms: number) => {
+    t.mock.timers.tick(ms)
+    await new Promise(setImmediate)
+  }
+  await pass(1_900)
+  commit()
+  await pass(100)
+  assert.equal(state.checks, 2)
+  commit()
+  await pass(150)
+  assert.equal(state.checks, 3)
+  await pass(100)
+  assert.equal(state.checks, 3)
+  await pass(1_700)
+  commit()
+  await pass(50)
+  assert.equal(state.checks, 4)
+  commit()
+  disk.stop()
+  await pass(10_000)
+  assert.equal(state.checks, 4)
+})
+
 test('the disk is checked soon after a commit, because large attachments fill it quickly', async (t) => {
   const { state, commit } = await openDisk(t, 5_000)
   for (let check = 2; check <= 5; check += 1) {

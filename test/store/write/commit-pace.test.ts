@@ -6,6 +6,7 @@ import { silentLog } from '../../../src/log.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { type CommitPace, createCommitPace } from '../../../src/store/write/commit-pace.ts'
+import { createGatherer } from '../../../src/store/write/gatherer.ts'
 import { createLastNumbers } from '../../../src/store/write/last-numbers.sqlite.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 import { createWriter } from '../../../src/store/write/writer.ts'
@@ -30,6 +31,14 @@ test('a caller who writes alone, and a few, never wait', () => {
     pace.ended(callers)
     assert.equal(pace.waitMs(1), 0)
   }
+})
+
+test('a caller who writes alone after a load waits for its first write only', () => {
+  const pace = createCommitPace(() => 0)
+  pace.ended(10)
+  assert.equal(pace.waitMs(1), 3)
+  pace.ended(1)
+  assert.equal(pace.waitMs(1), 0)
 })
 
 /** Whatever needs no timer has run. */
@@ -97,6 +106,28 @@ test('a closure for many callers counts as many, also before it runs', async (t)
   await Promise.all([gathered, writer.write(add('more'))])
   await turns()
   assert.equal(commits(), 2)
+})
+
+test('items that join a closure that waits end the wait once they are enough', async (t) => {
+  const { writer, add, stored, commits } = await openPaced(t, 3)
+  const gather = createGatherer<string, string>(writer, {
+    together: async (tx, names) => {
+      for (const name of names) await add(name)(tx)
+      return [...names]
+    },
+    alone: () => assert.fail('nothing is written alone'),
+  })
+  await writer.write(add('first'), { callers: () => MANY })
+  const work: Promise<string>[] = []
+  for (const name of ['a', 'b', 'c']) {
+    await turns()
+    assert.equal(commits(), 1)
+    work.push(gather(name, async (_, written) => written))
+  }
+  assert.deepEqual(await Promise.all(work), ['a', 'b', 'c'])
+  await turns()
+  assert.equal(commits(), 2)
+  assert.deepEqual(stored(), [['first'], ['a'], ['b'], ['c']])
 })
 
 test('a heavy write, and the end of the writer, end the wait', async (t) => {

@@ -4,6 +4,8 @@ import { AppError } from '../../../src/errors.ts'
 import { ALONE, createGatherer } from '../../../src/store/write/gatherer.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 
+const recountCallers = () => undefined
+
 /** A store whose closures run when the test lets them; it knows no database. */
 function openQueue() {
   const closures: { run(): Promise<void> }[] = []
@@ -17,7 +19,7 @@ function openQueue() {
       await new Promise(setImmediate)
     }
   }
-  return { write, closures, runAll }
+  return { write, recountCallers, closures, runAll }
 }
 
 const double = async (_: Tx, items: readonly number[]) => items.map((item) => item * 2)
@@ -180,7 +182,7 @@ test('a closure that never ran fails its items only', async () => {
         run: () => void fn({} as Tx).then(resolve, reject),
       })
     })
-  const gather = gatherIn({ write }, { together: double, alone: never })
+  const gather = gatherIn({ write, recountCallers }, { together: double, alone: never })
   const lost = gather(1)
   closures.shift()?.fail()
   await assert.rejects(lost, { code: 'DATABASE_ERROR' })
@@ -197,7 +199,7 @@ test('a second run of the closure has the same items', async () => {
     return fn({} as Tx)
   }
   const gather = gatherIn(
-    { write },
+    { write, recountCallers },
     {
       together: (tx, items) => {
         runs.push([...items])

@@ -4,11 +4,14 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { silentLog } from '../../../src/log.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { createLastNumbers } from '../../../src/store/write/last-numbers.sqlite.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
-import { makeDatabaseFolder, openTestStore } from '../test-store.ts'
+import { createWriter } from '../../../src/store/write/writer.ts'
+import { makeDatabaseFolder, movableFile, openTestStore } from '../test-store.ts'
 
 const tables = `
   CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE) STRICT;
@@ -95,4 +98,50 @@ test('a database knows the numbers of before', async (t) => {
   await store.close()
   const again = await openTestStore(t, { path: file, migrationsDir })
   assert.equal(again.lastNumber('events'), 1)
+})
+
+test('the rows of a commit are known that was durable but reported as failed', async (t) => {
+  const { store, file } = await openNumbered(t)
+  await store.write(add('a'))
+  await turn()
+  const { lose } = movableFile(t, store, file)
+  const seen: number[] = []
+  store.onCommit(() => seen.push(store.lastNumber('events')))
+  const failed = store.write(async (tx) => {
+    await add('b')(tx)
+    lose()
+  })
+  await assert.rejects(failed, { code: 'DATABASE_ERROR' })
+  await turn()
+  assert.deepEqual(seen, [2])
+  assert.equal((await store.read.all(sql`select seq from events`)).length, 2)
+})
+
+test('numbers that could not be read after a failure are read with the next group', async (t) => {
+  const { path: file } = await makeDatabaseFolder(t)
+  const real = openConnection({ path: file, busyTimeoutMs: 0 })
+  real.script(tables)
+  let fails = false
+  const run: typeof real.run = (...args) => {
+    if (fails && args[0].includes('sqlite_sequence')) throw new Error('an I/O error')
+    return real.run(...args)
+  }
+  const connection = { ...real, run }
+  const numbers = createLastNumbers(connection)
+  const nothing = () => undefined
+  let checks = 0
+  const checkFiles = () => {
+    checks += 1
+    // The second one comes after the commit.
+    fails = checks === 2
+    if (fails) throw new Error('the files are gone')
+  }
+  const parts = { connection, numbers, checkFiles, onError: nothing, onCommit: nothing }
+  const writer = createWriter({ ...parts, log: silentLog() })
+  await assert.rejects(writer.write(add('a')), { code: 'DATABASE_ERROR' })
+  assert.equal(numbers.of('events'), 0)
+  await writer.write((tx) => tx.all(sql`select 1`))
+  assert.equal(numbers.of('events'), 1)
+  await writer.close()
+  real.close()
 })

@@ -1,6 +1,6 @@
 /**
  * Remembers when keys and sessions were last used. Requests only note it in memory; once a minute the
- * notes are written by one statement for each kind. A crash loses a minute of them.
+ * notes are written, many by one statement for each kind. A crash loses a minute of them.
  */
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
@@ -22,7 +22,7 @@ export type LastUsed = {
 type Kind = 'secret' | 'public' | 'session'
 type Note = { kind: Kind; id: string; at: number }
 
-/** One statement for all notes of a kind. `uses`: pairs of an id and an instant. */
+/** One statement for many notes of a kind. `uses`: pairs of an id and an instant. */
 const WRITE: Readonly<Record<Kind, Statement<unknown>>> = {
   secret: writeOf('projects', 'secret_last_used_at'),
   public: writeOf('projects', 'public_last_used_at'),
@@ -31,6 +31,8 @@ const WRITE: Readonly<Record<Kind, Statement<unknown>>> = {
 
 /** The notes of a minute. Beyond it they are dropped: nobody has that many users. */
 const MAX_NOTES = 100_000
+/** So many take a few milliseconds, as a light write may. */
+const NOTES_OF_WRITE = 250
 
 export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' | 'log'>): LastUsed {
   let notes = new Map<string, Note>()
@@ -46,9 +48,11 @@ export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' |
   async function flush(): Promise<void> {
     const written = [...notes.values()]
     notes = new Map()
-    if (written.length === 0) return
     try {
-      await store.write((tx) => writeNotes(tx, written))
+      for (let from = 0; from < written.length; from += NOTES_OF_WRITE) {
+        const some = written.slice(from, from + NOTES_OF_WRITE)
+        await store.write((tx) => writeNotes(tx, some))
+      }
     } catch (error) {
       log.warn({ error: describeError(error) }, 'the last use of keys was not written')
     }

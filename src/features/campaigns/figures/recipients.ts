@@ -58,6 +58,7 @@ export type ExportedRecipient = Recipient & {
 
 type Key = 'number' | 'contact'
 type LaneFacts = {
+  name: string
   index: NamedIndex
   /** Has the literal terms of the index. */
   where: SQL
@@ -81,6 +82,8 @@ type Row = {
   clicks: number
 }
 type Lane = {
+  /** Cursors have it. */
+  name: string
   key: Key
   findRow: Statement<Pick<Row, 'key'>>
   listRows: Statement<Row>
@@ -92,7 +95,8 @@ type Lane = {
 type Position = { lane: number; after: string }
 /** `lane`: the position of the lane that has it. */
 type PlacedRow = { row: Row; lane: number }
-type SealedPosition = Position & { campaign: string }
+/** `lane`: its name; its position in cursors of before version 31 of the schema. */
+type SealedPosition = { lane: string | number; after: string; campaign: string }
 
 /**
  * Rows that the statements of a request look at, one after the other. Most pages are full after the first
@@ -115,7 +119,7 @@ const IS_UNSUBSCRIBED = sql`error = ${UNSUBSCRIBED}`
 const LAST_KEYS = { number: Number.MAX_SAFE_INTEGER, contact: '~' } as const
 const FIRST_KEYS = { number: 0, contact: '' } as const
 
-function lane({ index, where, key, filter, at }: LaneFacts): Lane {
+function lane({ name, index, where, key, filter, at }: LaneFacts): Lane {
   const column = key === 'number' ? rowNumber() : sql`contact_id`
   const rows = sql`from emails ${indexedBy(index)}
     where campaign_id = ${parameter('campaignId')} and ${where} and ${column} < ${parameter('after')}`
@@ -123,7 +127,7 @@ function lane({ index, where, key, filter, at }: LaneFacts): Lane {
     error, ${at} as at, created_at as "createdAt", opened_at as "openedAt",
     clicked_at as "clickedAt", clicks ${rows}`
   return {
-    key,
+    ...{ name, key },
     listRows: statement(
       () => sql`${selected} and ${column} >= ${parameter('end')} and ${filter}
         order by ${column} desc limit ${parameter('limit')}`,
@@ -144,11 +148,18 @@ function lane({ index, where, key, filter, at }: LaneFacts): Lane {
 }
 
 const walk = (filter: SQL, at: SQL) =>
-  lane({ index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
+  lane({ name: 'all', index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
 const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
-  lane({ index: 'emails_campaign_shelf', where: onShelves(shelf), key: 'number', filter, at })
+  lane({
+    ...{ name: shelf, index: 'emails_campaign_shelf', where: onShelves(shelf) },
+    ...{ key: 'number', filter, at },
+  })
 
 const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
+/** A lane of older cursors. */
+const SENDING = 'sending'
+/** By the position in older cursors. */
+const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
 
 const ALL: readonly Lane[] = [walk(EVERY, latest)]
 const LANES: Record<Outcome, readonly Lane[]> = {
@@ -196,7 +207,10 @@ export async function listRecipients(
     // The last rows of a lane do not count as a stretch.
     if (position?.lane === from.lane) turn += 1
   }
-  const seal = (place: Position) => sealCursor(deps, 'recipients', { ...place, campaign: id })
+  const seal = ({ lane: at, after }: Position) => {
+    const place = { lane: lanes[at]?.name ?? '', after, campaign: id } satisfies SealedPosition
+    return sealCursor(deps, 'recipients', place)
+  }
   const page = pageListing({
     lines: found,
     read: async (slice) => slice.map(({ row }) => toRecipient(row)),
@@ -299,9 +313,9 @@ async function findPosition(
 ): Promise<Position> {
   if (cursor === undefined) return { lane: 0, after: '' }
   if (!isUuid(cursor)) {
-    const { campaign, ...position } = unsealCursor(deps, 'recipients', cursor) as SealedPosition
-    if (campaign !== campaignId) throw unknownCursor()
-    return readPosition(lanes, position)
+    const sealed = unsealCursor(deps, 'recipients', cursor) as SealedPosition
+    if (sealed.campaign !== campaignId) throw unknownCursor()
+    return readPosition(lanes, sealed)
   }
   for (const [at, each] of lanes.entries()) {
     const row = await deps.store.read.find(each.findRow, { campaignId, id: cursor })
@@ -311,11 +325,18 @@ async function findPosition(
 }
 
 /** A cursor of another outcome may name a lane that this one does not have. */
-function readPosition(lanes: readonly Lane[], { lane, after }: Position): Position {
-  const found = lanes[lane]
-  const isOfLane = after === '' || isUuid(after) === (found?.key === 'contact')
-  if (found === undefined || !isOfLane) throw unknownCursor()
-  return { lane, after }
+function readPosition(lanes: readonly Lane[], { lane: sealed, after }: SealedPosition): Position {
+  const name = typeof sealed === 'string' ? sealed : formerName(lanes, sealed)
+  // What was being sent is in the lanes that follow.
+  if (name === SENDING) return { lane: 0, after: '' }
+  const at = lanes.findIndex((each) => each.name === name)
+  const isOfLane = after === '' || isUuid(after) === (lanes[at]?.key === 'contact')
+  if (at === -1 || !isOfLane) throw unknownCursor()
+  return { lane: at, after }
+}
+
+function formerName(lanes: readonly Lane[], position: number): string | undefined {
+  return lanes === LANES.pending ? FORMER_PENDING[position] : lanes[position]?.name
 }
 
 function toExported(row: Row): ExportedRecipient {

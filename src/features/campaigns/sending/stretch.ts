@@ -123,7 +123,8 @@ async function writeRows(
   suppressed.push(...listed.suppressed)
   inserted += listed.inserted
   const end = { state: 'suppressed' } as const
-  await recordEnded(deps, tx, { endings: suppressed.map((email) => ({ email, end })), at })
+  const endings = suppressed.map((email) => ({ email, end, at }))
+  await recordEnded(deps, tx, endings)
   await tx
     .update(campaignProgress)
     .set({

@@ -11,7 +11,7 @@ import { ALONE, type Alone, createGatherer, type Gatherer } from '../../../store
 import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvent, appendEvents } from '../../events/append.ts'
 import { findKnownAddresses } from '../read/known-addresses.ts'
-import { type ContactBatch, openContactBatch, writeContactBatches } from '../write/contact-batch.ts'
+import { openContactBatches, weighData, writeContactBatches } from '../write/contact-batch.ts'
 import { mergeData, type ParsedData } from '../write/data.ts'
 import type { ContactEntry, SubscriptionRule } from '../write/next-contact.ts'
 import { upsertContacts } from '../write/upsert.ts'
@@ -45,35 +45,31 @@ export type EventPlan = {
 /** The ids of the contact and of the event. */
 type EventIds = { contact: string; event: string }
 
-/** Data of so many characters takes no longer than the event itself. */
-const LIGHT_CHARACTERS = 8_000
-
 /** Resolves when contact and event are durable. @throws AppError as `recordEventByAddress` */
 export type EventQueue = Gatherer<EventPlan, EventIds>
 
-export function createEventQueue(store: Pick<Store, 'write'>): EventQueue {
+export function createEventQueue(store: Pick<Store, 'write' | 'recountCallers'>): EventQueue {
   return createGatherer<EventPlan, EventIds>(store, {
     together: recordTogether,
     alone: recordAlone,
-    weigh: ({ request: { data } }) =>
-      data === undefined ? 1 : JSON.stringify(data).length / LIGHT_CHARACTERS,
+    weigh: ({ request }) => weighData(request.data),
   })
 }
 
 async function recordTogether(tx: Tx, plans: readonly EventPlan[]): Promise<(EventIds | Alone)[]> {
-  const batches: ContactBatch[] = []
   const contactIds = new Map<EventPlan, string>()
-  for (const [projectId, own] of Map.groupBy(plans, (plan) => plan.projectId)) {
-    const addresses = own.map(({ request }) => request.address.address)
-    const batch = openContactBatch(await findKnownAddresses(tx, projectId, [...new Set(addresses)]))
-    batches.push(batch)
+  const opened = await openContactBatches(tx, plans, {
+    projectOf: ({ projectId }) => projectId,
+    addressesOf: ({ request }) => [request.address.address],
+  })
+  for (const { batch, plans: own } of opened) {
     for (const plan of own) {
       const { rule, entry } = changeOf(plan, batch.current(plan.request.address.address))
       const [result] = batch.take(rule, [entry]) ?? []
       if (result !== undefined) contactIds.set(plan, result.contact.id)
     }
   }
-  await writeContactBatches(tx, batches)
+  await writeContactBatches(tx, opened)
   const recorded = plans.filter((plan) => contactIds.has(plan))
   const ids = await appendEvents(
     tx,

@@ -4,9 +4,9 @@
  */
 
 import { parseJsonText } from '../../../json-text.ts'
-import { addressDigest, eachOf, listOf, orderedJoin } from '../../../store/dialect.ts'
+import { addressDigest, eachOf, listOf, octets, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
+import { type Contact, type ContactData, contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { isOwnWish } from '../../wishes/wishes.ts'
@@ -14,6 +14,8 @@ import { isOwnWish } from '../../wishes/wishes.ts'
 export type KnownAddresses = {
   /** Existing contacts by address. */
   contacts: ReadonlyMap<string, Contact>
+  /** The addresses of contacts that are not in `contacts`, because they have more data than was asked for. */
+  large: ReadonlySet<string>
   /** The suppressed addresses. */
   suppressed: ReadonlySet<string>
   /** The addresses whose owners left. */
@@ -26,7 +28,7 @@ export type KnownAddresses = {
 
 /** A contact; the other facts have null in all columns but these two. */
 type AddressRow = {
-  fact: 'contact' | 'suppressed' | 'left' | 'withdrawn' | 'erased'
+  fact: 'contact' | 'large' | 'suppressed' | 'left' | 'withdrawn' | 'erased'
   address: string
   id: string | null
   subscribed: number | null
@@ -36,12 +38,15 @@ type AddressRow = {
 }
 
 const PROJECT = parameter('projectId')
+/** SQLite knows the size of a text without reading it. */
+const isLarge = sql`${octets(contacts.data)} > ${parameter('maxDataBytes')}`
 
 /** `keyed`: a query of `address` and its `digest`. It is materialized: a digest takes about 2 us. */
 const selectKnown = (addresses: SQL, keyed: SQL) =>
   statement<AddressRow>(
     () => sql`with keyed as materialized (${keyed})
-      select 'contact' as fact, email as address, id, subscribed, data,
+      select case when ${isLarge} then 'large' else 'contact' end as fact, email as address, id, subscribed,
+        case when ${isLarge} then null else data end as data,
         created_at as createdAt, updated_at as updatedAt
       from contacts where project_id = ${PROJECT} and email ${addresses}
       union all select 'suppressed', email, null, null, null, null, null
@@ -66,18 +71,23 @@ const findMany = selectKnown(
     from ${eachOf(parameter('addresses'))}`,
 )
 
+/** `maxDataBytes`: contacts with more data are `large`; by default none is. */
 export async function findKnownAddresses(
   tx: Pick<Tx, 'list'>,
   projectId: string,
   addresses: readonly string[],
+  maxDataBytes = Number.MAX_SAFE_INTEGER,
 ): Promise<KnownAddresses> {
   const [address] = addresses
   const rows =
     addresses.length === 1
-      ? await tx.list(findOne, { projectId, address })
-      : await tx.list(findMany, { projectId, addresses: JSON.stringify(addresses) })
-  const contacts = new Map<string, Contact>()
+      ? await tx.list(findOne, { projectId, maxDataBytes, address })
+      : await tx.list(findMany, {
+          ...{ projectId, maxDataBytes, addresses: JSON.stringify(addresses) },
+        })
+  const found = new Map<string, Contact>()
   const facts = {
+    large: new Set<string>(),
     suppressed: new Set<string>(),
     left: new Set<string>(),
     withdrawn: new Set<string>(),
@@ -85,9 +95,9 @@ export async function findKnownAddresses(
   }
   for (const row of rows) {
     if (row.fact !== 'contact') facts[row.fact].add(row.address)
-    else contacts.set(row.address, toContact(projectId, { ...row, id: row.id ?? '' }))
+    else found.set(row.address, toContact(projectId, { ...row, id: row.id ?? '' }))
   }
-  return { contacts, ...facts }
+  return { contacts: found, ...facts }
 }
 
 function toContact(projectId: string, row: AddressRow & { id: string }): Contact {

@@ -2,12 +2,12 @@
  * What the entries of many callers make of the contacts of a project, decided without a write, so that one
  * statement can write all of them. A batch takes entries that add a contact, give one other data, or
  * change nothing. It takes none that needs more: of a person who left or was erased, a change of `subscribed`, data
- * that is too large. `upsert.ts` writes those.
+ * that is too large, a contact with much stored data. `upsert.ts` writes those.
  */
 import { isInvalid } from '../../../errors.ts'
 import type { Contact } from '../../../store/schema/contacts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { KnownAddresses } from '../read/known-addresses.ts'
+import { findKnownAddresses, type KnownAddresses } from '../read/known-addresses.ts'
 import { insertContacts } from './insert-contacts.ts'
 import {
   type ContactEntry,
@@ -22,7 +22,7 @@ import {
 import { updateByAddress } from './set-subscribed.ts'
 
 export type ContactBatch = {
-  /** The contact as it is after the entries so far. */
+  /** The contact as it is after the entries so far; undefined too if it has much data. */
   current(address: string): Contact | undefined
   /** The results in the order of the entries; undefined, and no entry is taken, if one of them needs more. */
   take(rule: SubscriptionRule, entries: readonly ContactEntry[]): EntryResult[] | undefined
@@ -32,8 +32,41 @@ export type ContactBatch = {
   changed(): Contact[]
 }
 
+type Openings<Plan> = { projectOf(plan: Plan): string; addressesOf(plan: Plan): string[] }
+
+/** The plans of a project, the batch that they share, and the suppressed addresses among theirs. */
+type OpenBatch<Plan> = {
+  plans: Plan[]
+  batch: ContactBatch
+  suppressed: ReadonlySet<string>
+}
+
+/** Reading, merging and writing so many characters of data takes no longer than the rest of an entry. */
+const LIGHT_CHARACTERS = 8_000
+
+/** How many entries with little data take as long as one with this data. */
+export function weighData(data: unknown): number {
+  return data === undefined ? 1 : JSON.stringify(data).length / LIGHT_CHARACTERS
+}
+
+/** Opens a batch for each project of the plans, for all addresses of its plans. Reads only. */
+export async function openContactBatches<Plan>(
+  tx: Tx,
+  plans: readonly Plan[],
+  { projectOf, addressesOf }: Openings<Plan>,
+): Promise<OpenBatch<Plan>[]> {
+  const opened: OpenBatch<Plan>[] = []
+  for (const [projectId, own] of Map.groupBy(plans, projectOf)) {
+    const addresses = [...new Set(own.flatMap(addressesOf))]
+    const known = await findKnownAddresses(tx, projectId, addresses, LIGHT_CHARACTERS)
+    const { suppressed } = known
+    opened.push({ plans: own, batch: openContactBatch(known), suppressed })
+  }
+  return opened
+}
+
 /** `known`: of all addresses of the entries, as of this transaction. */
-export function openContactBatch(known: KnownAddresses): ContactBatch {
+function openContactBatch(known: KnownAddresses): ContactBatch {
   const added = new Map<string, Contact>()
   const changed = new Map<string, Contact>()
 
@@ -67,25 +100,28 @@ export function openContactBatch(known: KnownAddresses): ContactBatch {
 }
 
 /** Writes what the batches have taken. */
-export async function writeContactBatches(tx: Tx, batches: readonly ContactBatch[]): Promise<void> {
+export async function writeContactBatches(
+  tx: Tx,
+  opened: readonly { batch: ContactBatch }[],
+): Promise<void> {
   await insertContacts(
     tx,
-    batches.flatMap((batch) => batch.added()),
+    opened.flatMap(({ batch }) => batch.added()),
   )
   await tx.executeEach(
     updateByAddress,
-    batches.flatMap((batch) => batch.changed()),
+    opened.flatMap(({ batch }) => batch.changed()),
   )
 }
 
 function weigh(
-  { left, withdrawn, erased, suppressed }: KnownAddresses,
+  { left, withdrawn, erased, large, suppressed }: KnownAddresses,
   rule: SubscriptionRule,
   { entry, before }: { entry: ContactEntry; before: Contact | undefined },
 ): EntryResult | undefined {
   const { address } = entry.address
   const hasWish = left.has(address) || withdrawn.has(address) || entry.hasLeft === true
-  if (hasWish || erased.has(address)) return undefined
+  if (hasWish || erased.has(address) || large.has(address)) return undefined
   const wish = weighEntry({ rule, left }, entry, before)
   const contact = orRefused(() => next({ rule, suppressed }, entry, { before, wish }))
   if (contact === undefined) return undefined

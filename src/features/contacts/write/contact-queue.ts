@@ -7,8 +7,7 @@ import type { Store } from '../../../store/store.ts'
 import { ALONE, type Alone, createGatherer, type Gatherer } from '../../../store/write/gatherer.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { findKnownAddresses } from '../read/known-addresses.ts'
-import { type ContactBatch, openContactBatch, writeContactBatches } from './contact-batch.ts'
+import { openContactBatches, weighData, writeContactBatches } from './contact-batch.ts'
 import { parseData } from './data.ts'
 import type { ContactEntry, EntryResult, SubscriptionRule } from './next-contact.ts'
 import { upsertContacts } from './upsert.ts'
@@ -28,14 +27,11 @@ type ContactPlan = { rule: SubscriptionRule; entry: ContactEntry }
 
 export type ContactQueue = Gatherer<ContactPlan, EntryResult>
 
-/** Data of so many characters takes no longer than the contact itself. */
-const LIGHT_CHARACTERS = 8_000
-
-export function createContactQueue(store: Pick<Store, 'write'>): ContactQueue {
+export function createContactQueue(store: Pick<Store, 'write' | 'recountCallers'>): ContactQueue {
   return createGatherer<ContactPlan, EntryResult>(store, {
     together: upsertTogether,
     alone: upsertAlone,
-    weigh: ({ entry }) => JSON.stringify(entry.changes).length / LIGHT_CHARACTERS,
+    weigh: ({ entry }) => weighData(entry.changes),
   })
 }
 
@@ -57,18 +53,18 @@ async function upsertTogether(
   tx: Tx,
   plans: readonly ContactPlan[],
 ): Promise<(EntryResult | Alone)[]> {
-  const batches: ContactBatch[] = []
   const results = new Map<ContactPlan, EntryResult>()
-  for (const [projectId, own] of Map.groupBy(plans, ({ rule }) => rule.projectId)) {
-    const addresses = own.map(({ entry }) => entry.address.address)
-    const batch = openContactBatch(await findKnownAddresses(tx, projectId, [...new Set(addresses)]))
-    batches.push(batch)
+  const opened = await openContactBatches(tx, plans, {
+    projectOf: ({ rule }) => rule.projectId,
+    addressesOf: ({ entry }) => [entry.address.address],
+  })
+  for (const { batch, plans: own } of opened) {
     for (const plan of own) {
       const [result] = batch.take(plan.rule, [plan.entry]) ?? []
       if (result !== undefined) results.set(plan, result)
     }
   }
-  await writeContactBatches(tx, batches)
+  await writeContactBatches(tx, opened)
   return plans.map((plan) => results.get(plan) ?? ALONE)
 }
 

@@ -20,16 +20,16 @@ const insertOne = statement((db) =>
 const item = (index: number) => jsonItem(sql`value`, index)
 
 /**
- * Inserts rows `[id, project, address, subscribed, data, created and updated at]`, with the data as JSON text. With
+ * Inserts rows `[id, project, address, subscribed, data, created at, updated at]`, with the data as JSON text. With
  * one statement per row, SQLite would copy the pages that the triggers change each time.
  */
 const insertMany = statement(
   () => sql`insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
-    select ${item(0)}, ${item(1)}, ${item(2)}, ${item(3)}, ${item(4)}, ${item(5)}, ${item(5)}
+    select ${item(0)}, ${item(1)}, ${item(2)}, ${item(3)}, ${item(4)}, ${item(5)}, ${item(6)}
     from ${eachOf(parameter('rows'))}`,
 )
 
-/** In their order, which is the order of lists. `updatedAt` is `createdAt`. */
+/** In their order, which is the order of lists. */
 export async function insertContacts(tx: Tx, added: readonly Contact[]): Promise<void> {
   const [first, ...others] = added
   if (first === undefined) return
@@ -37,7 +37,7 @@ export async function insertContacts(tx: Tx, added: readonly Contact[]): Promise
   else await tx.execute(insertMany, { rows: JSON.stringify(added.map(toRow)) })
 }
 
-function toRow({ id, projectId, address, subscribed, data, createdAt }: Contact) {
+function toRow({ id, projectId, address, subscribed, data, createdAt, updatedAt }: Contact) {
   return [
     id,
     projectId,
@@ -45,5 +45,6 @@ function toRow({ id, projectId, address, subscribed, data, createdAt }: Contact)
     subscribed,
     data === null ? null : JSON.stringify(data),
     createdAt,
+    updatedAt,
   ]
 }

@@ -70,7 +70,7 @@ export async function acceptForContact(
   if (state === 'queued' || state === 'held') await countEmail(deps, tx, email)
   const contentId = await email.plan.contentIn(tx)
   const draft = { ...toDraft(deps, email, contentId), state, error: errorOf(state) }
-  await insertDrafts(deps, tx, { drafts: [draft], at: email.at })
+  await insertDrafts(deps, tx, [draft])
   return draft
 }
 

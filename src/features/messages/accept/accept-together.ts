@@ -9,10 +9,9 @@ import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
 import type { Contact } from '../../../store/schema/contacts.ts'
 import { ALONE, type Alone } from '../../../store/write/gatherer.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
 import {
   type ContactBatch,
-  openContactBatch,
+  openContactBatches,
   writeContactBatches,
 } from '../../contacts/write/contact-batch.ts'
 import { categoryOf } from '../../usage/categories.ts'
@@ -28,7 +27,7 @@ import { toDrafts } from './to-drafts.ts'
 type WeighedPlan = { plan: EmailPlan; contacts: Contact[] }
 
 /** The plans of a project, what they do with its contacts, and its suppressed addresses. */
-type Batch = { plans: WeighedPlan[]; contacts: ContactBatch; suppressed: ReadonlySet<string> }
+type Batch = { plans: WeighedPlan[]; batch: ContactBatch; suppressed: ReadonlySet<string> }
 
 /** Whether `acceptTogether` takes the plan, if it is not heavy (`accept-emails.ts`). */
 export function canJoin({ origin, content }: EmailPlan): boolean {
@@ -50,10 +49,7 @@ export async function acceptTogether(
   for (const batch of batches) if (await countBatch(deps, tx, batch)) counted.push(batch)
   const contents = counted.flatMap((batch) => batch.plans.map(({ plan }) => plan.content))
   const contentIds = await writeContents(tx, contents)
-  await writeContactBatches(
-    tx,
-    counted.map((batch) => batch.contacts),
-  )
+  await writeContactBatches(tx, counted)
   const accepted = new Map<EmailPlan, AcceptedEmail[]>()
   const drafts = []
   for (const { plans: own, suppressed } of counted) {
@@ -64,7 +60,7 @@ export async function acceptTogether(
       drafts.push(...made)
     }
   }
-  await insertDrafts(deps, tx, { drafts, at: plans[0]?.at ?? 0 })
+  await insertDrafts(deps, tx, drafts)
   return plans.map((plan) => accepted.get(plan) ?? ALONE)
 }
 
@@ -74,20 +70,20 @@ async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<Batch
   if (first === undefined) return []
   // The batch counts in one hour of the limits.
   const joined = plans.filter(({ at }) => hourOf(at) === hourOf(first.at))
-  const batches: Batch[] = []
-  for (const [projectId, own] of Map.groupBy(joined, ({ project }) => project.id)) {
-    const addresses = own.flatMap(({ request }) => request.to.map(({ address }) => address.address))
-    const known = await findKnownAddresses(tx, projectId, [...new Set(addresses)])
-    const contacts = openContactBatch(known)
-    const weighed = own.flatMap((plan) => weighPlan(contacts, plan) ?? [])
-    const { suppressed } = known
-    if (weighed.length > 0) batches.push({ plans: weighed, contacts, suppressed })
-  }
-  return batches
+  const opened = await openContactBatches(tx, joined, {
+    projectOf: ({ project }) => project.id,
+    addressesOf: ({ request }) => request.to.map(({ address }) => address.address),
+  })
+  return opened
+    .map(({ plans: own, batch, suppressed }) => {
+      const weighed = own.flatMap((plan) => takePlan(batch, plan) ?? [])
+      return { plans: weighed, batch, suppressed }
+    })
+    .filter(({ plans: weighed }) => weighed.length > 0)
 }
 
 /** Undefined if the plan needs more than the batch can do, or would be refused. */
-function weighPlan(batch: ContactBatch, plan: EmailPlan): WeighedPlan | undefined {
+function takePlan(batch: ContactBatch, plan: EmailPlan): WeighedPlan | undefined {
   const { to, subscribed } = plan.request
   const isSubscribed = ({ address: { address } }: NamedMailbox) =>
     subscribed ?? batch.current(address)?.subscribed ?? false

@@ -100,17 +100,17 @@ const STATUS = {
 export async function insertDrafts(
   deps: AcceptDeps,
   tx: Tx,
-  { drafts, at }: { drafts: readonly EmailDraft[]; at: number },
+  drafts: readonly EmailDraft[],
 ): Promise<void> {
   await tx.insertRows(insertRow, drafts.map(toRow))
-  await recordEnded(deps, tx, { endings: drafts.flatMap(endingOf), at })
+  await recordEnded(deps, tx, drafts.flatMap(endingOf))
   tx.afterCommit(() => notifyQueue(deps, drafts))
 }
 
-function endingOf(email: EmailDraft): { email: EmailDraft; end: End }[] {
-  const { state, error } = email
-  if (state === 'suppressed') return [{ email, end: { state } }]
-  if (state === 'failed') return [{ email, end: { state, error, reason: 'refused' } }]
+function endingOf(email: EmailDraft): { email: EmailDraft; end: End; at: number }[] {
+  const { state, error, at } = email
+  if (state === 'suppressed') return [{ email, end: { state }, at }]
+  if (state === 'failed') return [{ email, end: { state, error, reason: 'refused' }, at }]
   return []
 }
 

@@ -15,7 +15,7 @@ export type PausedProject = {
   endsAt: number
 }
 
-const listPaused = statement<Omit<PausedProject, 'endsAt'>>(
+export const listPaused = statement<Omit<PausedProject, 'endsAt'>>(
   () => sql`select projects.id as "projectId", projects.name as name,
       projects.disabled_at as "disabledAt", count(*) as emails
     from projects

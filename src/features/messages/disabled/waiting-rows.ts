@@ -9,10 +9,11 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { waitingState } from '../../../store/email-terms.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { emails } from '../../../store/schema/messages.ts'
-import { isParked, isPaused, shelfInState } from '../../../store/shelves.ts'
+import { isParked, isPaused, onShelves, shelfInState } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { isFenced } from '../../fence/rows.ts'
 import { endingColumns } from '../outcome/end-emails.ts'
+import { parkedProjects } from '../parked-projects.ts'
 import { aside, releasedColumns } from '../queue/aside.ts'
 
 const standing = {
@@ -69,7 +70,9 @@ export const listEndingQueued = statement((db) =>
   db.select(endingColumns).from(emails).where(isQueued),
 )
 
-const isParkedOfProject = sql`project_id = ${parameter('projectId')} and ${isParked}`
+/** The shelves are named one by one, because SQLite seeks no further than a range. */
+const isParkedOfProject = sql`project_id = ${parameter('projectId')} and ${isParked}
+  and ${onShelves('held', 'paused', 'pausedUntried')}`
 
 function listParked(condition: SQL) {
   return statement((db) =>
@@ -88,16 +91,9 @@ export const listAllParked = listParked(sql`true`)
 /** Without that of campaigns. */
 export const listOwnParked = listParked(sql`campaign_id is null`)
 
-/** Enabled projects without a fence, with mail that was put aside. Seeks from project to project in the index. */
+/** Enabled projects without a fence, with mail that was put aside. */
 export const listReleasable = statement<{ projectId: string }>(
-  () => sql`with recursive parked (id) as (
-      select min(project_id) from emails ${indexedBy('emails_parked')} where ${isParked}
-      union all
-      select (select min(project_id) from emails ${indexedBy('emails_parked')}
-        where ${isParked} and project_id > parked.id)
-      from parked where parked.id is not null
-    )
-    select parked.id as "projectId" from parked
+  () => sql`select parked.id as "projectId" from (${parkedProjects()}) as parked
     join projects on projects.id = parked.id and projects.is_disabled = 0
     where not ${isFenced(sql`parked.id`)} and exists (select 1 from emails ${indexedBy('emails_parked')}
       where project_id = parked.id and ${isParked} and ${isPaused} and campaign_id is null)`,

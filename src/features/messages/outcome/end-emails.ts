@@ -25,8 +25,8 @@ export type End =
 
 export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
 
-/** The end of an email that no attempt was planned for. */
-type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: End }
+/** The end of an email that no attempt was planned for. `at`: of its acceptance. */
+type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: End; at: number }
 
 /** What `endEmails` must know of an email. */
 export const endingColumns = {
@@ -113,12 +113,12 @@ function logEnd(
 export async function recordEnded(
   deps: Deps,
   tx: Tx,
-  { endings, at }: { endings: readonly InsertedEnding[]; at: number },
+  endings: readonly InsertedEnding[],
 ): Promise<void> {
   if (endings.length === 0) return
   await appendEvents(
     tx,
-    endings.map(({ email, end }) => endAtAcceptance(email, end, at)),
+    endings.map(({ email, end, at }) => endAtAcceptance(email, end, at)),
   )
   tx.afterCommit(() => {
     for (const { email, end } of endings) logEnd(deps, email, { end, attempts: 0 })

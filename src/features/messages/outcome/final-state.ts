@@ -160,10 +160,11 @@ export async function settleAttempts(
   settlements: readonly Settlement[],
   at: number,
 ): Promise<boolean[]> {
-  const arrived = settlements.filter(isDelivered)
+  const first = firstOfEach(settlements)
+  const arrived = first.filter(isDelivered)
   const plain = arrived.filter(isPlain).map(deliveredRow)
   const shelved = arrived.filter((each) => !isPlain(each)).map(deliveredRow)
-  const others = settlements.filter((each) => !isDelivered(each)).map(otherRow)
+  const others = first.filter((each) => !isDelivered(each)).map(otherRow)
   const open = new Set<string>()
   for (const [settle, rows] of [
     [settleDelivered, plain],
@@ -173,7 +174,6 @@ export async function settleAttempts(
     if (rows.length === 0) continue
     for (const { id } of await tx.list(settle, { rows: JSON.stringify(rows), at })) open.add(id)
   }
-  // Only the first outcome of an email counts.
   const isSettled = settlements.map(({ email }) => open.delete(email.id))
   const settled = settlements.filter((_, index) => isSettled[index])
   await appendEvents(
@@ -181,6 +181,14 @@ export async function settleAttempts(
     settled.flatMap((each) => attemptEvents(each, at)),
   )
   return isSettled
+}
+
+/** Only the first outcome of an email counts, whichever statement writes it. */
+function firstOfEach(settlements: readonly Settlement[]): readonly Settlement[] {
+  const seen = new Set<string>()
+  for (const { email } of settlements) seen.add(email.id)
+  if (seen.size === settlements.length) return settlements
+  return settlements.filter(({ email }) => seen.delete(email.id))
 }
 
 function isDelivered({ transition }: Settlement): boolean {

@@ -1,8 +1,7 @@
 /**
- * Claims emails of many lanes by two statements: one leases the due ones, the other finds when each lane is
- * due next. A claim returns all columns that the delivery needs, so that the row is not read again.
+ * Claims emails of many lanes: one statement for each limit leases the due ones, and one for all lanes finds when
+ * each is due next. A claim returns all columns that the delivery needs, so that the row is not read again.
  */
-
 import type { RowOf } from '../../../store/database.ts'
 import {
   addressDigest,

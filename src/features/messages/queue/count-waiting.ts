@@ -7,9 +7,10 @@ import { setImmediate as loopTurn } from 'node:timers/promises'
 import type { QueueClass } from '../../../queue-class.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { isParked, isPaused, onShelves } from '../../../store/shelves.ts'
+import { onShelves } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { isPausedOfAny } from '../parked-projects.ts'
 
 const PAGE = 1_000
 
@@ -38,7 +39,7 @@ export const countParked = statement<ParkedCounts>(
   () => sql`select * from
     (select count(*) as sending from emails where lease_until is not null),
     (select count(*) as held from emails where ${onShelves('held')}),
-    (select count(*) as paused from emails where ${isParked} and ${isPaused})`,
+    (select count(*) as paused from emails ${indexedBy('emails_parked')} where ${isPausedOfAny()})`,
 )
 
 /** Calls `add` with the counts of each domain. The event loop turns between the pages. */

@@ -2,8 +2,8 @@
  * Plans how many emails to claim from which due lanes. The capacity of a site is shared among the
  * projects that have mail for it, class by class, and the share of a project among its lanes. No project
  * takes the capacity of the whole server. While no connection is free, few sites are begun that have
- * none: their mail would take the places of mail that can go. A lane costs one or two statements. The
- * transaction must stay short, so it claims from a limited number of lanes.
+ * none: their mail would take the places of mail that can go. The transaction must stay short, so it
+ * claims from a limited number of lanes: each costs a seek to its due mail and one to what is due next.
  */
 import type { QueueClass } from '../../../queue-class.ts'
 import type { Base } from '../../base.ts'

@@ -18,7 +18,7 @@ const putBackState = sql`case when ${emails.attemptCount} > 1 or ${parameter('re
   then 'deferred' else 'queued' end`
 const withoutClaimed = sql`${emails.attemptCount} - 1`
 
-const makeDue = statement((db) =>
+export const makeDue = statement((db) =>
   db
     .update(emails)
     .set({

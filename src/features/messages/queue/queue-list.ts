@@ -12,10 +12,11 @@ import { indexedBy, type NamedIndex, orderedJoin, rowNumber } from '../../../sto
 import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
-import { isParked, isPaused, onShelves } from '../../../store/shelves.ts'
+import { onShelves } from '../../../store/shelves.ts'
 import type { Base } from '../../base.ts'
 import { beginsWith } from '../address-start.ts'
 import { EXPLAINED_COLUMNS, type ExplainedEmail } from '../explain/facts.ts'
+import { isPausedOfAny } from '../parked-projects.ts'
 import { ANY_CLASS_TERM } from './any-class.ts'
 
 export type QueueSelection = {
@@ -56,7 +57,7 @@ const WAITING: Part = {
 }
 const SENDING: Part = { index: 'emails_leased', term: sql`lease_until is not null` }
 const HELD: Part = { index: 'emails_held', term: onShelves('held') }
-const PAUSED: Part = { index: 'emails_parked', term: sql`${isParked} and ${isPaused}` }
+const PAUSED: Part = { index: 'emails_parked', term: isPausedOfAny() }
 const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
   queued: WAITING,
   deferred: WAITING,
@@ -262,5 +263,6 @@ export function queueCounts(to?: string): SQL {
       from emails where due_at is not null ${isWanted}),
     (select count(*) as sending from emails where lease_until is not null ${isWanted}),
     (select count(*) as held from emails where ${onShelves('held')} ${isWanted}),
-    (select count(*) as paused from emails where ${isParked} and ${isPaused} ${isWanted})`
+    (select count(*) as paused from emails ${indexedBy('emails_parked')}
+      where ${isPausedOfAny()} ${isWanted})`
 }

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import type { Caller } from '../../../../src/features/accounts/callers/caller.ts'
 import { createLastUsed } from '../../../../src/features/accounts/callers/last-used.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
+import type { Store } from '../../../../src/store/store.ts'
+import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { addProject, openTestCore, START } from '../../../core.ts'
 import { countStatements } from '../../../counted-statements.ts'
 
@@ -32,6 +34,27 @@ test('the uses of many keys are written by one statement for each kind', async (
       [START + 2, START + 2],
     ],
   )
+})
+
+test('a write has at most 250 notes, and all are written', async (t) => {
+  const core = await openTestCore(t)
+  const counts: number[] = []
+  const write: Store['write'] = (fn) =>
+    core.store.write((tx) => {
+      const execute: Tx['execute'] = (statement, values) => {
+        counts.push(JSON.parse(String(values?.uses)).length)
+        return tx.execute(statement, values)
+      }
+      return fn(Object.create(tx, { execute: { value: execute } }))
+    })
+  const lastUsed = createLastUsed({ ...core, store: { ...core.store, write } })
+  const { id } = await addProject(core)
+  for (let index = 0; index < 600; index += 1) lastUsed.note(callerOf(`none ${index}`, 'secret'))
+  lastUsed.note(callerOf(id, 'secret'))
+  await lastUsed.stop()
+  assert.deepEqual(counts, [250, 250, 101])
+  const [row] = await core.store.read.select().from(projects)
+  assert.equal(row?.secretLastUsedAt, START)
 })
 
 function callerOf(id: string, key: 'secret' | 'public'): Caller {

@@ -8,7 +8,7 @@ import { sealCursor } from '../../../../src/features/sealed-cursor.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
-import { emails } from '../../../../src/store/schema/messages.ts'
+import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { listRecipients } from '../../../lists.ts'
 import { setEmails } from '../../../set-emails.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
@@ -123,7 +123,7 @@ test('pages of any size have every recipient once, across lanes, and a bare id i
       others,
     )
   }
-  const seal = (lane: number, after: string, { id } = campaign.key) =>
+  const seal = (lane: string | number, after: string, { id } = campaign.key) =>
     sealCursor(campaign.core, 'recipients', { lane, after, campaign: id })
   await pageOf(campaign, 'bounced', { cursor: seal(0, '5') })
   const sealed = [
@@ -131,6 +131,9 @@ test('pages of any size have every recipient once, across lanes, and a bare id i
     seal(9, '5'),
     seal(1, '5'),
     seal(0, newId()),
+    seal('bounced', newId()),
+    seal('failed', '5'),
+
     sealCursor(campaign.core, 'emails', '1_2'),
   ]
   for (const cursor of ['x', '9_5', '0_5', '', ids[0]?.replace(/./g, '0'), ...sealed]) {
@@ -140,6 +143,34 @@ test('pages of any size have every recipient once, across lanes, and a bare id i
       cursor,
     )
   }
+})
+
+test('a cursor of before the lanes had names continues in its lane, and misses nobody', async (t) => {
+  const campaign = await openCampaign(t)
+  const [deferred, queued, held, tried, untried] = (await campaign.add(5)) as [string, ...string[]]
+  await campaign.core.store.write(async (tx) => {
+    const set = (id: string | undefined, change: Partial<Email>) =>
+      setEmails(tx, { dueAt: null, ...change }, eq(emails.id, id as string))
+    await set(deferred, { state: 'deferred', dueAt: 1 })
+    await set(held, { state: 'held', heldAt: 1 })
+    await set(tried, { state: 'paused', attemptCount: 1 })
+    await set(untried, { state: 'paused' })
+  })
+  const after = async (lane: number | string, place: string) => {
+    const at = { lane, after: place, campaign: campaign.key.id }
+    const cursor = sealCursor(campaign.core, 'recipients', at)
+    return (await pageOf(campaign, 'pending', { cursor })).data.map(({ emailId }) => emailId)
+  }
+  const whole = [deferred, queued, held, tried, untried]
+  const beyond = String(Number.MAX_SAFE_INTEGER)
+  // Those of before: sending, deferred, queued, held, paused.
+  assert.deepEqual(await after(0, '1'), whole)
+  assert.deepEqual(await after(1, beyond), whole)
+  assert.deepEqual(await after(1, '1'), whole.slice(1))
+  assert.deepEqual(await after(2, '1'), whole.slice(2))
+  assert.deepEqual(await after(3, '1'), whole.slice(3))
+  assert.deepEqual(await after(4, beyond), whole.slice(3))
+  await assert.rejects(after(5, '1'), { code: 'VALIDATION_ERROR' })
 })
 
 test('the export has the data of the contacts when asked', async (t) => {

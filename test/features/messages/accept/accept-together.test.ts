@@ -181,3 +181,26 @@ test('requests that wait together have the effects of requests one after another
   )
   await fc.assert(property, { numRuns: 15 })
 })
+
+test('an email that ends at acceptance and its event are of the same time', async (t) => {
+  const sender = await openSender(t)
+  const { store } = sender.core
+  const names = ['a', 'b', 'c']
+  for (const name of names) {
+    const person = { email: `${name}@dest.test`, history: 'suppressed' } as const
+    await live(sender.core, sender.project.id, person)
+  }
+  let now = START
+  Object.defineProperty(sender.clock, 'now', { get: () => now++ })
+  await Promise.all(
+    names.map((name) =>
+      sender.send({ to: [{ address: address(`${name}@dest.test`), name: null }] }),
+    ),
+  )
+  const ended = await store.read
+    .select({ emailAt: emails.createdAt, eventAt: events.createdAt })
+    .from(emails)
+    .innerJoin(events, eq(events.emailId, emails.id))
+  assert.equal(new Set(ended.map(({ emailAt }) => emailAt)).size, 3)
+  for (const { emailAt, eventAt } of ended) assert.equal(eventAt, emailAt)
+})

@@ -7,6 +7,7 @@ import { createContentCache } from '../../../../src/features/messages/delivery/c
 import { deleteExpiredContent } from '../../../../src/features/messages/retention.ts'
 import { decodeAttachment } from '../../../../src/mail/compose/attachment.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
+import { createIdSource } from '../../../../src/store/ids.ts'
 import { chunks, contents, emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { address, START } from '../../../core.ts'
@@ -28,15 +29,17 @@ async function chunkCount({ core }: Sender): Promise<number> {
   return core.store.read.$count(chunks)
 }
 
-/** Backdates the last use of a content, which is shared from then on: its id keeps its time. */
-async function age(sender: Sender, contentId: string, ms: number): Promise<void> {
+/** Backdates a content, its chunks and its email. Returns the id of that time. */
+async function age(sender: Sender, contentId: string, ms: number): Promise<string> {
   const at = START - ms
+  const id = createIdSource(() => at)()
   await sender.core.store.write(async (tx) => {
-    const used = { lastUsedAt: at, shareKey: contentId }
-    await tx.update(contents).set(used).where(eq(contents.id, contentId))
-    const ended = { createdAt: at, state: 'delivered', dueAt: null } as const
+    await tx.update(contents).set({ id, lastUsedAt: at }).where(eq(contents.id, contentId))
+    await tx.update(chunks).set({ ownerId: id }).where(eq(chunks.ownerId, contentId))
+    const ended = { contentId: id, createdAt: at, state: 'delivered', dueAt: null } as const
     await setEmails(tx, ended, eq(emails.contentId, contentId))
   })
+  return id
 }
 
 test('large attachments are stored in chunks, small ones in their content', async (t) => {
@@ -169,9 +172,8 @@ test('chunks of a process that ended are deleted after an hour, and chunks in us
 
 test('chunks are deleted after retention has cleared their content', async (t) => {
   const sender = await openSender(t)
-  const [old, recent] = [await send(sender), await send(sender)]
-  await age(sender, old, 91 * 24 * HOUR_MS)
-  await age(sender, recent, 89 * 24 * HOUR_MS)
+  const old = await age(sender, await send(sender), 91 * 24 * HOUR_MS)
+  const recent = await age(sender, await send(sender), 89 * 24 * HOUR_MS)
   assert.equal(await deleteExpiredContent(sender.core), 1)
   await deleteExpiredChunks({ ...sender.core, now: () => Date.now() + 2 * HOUR_MS })
   assert.equal(await chunkCount(sender), 4)

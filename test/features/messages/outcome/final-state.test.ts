@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS } from '../../../../src/clock.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
+import {
+  type Settlement,
+  settleAttempts,
+  type Transition,
+} from '../../../../src/features/messages/outcome/final-state.ts'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
 import { cancelEmails, retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
@@ -11,6 +16,7 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { pause } from '../../../pause.ts'
+import { setEmails } from '../../../set-emails.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 async function sendOne({ send }: Sender): Promise<string> {
@@ -145,3 +151,39 @@ test('an email that has already left its state makes no second event', async (t)
   const rows = await sender.core.store.read.select().from(emails)
   assert.equal(rows.length, 1)
 })
+
+for (const states of [
+  ['deferred', 'delivered'],
+  ['delivered', 'bounced'],
+  ['bounced', 'deferred'],
+] as const) {
+  test(`of two outcomes of an email in a batch, ${states.join(' and ')}, the first counts`, async (t) => {
+    const sender = await openSender(t)
+    const id = await sendOne(sender)
+    const { core, clock } = sender
+    const lease = { state: 'sending', dueAt: null, leaseUntil: clock.now } as const
+    await core.store.write((tx) => setEmails(tx, lease))
+    const email = { ...(await sender.email(id)), isSealed: false }
+    const settlements = states.map((state): Settlement => {
+      return { email, subject: state, transition: transitionTo(state, clock.now) }
+    })
+    const isSettled = await core.store.write((tx) => settleAttempts(tx, settlements, clock.now))
+    assert.deepEqual(isSettled, [true, false])
+    const { state, subject } = await sender.email(id)
+    assert.deepEqual([state, subject], [states[0], states[0]])
+    const delivered = ['email.sent', 'email.delivery']
+    const names = { deferred: [], delivered, bounced: ['email.bounce'] }
+    assert.deepEqual(await sender.eventNames(), names[states[0]])
+  })
+}
+
+function transitionTo(state: 'deferred' | 'delivered' | 'bounced', at: number): Transition {
+  const statuses = { deferred: 'PENDING', delivered: 'DELIVERED', bounced: 'BOUNCED' } as const
+  return {
+    ...{ state, status: statuses[state], error: null, providerId: null },
+    dueAt: state === 'deferred' ? at : null,
+    ...{ sentAt: null, deliveredAt: null, bouncedAt: state === 'bounced' ? at : null },
+    ...(state === 'delivered' && { sentAt: at, deliveredAt: at }),
+    ...{ isFailure: false, bounceType: 'Permanent', failureReason: 'error' },
+  }
+}

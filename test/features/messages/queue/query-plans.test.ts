@@ -2,6 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listContactsOfAddress } from '../../../../src/features/contacts/read/find-by-address.ts'
+import { listPaused } from '../../../../src/features/messages/disabled/list-paused.ts'
+import {
+  listAllParked,
+  listOwnParked,
+  listReleasable,
+  releaseSome,
+} from '../../../../src/features/messages/disabled/waiting-rows.ts'
 import {
   listAhead,
   listLastAttempts,
@@ -17,6 +24,7 @@ import {
   waitingDomains,
 } from '../../../../src/features/messages/queue/bring-forward.ts'
 import { claimLanes, listNextDue } from '../../../../src/features/messages/queue/claim.ts'
+import { countParked } from '../../../../src/features/messages/queue/count-waiting.ts'
 import { findOverdue, listOverdue } from '../../../../src/features/messages/queue/give-up.ts'
 import {
   heldIds,
@@ -138,6 +146,40 @@ test('the oldest due mail is found from lane to lane, by seeks only', async (t) 
     `${seek} (queue_class=? AND recipient_domain>?)`,
     `${seek} (queue_class>? AND queue_class<?)`,
   ])
+})
+
+test('mail of a project that was put aside is found by seeks, of campaigns or not', async (t) => {
+  const sender = await openSender(t)
+  for (const [query, seek] of [
+    [listAllParked, '(project_id=? AND shelf=?)'],
+    [listOwnParked, '(project_id=? AND shelf=? AND campaign_id=?)'],
+    [releaseSome, '(project_id=? AND shelf=? AND campaign_id=?)'],
+  ] as const) {
+    const plan = await planOf(sender, query)
+    const steps = plan.filter((step) => step.includes('emails_parked'))
+    assert.deepEqual(steps, [`SEARCH emails USING COVERING INDEX emails_parked ${seek}`])
+  }
+})
+
+test('mail that was put aside is found beside that of held domains', async (t) => {
+  const sender = await openSender(t)
+  const seek =
+    /^SEARCH emails (EXISTS )?USING .*INDEX emails_parked \(project_id=\? AND shelf=\?( AND campaign_id=\?)?\)$/
+  const step = /^SEARCH emails USING COVERING INDEX emails_parked( \(project_id>\?\))?$/
+  for (const query of [
+    queueCounts(),
+    queueCounts('ada@'),
+    countParked,
+    list({ state: 'paused' }),
+    list({ state: 'paused', projectId: 'p' }),
+    listedCount({}),
+    listPaused,
+    listReleasable,
+  ]) {
+    const plan = await planOf(sender, query)
+    const steps = plan.filter((each) => each.includes('emails_parked') && !step.test(each))
+    assert.ok(steps.length === 1 && seek.test(steps[0] ?? ''), plan.join('\n'))
+  }
 })
 
 test('mail and suppressions of one recipient are found project by project in the address indexes', async (t) => {
