@@ -16,7 +16,7 @@ export const budgets: Record<string, Budget> = {
     commits: 0,
     opened: {},
     pages: {},
-    allocatedKilobytes: 3027,
+    allocatedKilobytes: 3028,
     messages: {},
   },
   send: {
@@ -110,7 +110,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 4,
     },
-    allocatedKilobytes: 15571,
+    allocatedKilobytes: 15001,
     messages: {},
   },
   'send of 100 recipients': {
@@ -204,7 +204,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 4,
     },
-    allocatedKilobytes: 12798,
+    allocatedKilobytes: 12796,
     messages: {},
   },
   track: {
@@ -281,7 +281,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 8,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 15761,
+    allocatedKilobytes: 15702,
     messages: {},
   },
   delivery: {
@@ -350,7 +350,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 3,
       sqlite_sequence: 2,
     },
-    allocatedKilobytes: 10311,
+    allocatedKilobytes: 10207,
     messages: {
       'from a thread: greeted': 2,
       'to a thread: allocate': 2,
@@ -449,7 +449,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 2,
       sqlite_sequence: 2,
     },
-    allocatedKilobytes: 10646,
+    allocatedKilobytes: 10587,
     messages: {
       'from a thread: greeted': 2,
       'to a thread: allocate': 2,
@@ -507,7 +507,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 4,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 13885,
+    allocatedKilobytes: 13806,
     messages: {},
   },
   click: {
@@ -568,7 +568,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 4,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 14790,
+    allocatedKilobytes: 14717,
     messages: {},
   },
   'campaign recipient': {
@@ -734,7 +734,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 3,
     },
-    allocatedKilobytes: 21714,
+    allocatedKilobytes: 21680,
     messages: {
       'from a thread: greeted': 2,
       'to a thread: allocate': 2,
@@ -906,7 +906,7 @@ export const budgets: Record<string, Budget> = {
       workflow_figures: 12,
       workflow_step_executions: 68,
     },
-    allocatedKilobytes: 26275,
+    allocatedKilobytes: 26160,
     messages: {},
   },
   'contact upsert': {
@@ -963,7 +963,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 4,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 12907,
+    allocatedKilobytes: 12849,
     messages: {},
   },
   'import row': {
@@ -1080,7 +1080,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 9,
       sqlite_sequence: 1,
     },
-    allocatedKilobytes: 25905,
+    allocatedKilobytes: 25939,
     messages: {},
   },
   'webhook delivery, with its track': {
@@ -1184,7 +1184,7 @@ export const budgets: Record<string, Budget> = {
       webhook_deliveries_status: 12,
       webhook_endpoints: 4,
     },
-    allocatedKilobytes: 23876,
+    allocatedKilobytes: 23772,
     messages: {},
   },
 }

@@ -144,7 +144,7 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
       const { callers, yieldedMs } = await groups.run(group)
       const tookMs = now() - from - yieldedMs
       queue.took(tookMs)
-      pace.ended(callers)
+      pace.ended(callers, queue.callers() ?? 0)
       counters?.observe('pillarbox_write_wait_seconds', waitedMs)
       counters?.observe('pillarbox_commit_duration_seconds', tookMs)
       onCommit()

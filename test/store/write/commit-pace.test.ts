@@ -15,29 +15,36 @@ import { makeDatabaseFolder, stopClock } from '../test-store.ts'
 test('after a group of many callers the next one waits for its time, or for as many', () => {
   let at = 100
   const pace = createCommitPace(() => at)
-  pace.ended(10)
-  assert.equal(pace.waitMs(1), 3)
+  pace.ended(10, 0)
+  assert.equal(pace.waitMs(1), 5)
+  at += 3
+  assert.equal(pace.waitMs(7), 2)
+  assert.equal(pace.waitMs(8), 0)
   at += 2
-  assert.equal(pace.waitMs(9), 1)
-  assert.equal(pace.waitMs(10), 0)
-  at += 1
   assert.equal(pace.waitMs(1), 0)
+})
+
+test('those whom a group left waiting are expected as well as those whom it served', () => {
+  const pace = createCommitPace(() => 0)
+  pace.ended(10, 10)
+  assert.equal(pace.waitMs(10), 5)
+  assert.equal(pace.waitMs(16), 0)
 })
 
 test('a caller who writes alone, and a few, never wait', () => {
   const pace = createCommitPace(() => 0)
   assert.equal(pace.waitMs(1), 0)
   for (const callers of [0, 1, 3]) {
-    pace.ended(callers)
+    pace.ended(callers, 0)
     assert.equal(pace.waitMs(1), 0)
   }
 })
 
 test('a caller who writes alone after a load waits for its first write only', () => {
   const pace = createCommitPace(() => 0)
-  pace.ended(10)
-  assert.equal(pace.waitMs(1), 3)
-  pace.ended(1)
+  pace.ended(10, 0)
+  assert.equal(pace.waitMs(1), 5)
+  pace.ended(1, 0)
   assert.equal(pace.waitMs(1), 0)
 })
 
