@@ -77,7 +77,7 @@ test('threads start when they are needed, up to their limit', async (t) => {
 })
 
 test('threads end after half a minute without messages, with the memory of large ones', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const { read, started } = openReader(t, { maxThreads: 1 })
   await read('one')
   t.mock.timers.tick(29_999)
