@@ -4,11 +4,14 @@
  *
  *   allocation   the heap grows in pieces, and the turns in which data comes from a socket are the system's
  *   results      a delivery thread sends the results that are there when it gets the processor: 5 to 31 messages
- *                for 100 deliveries were seen. It must send them together: a message for each has its cost
+ *                for 100 deliveries were seen. It must send them together: a message for each has its cost.
+ *                What they allocate depends on their number
  */
 import { type Budget, RESULTS } from './budget.ts'
 
 const ALLOCATION_SLACK = 0.03
+/** Of operations with results: 7% more was seen beside other tests. */
+const RESULTS_SLACK = 0.15
 /** Results in a message, on average, at least. */
 const RESULTS_TOGETHER = 2
 
@@ -77,15 +80,16 @@ function countOf(names: readonly string[]): Record<string, number> {
 function compareAllocation(
   { allocatedKilobytes: wanted }: Budget,
   { allocatedKilobytes: found }: Budget,
-  { allocatedBy }: Explained,
+  { allocatedBy, messages }: Explained,
 ): string[] {
   const ratio = found / wanted
-  if (ratio < 1 - ALLOCATION_SLACK) {
+  const slack = (messages[RESULTS] ?? 0) > 0 ? RESULTS_SLACK : ALLOCATION_SLACK
+  if (ratio < 1 - slack) {
     return [`allocated: ${found} KB; lower the budget of ${wanted} KB to ${found}`]
   }
-  if (ratio <= 1 + ALLOCATION_SLACK) return []
+  if (ratio <= 1 + slack) return []
   const most = allocatedBy.map((line) => `\n    ${line}`).join('')
-  return [`allocated: ${found} KB, more than ${wanted} and ${ALLOCATION_SLACK * 100}%:${most}`]
+  return [`allocated: ${found} KB, more than ${wanted} and ${slack * 100}%:${most}`]
 }
 
 function compareResults({ count }: Budget, { messages }: Explained): string[] {

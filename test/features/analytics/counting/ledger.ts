@@ -8,6 +8,7 @@ import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import type { SourceType } from '../../../../src/store/schema/words.ts'
+import { SHELF } from '../../../../src/store/shelves.ts'
 import type { Reader, Store } from '../../../../src/store/store.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { setEmails } from '../../../set-emails.ts'
@@ -104,6 +105,7 @@ export function createLedger(store: Pick<Store, 'write'>) {
         ...{ recipient: address, recipientDomain: domain, fromAddress: 'news@shop.test' },
         ...{ subject: 'News', contentClass: 'MARKETING', isTracked: true, messageId: id },
         ...{ state: 'queued', status: 'PENDING', queueClass: 10, giveUpAt: at },
+        shelf: email.campaignId === null ? null : SHELF.queued,
       })
     })
     sent.set(id, email)
