@@ -57,6 +57,9 @@ describe('the resources of a soak', () => {
   it('name descriptors that belong to no thread, and threads beyond those on demand', () => {
     const lastly = (last: Usage) => wrongOf(resources(() => 100, { last }))
     assert.deepEqual(lastly(rest(31, 12)), ['descriptors at rest'])
+    // Two more threads that scan: five of each, and a file of the database.
+    assert.deepEqual(lastly(rest(30 + 12, 14)), [])
+    assert.deepEqual(lastly(rest(30 + 13, 14)), ['descriptors at rest'])
     assert.deepEqual(lastly(rest(35, 13)), [])
     assert.deepEqual(lastly(rest(50, 16)), ['threads at rest'])
     assert.deepEqual(lastly(rest(29, 12)), [])
