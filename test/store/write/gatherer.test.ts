@@ -24,6 +24,14 @@ function openQueue() {
 
 const double = async (_: Tx, items: readonly number[]) => items.map((item) => item * 2)
 
+/** Doubles, and notes the items of each closure. */
+function doubleInto(batches: number[][]) {
+  return (tx: Tx, items: readonly number[]) => {
+    batches.push([...items])
+    return double(tx, items)
+  }
+}
+
 /** `finish` adds nothing. */
 function gatherIn(...[store, writes]: Parameters<typeof createGatherer<number, number>>) {
   const gather = createGatherer<number, number>(store, writes)
@@ -36,10 +44,7 @@ test('items that wait together are written in one closure, each with its own res
   const store = openQueue()
   const batches: number[][] = []
   const gather = gatherIn(store, {
-    together: (tx, items) => {
-      batches.push([...items])
-      return double(tx, items)
-    },
+    together: doubleInto(batches),
     alone: never,
   })
   const results = Promise.all([1, 2, 3].map(gather))
@@ -75,10 +80,7 @@ test('heavier items leave less room, and the rest is not left behind', async () 
   const store = openQueue()
   const batches: number[][] = []
   const gather = gatherIn(store, {
-    together: (tx, items) => {
-      batches.push([...items])
-      return double(tx, items)
-    },
+    together: doubleInto(batches),
     alone: never,
     weigh: (item) => item,
   })
