@@ -734,7 +734,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 3,
     },
-    allocatedKilobytes: 21680,
+    allocatedKilobytes: 16680,
     messages: {
       'from a thread: greeted': 2,
       'to a thread: allocate': 2,
