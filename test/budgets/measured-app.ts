@@ -31,6 +31,8 @@ const IDLE_TURNS = 3
 const WORK_ROUNDS = 3
 /** Windows begin at the same place between the ticks of the slow timers. */
 const BEAT_MS = 2 * 60_000
+/** A start waits for no longer timer. */
+const START_TIMERS_MS = 20
 const SAMPLING_BYTES = 8_192
 
 const IN_FLIGHT = `SELECT (SELECT count(*) FROM emails WHERE lease_until IS NOT NULL),
@@ -65,7 +67,7 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
   const projects = await makeProjects()
   const createThread = createInlineThreads(connect)
   const starting = startApp(config, { log, connect, createThread })
-  const app: App = await advanceUntil(starting)
+  const app: App = await startStill(starting)
   const wal = `${config.database.file}-wal`
   const startedAt = time.now()
   const session = new Session()
@@ -168,6 +170,23 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     })
     while (!isDone) {
       await advance(5)
+      await new Promise<void>((resolve) => realPause(resolve))
+    }
+    return done
+  }
+
+  /**
+   * A start waits for threads, for a time that depends on the machine. The clock stands still meanwhile, so
+   * all timers keep their place relative to the windows.
+   */
+  async function startStill<T>(promise: Promise<T>): Promise<T> {
+    let isDone = false
+    const done = promise.finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await settle()
+      time.fireEarly(START_TIMERS_MS)
       await new Promise<void>((resolve) => realPause(resolve))
     }
     return done
