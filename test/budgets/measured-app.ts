@@ -29,8 +29,9 @@ const QUIET_TURNS = 12
 const IDLE_TURNS = 3
 /** Longest chain of work of libuv with no statement in it. */
 const WORK_ROUNDS = 3
-/** Windows begin at the same place between the ticks of the slow timers. */
+/** Windows begin at the same place between the ticks of the slow timers, and not at a full minute as jobs do. */
 const BEAT_MS = 2 * 60_000
+const OFFSET_MS = 30_000
 /** A start waits for no longer timer. */
 const START_TIMERS_MS = 20
 const SAMPLING_BYTES = 8_192
@@ -192,10 +193,14 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     return done
   }
 
+  function nextWindow(): number {
+    const elapsed = time.now() - startedAt - OFFSET_MS
+    return time.now() + BEAT_MS - (elapsed % BEAT_MS)
+  }
+
   async function begin(): Promise<void> {
     await settle()
-    const elapsed = time.now() - startedAt
-    await advance(BEAT_MS - (elapsed % BEAT_MS))
+    await advance(nextWindow() - time.now())
     connections.writer().run('PRAGMA wal_checkpoint(TRUNCATE)', [], 'rows')
     changes = readChanges()
     activity.messages.clear()
@@ -253,7 +258,7 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     ...{ advance, untilRequests, begin, end, settle },
     closeGate: async () => connections.close(),
     requests: async () => activity.requests,
-    nextWindow: async () => time.now() + BEAT_MS - ((time.now() - startedAt) % BEAT_MS),
+    nextWindow: async () => nextWindow(),
     query: async (text: string) => connections.writer().run(text, [], 'records'),
     stop: () => advanceUntil(app.stop()),
   }
