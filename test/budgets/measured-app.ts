@@ -20,6 +20,7 @@ import { watchActivity } from './activity.ts'
 import { allocatedBy, type Profile } from './allocation.ts'
 import { createCountedConnections } from './counted-connection.ts'
 import { openedTrees, uniteTrees } from './opened-trees.ts'
+import { MARKS } from './system-calls.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { readWalPages } from './wal-pages.ts'
 
@@ -211,11 +212,13 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     })
     globalThis.gc?.()
     connections.statements.clear()
+    existsSync(MARKS.begin)
     allocated = getHeapStatistics().used_heap_size
   }
 
   async function end(): Promise<Measured> {
     await settle()
+    existsSync(MARKS.end)
     const allocatedBytes = getHeapStatistics().used_heap_size - allocated
     const { profile } = (await session.post('HeapProfiler.stopSampling')) as { profile: Profile }
     const ran = [...connections.statements.values()]
@@ -274,6 +277,8 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
       }
     },
   )
+  // A tracer between the two processes does not pass signals on.
+  process.once('disconnect', () => process.exit())
   assert.ok(globalThis.gc, 'node --expose-gc')
   process.send?.({ id: 0, result: { url: app.ready.http, projects } satisfies Ready })
 }
