@@ -13,7 +13,8 @@ import { describeError } from '../../errors.ts'
 import { QUICK_LIMITS } from '../../mail/template/limits.ts'
 import { lowerPriority } from '../../threads/low-priority.ts'
 import { createComposedBytes, createComposer } from '../composing/composer.ts'
-import type { FromThread, TaskResult, ThreadSettings, ToThread } from '../protocol.ts'
+import { packResults } from '../packed-results.ts'
+import type { PackedMessage, TaskResult, ThreadSettings, ToThread } from '../protocol.ts'
 import { createFamilyFinder } from '../routing/addresses.ts'
 import { composeTask, isSmallTask } from './compose-task.ts'
 import { createConnectionPools } from './connection-pools.ts'
@@ -26,7 +27,7 @@ const MAX_COMPOSED_BYTES = 64 * 1024 * 1024
 function main(settings: ThreadSettings): void {
   const port = parentPort
   if (port === null) throw new TypeError('delivery-thread.ts runs as a worker thread only')
-  const post = (message: FromThread) => port.postMessage(message)
+  const post = (message: PackedMessage) => port.postMessage(message)
   lowerPriority()
   const { slot, tracker } = settings
   let isCut = false
@@ -34,7 +35,7 @@ function main(settings: ThreadSettings): void {
   const connector = createConnector(settings, (site) => pools.greeted(site))
   const results = createResultBatches({
     accepted: settings.accepted,
-    post: (batch) => post({ type: 'results', results: batch }),
+    post: (batch) => post({ type: 'results', packed: packResults(batch) }),
     now,
   })
   const tryDeps = {
