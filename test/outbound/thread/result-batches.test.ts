@@ -42,14 +42,14 @@ test('under load the results of all threads are sent at the same moment', (t) =>
   pass(2)
   assert.deepEqual(sent, [])
   // A multiple of the beat.
-  pass(1)
+  pass(6)
   assert.deepEqual(sent.splice(0), [
-    [1_015, [3, 5]],
-    [1_015, [4]],
+    [1_020, [3, 5]],
+    [1_020, [4]],
   ])
   pass(20)
   other.add(putBack(6))
-  pass(15)
+  pass(10)
   assert.deepEqual(sent, [[1_050, [6]]])
 })
 
