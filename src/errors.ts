@@ -86,6 +86,7 @@ const MEANINGS = {
     suggestion:
       'Try again. If the error persists, give the requestId to the operator of this server.',
   },
+  NOT_IMPLEMENTED: { status: 501, smtp: '502 5.5.1' },
   DATABASE_ERROR: {
     status: 503,
     smtp: '451 4.3.0',

@@ -2,6 +2,7 @@
  * The table of commands: name, summary, arguments and options. `engine/program.ts` turns it into
  * the command line. The code of a command is loaded when the command runs.
  */
+import { NOTICED_WITHIN_MS } from '../store/files/external-changes.ts'
 import type { CommandSpec } from './engine/command.ts'
 
 /** The groups of commands and their descriptions in `pillarbox --help`. */
@@ -231,7 +232,10 @@ export const COMMANDS: CommandSpec[] = [
     summary: 'show the keys of a project; the secret key is masked',
     args: ID_ARGUMENT,
     options: [
-      ['--regenerate', 'create new keys and print them once; the old keys stop working at once'],
+      [
+        '--regenerate',
+        `create new keys and print them once; a running server refuses the old ones within ${NOTICED_WITHIN_MS} ms`,
+      ],
     ],
     load: async () => (await import('./project.ts')).projectKeysCommand,
   },

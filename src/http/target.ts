@@ -17,7 +17,7 @@ const PLAIN_TARGET = /^\/[\w!#$&'()*+,\-./:;=?@[\]~]*$/
 const DOT_SEGMENT = /\/\.\.?(?:[/?#]|$)/
 /** A host, perhaps with a port that is none of a scheme. */
 const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/
-const ABSOLUTE_FORM = /^https?:\/\//
+const ABSOLUTE_FORM = /^https?:\/\//i
 
 const NO_QUERY: Target['query'] = Object.freeze({})
 

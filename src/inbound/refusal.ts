@@ -39,7 +39,7 @@ export function toRefusal(log: Log, error: unknown): SmtpRefusal {
 }
 
 /** Whether the client left in the middle of a message, so that the reply is not read. */
-function isGone(error: unknown): boolean {
+export function isGone(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
   return error.code === 'ECONNECTION' || error.code === 'ERR_STREAM_PREMATURE_CLOSE'
 }

@@ -1,11 +1,13 @@
 /**
  * The sandbox's SMTP server, on a free loopback port: accepts all mail and stores it for
- * `pillarbox sandbox list|show`. Its 250 means that the message is durable.
+ * `pillarbox sandbox list|show`. Its 250 means that the message is durable. A session that ends before the
+ * final dot stores nothing; the attempt shows why.
  */
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
 import { insertSandboxMessage } from '../features/messages/sandbox-messages.ts'
 import { GuardedServer } from './guarded-server.ts'
+import { isGone } from './refusal.ts'
 import { createSessions, DEFAULT_LIMITS, type SessionLimits } from './sessions.ts'
 
 type SandboxSink = { port: number; stop(): Promise<void> }
@@ -35,14 +37,15 @@ export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
       store(deps, stream, session).then(
         () => done(null, 'stored in the sandbox'),
         (error: unknown) => {
-          deps.log.error({ error }, 'the sandbox could not store a message')
+          // The envelope of a next message may be open when a session ends (`smtp/transaction.ts`).
+          if (!isGone(error)) deps.log.error({ error }, 'the sandbox could not store a message')
           done(Object.assign(new Error('Not stored, try again'), { responseCode: 451 }))
         },
       )
     },
   }
   const server = new GuardedServer(options, sessions)
-  server.on('error', (error) => deps.log.warn({ error }, 'a session of the sandbox failed'))
+  server.on('error', (error) => deps.log.debug({ error }, 'a session of the sandbox failed'))
   const { port } = await server.bind({ host: '127.0.0.1', port: 0, isTls: false })
   const stop = async () => {
     const closed = new Promise<void>((resolve) => server.close(resolve))

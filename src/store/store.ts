@@ -54,7 +54,7 @@ export type Store = {
   scan: Reader
   /** Calls `fn` after each transaction of this process, committed or not. `fn` must not throw. */
   onCommit(fn: () => void): () => void
-  /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */
+  /** Calls `fn` within `NOTICED_WITHIN_MS` after another process has written, and sometimes without cause. */
   onExternalChange(fn: () => void): () => void
   /**
    * The last number that a table has given to a row; known without a read. It is never too large, and

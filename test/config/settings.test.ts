@@ -274,7 +274,7 @@ const cases: Record<SettingKey, Case> = {
     wrong: ['zen.example.org', ['not a zone']],
   },
   'doctor.time_url': {
-    right: ['https://www.example.com', 'https://www.example.com/now'],
+    right: ['https://www.example.com', 'https://www.example.com/now', 'HTTPS://Www.Example.com'],
     wrong: ['http://www.example.com', 'www.example.com', 'https://user@example.com', 3],
   },
   'log.level': { right: ['fatal', 'info', 'silent'], wrong: ['', 'INFO', 'verbose', 3] },

@@ -14,7 +14,7 @@ import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
 
 /** The description says of these that any path may return them. */
-const OF_ANY_PATH = new Set([405, 431, 500])
+const OF_ANY_PATH = new Set([405, 431, 500, 501])
 const FINISHED = 'http.server.response.finish'
 
 /** Watches the server at this address until `end`, which throws if an answer was not described. */

@@ -28,13 +28,25 @@ for (const [url, path, query = {}] of [
   ['//', '//'],
   ['http://other.test/b?c=d', '/b', { c: 'd' }],
   ['https://user:key@other.test:99', '/'],
+  ['HTTP://host/health', '/health'],
+  ['hTTps://Host/b/../c?d=E', '/c', { d: 'E' }],
 ] as [string, string, object?][]) {
   test(`the target ${url} has the path ${path}`, () => {
     assert.deepEqual(read(url), [path, query])
   })
 }
 
-for (const url of ['*', 'a', 'mail.test:80', '/a\\b', 'http://', 'http://a b/', 'ftp://a/b', '']) {
+for (const url of [
+  '*',
+  'a',
+  'mail.test:80',
+  '/a\\b',
+  'http://',
+  'http://a b/',
+  'ftp://a/b',
+  'xhttp://a/b',
+  '',
+]) {
   test(`the target "${url}" forms no URL`, () => {
     assert.equal(read(url), undefined)
   })

@@ -227,7 +227,7 @@ export const webAddress: Kind<string> = textual(
 /** Like `webAddress`, with https only. */
 export const secureWebAddress: Kind<string> = textual(
   'an https address such as "https://www.example.com"',
-  (value) => (value.startsWith('https:') ? webAddress.read(value) : undefined),
+  (value) => (plainUrl(value)?.protocol === 'https:' ? webAddress.read(value) : undefined),
 )
 
 /** As it is written: issuers are compared by their characters, the final slash included. */

@@ -1,9 +1,10 @@
 /**
  * An `Idempotency-Key` makes a request take effect once. A key is reserved in memory while the
  * request runs, and becomes a row in the transaction of the request's own writes. So after a crash the
- * key of a request that was not accepted is free. A used key is refused, never replayed. The refusal
- * contains the first response, for a client that did not receive it, but only for the same operation:
- * a public key opens event tracking and must not reveal the recipients of emails.
+ * key of a request that was not accepted is free. A reserved key is refused, and may become free. A used
+ * key is refused, never replayed. That refusal contains the first response, for a client that did not
+ * receive it, but only for the same operation: a public key opens event tracking and must not reveal the
+ * recipients of emails.
  */
 import { HOUR_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
@@ -77,7 +78,7 @@ export async function refuseUsedKey(
 ): Promise<void> {
   const { projectId, key } = request
   const holder = reservedKeys.get(nameOf(request))
-  if (holder !== undefined) throw reused(holder, null)
+  if (holder !== undefined) throw stillRunning(holder)
   refuseKnown(await store.read.find(findKey, { projectId, key }), { ...request, at: now() })
 }
 
@@ -93,7 +94,7 @@ export async function reserveKey<T>(
   if (request === null) return act()
   const name = nameOf(request)
   const holder = reservedKeys.get(name)
-  if (holder !== undefined) throw reused(holder, null)
+  if (holder !== undefined) throw stillRunning(holder)
   reservedKeys.set(name, request)
   try {
     return await act()
@@ -139,17 +140,38 @@ function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>
   return `${projectId} ${key}`
 }
 
-function reused(
-  original: { key: string; method: string; path: string; at: number },
-  response: { statusCode: number | null; responseData: Record<string, unknown> | null } | null,
-): AppError {
-  return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used.', {
-    details: {
-      key: original.key,
-      originalRequest: `${original.method} ${original.path}`,
-      originalRequestAt: new Date(original.at).toISOString(),
-      originalStatusCode: response?.statusCode ?? null,
-      ...(response?.responseData ? { data: response.responseData } : {}),
+type Original = { key: string; method: string; path: string; at: number }
+
+/** Whether the earlier request takes effect is not known yet: its key is free again if it is refused. */
+function stillRunning(original: Original): AppError {
+  return new AppError(
+    'IDEMPOTENCY_KEY_REUSED',
+    'An earlier request with this Idempotency-Key is still being worked on.',
+    {
+      suggestion:
+        'Send the same request again in a moment: it is accepted if the earlier one was refused, else the ' +
+        'error contains the response to the earlier one.',
+      details: detailsOf(original, null),
     },
+  )
+}
+
+function reused(
+  original: Original,
+  response: { statusCode: number | null; responseData: Record<string, unknown> | null },
+): AppError {
+  const { statusCode, responseData } = response
+  const details = detailsOf(original, statusCode)
+  return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used.', {
+    details: responseData === null ? details : { ...details, data: responseData },
   })
+}
+
+function detailsOf({ key, method, path, at }: Original, originalStatusCode: number | null) {
+  return {
+    key,
+    originalRequest: `${method} ${path}`,
+    originalRequestAt: new Date(at).toISOString(),
+    originalStatusCode,
+  }
 }

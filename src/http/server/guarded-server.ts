@@ -7,7 +7,8 @@
  *   heads               16 KB at most, or less
  *   pipelined requests  one after the other (`pipelined-requests.ts`); after `maxRequests` the
  *                       connection is closed
- *   bodies              asked for by their readers only (`unread-body.ts`)
+ *   bodies              asked for by their readers only (`unread-body.ts`), plain or chunked
+ *                       (`transfer-codings.ts`)
  *   unreadable input    answered once, and the connection is closed (`unreadable-requests.ts`)
  *   answers             cut when a client takes nothing for 30 s (`stalled-answers.ts`)
  */
@@ -17,6 +18,7 @@ import type { Core } from '../../features/core.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { createRequestPipelines } from './pipelined-requests.ts'
 import { cutStalledAnswers } from './stalled-answers.ts'
+import { refuseTransferCodings } from './transfer-codings.ts'
 import { leaveBodiesToReaders } from './unread-body.ts'
 import { refuseUnreadableRequests } from './unreadable-requests.ts'
 
@@ -42,7 +44,8 @@ export function createGuardedServer(
   guards: Guards,
   handle: RequestListener,
 ): GuardedServer {
-  const pipelines = createRequestPipelines(handle, guards.maxRequests)
+  const handleKnown = refuseTransferCodings(deps, handle)
+  const pipelines = createRequestPipelines(handleKnown, guards.maxRequests)
   const options = {
     // Node's own refusal of a request without a Host header would have no envelope.
     requireHostHeader: false,

@@ -2,8 +2,10 @@ import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import { isBusy } from '../database-error.ts'
 
-/** Below the 200 ms within which commands take effect on a running server. */
-const INTERVAL_MS = 150
+/** A running server acts on what a command has written within this time: the help and the pages say so. */
+export const NOTICED_WITHIN_MS = 200
+
+const INTERVAL_MS = NOTICED_WITHIN_MS - 50
 
 type Watch = {
   subscribe(fn: () => void): () => void

@@ -770,7 +770,13 @@ test('a key in use is refused before the body is read', async () => {
   core.reservedKeys.clear()
   assert.equal(response.status, 409)
   assert.equal(response.body.error.code, 'IDEMPOTENCY_KEY_REUSED')
-  assert.equal(response.body.error.details.originalStatusCode, null)
+  const { originalStatusCode, originalRequest } = response.body.error.details
+  assert.deepEqual([originalStatusCode, originalRequest], [null, 'POST /v1/send'])
+  // Whether it takes effect is not known yet.
+  const { message, suggestion } = response.body.error
+  assert.match(message, /still being worked on/)
+  assert.match(suggestion, /^Send the same request again in a moment/)
+  assert.doesNotMatch(`${message} ${suggestion}`, /took effect|already used|new Idempotency-Key/)
 })
 
 test('an internal error is logged in full and reveals nothing to the caller', async () => {

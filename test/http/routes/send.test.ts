@@ -146,6 +146,7 @@ test('an idempotency key takes effect once, for any second body', async () => {
   const second = await send({ ...valid, subject: 'Other' }).set('Idempotency-Key', 'order-66')
   assert.equal(second.status, 409)
   assert.equal(second.body.error.code, 'IDEMPOTENCY_KEY_REUSED')
+  assert.match(second.body.error.suggestion, /the earlier one took effect/)
   const { originalRequestAt, ...details } = second.body.error.details
   assert.match(originalRequestAt, /^\d{4}-.*Z$/)
   assert.deepEqual(details, {
@@ -493,10 +494,14 @@ test('the key of a refused request is free again, and projects do not share keys
 })
 
 test('one of two simultaneous requests with one key is accepted', async () => {
-  const statuses = await Promise.all(
-    [1, 2, 3].map(async () => (await send(valid).set('Idempotency-Key', 'race')).status),
+  const responses = await Promise.all(
+    [1, 2, 3].map(async () => await send(valid).set('Idempotency-Key', 'race')),
   )
-  assert.deepEqual(statuses.sort(), [200, 409, 409])
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409, 409])
+  for (const { error } of responses.flatMap(({ status, body }) => (status === 409 ? body : []))) {
+    const isKnown = error.details.originalStatusCode !== null
+    assert.match(error.suggestion, isKnown ? /took effect/ : /^Send the same request again/)
+  }
   assert.equal(await countOf(emails), 1)
 })
 

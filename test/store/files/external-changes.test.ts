@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
-import { watchExternalChanges } from '../../../src/store/files/external-changes.ts'
+import {
+  NOTICED_WITHIN_MS,
+  watchExternalChanges,
+} from '../../../src/store/files/external-changes.ts'
 
-test('a change is noticed within 200 ms', (t) => {
+test('a change is noticed in time', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let version = 1
   const writer = { isInTransaction: () => false, value: () => () => version }
@@ -14,7 +17,7 @@ test('a change is noticed within 200 ms', (t) => {
   })
   t.mock.timers.tick(1_000)
   version = 2
-  t.mock.timers.tick(199)
+  t.mock.timers.tick(NOTICED_WITHIN_MS - 1)
   assert.equal(calls, 1)
   watch.stop()
 })
