@@ -79,9 +79,9 @@ export const systemCalls: Record<string, Record<string, number>> = {
     'read from a TCP socket': 100,
     'read from the database': 15,
     'read from the log of the database': 25,
-    'sync of the log of the database': 46,
+    'sync of the log of the database': 38,
     'write to a TCP socket': 100,
-    'write to the log of the database': 1555,
+    'write to the log of the database': 1035,
   },
   'contact upsert': {
     'read from a TCP socket': 100,

@@ -25,7 +25,7 @@ type Matcher = Pick<WebhookEndpoint, 'id' | 'projectId' | 'afterSeq'> & {
   matches(name: string): boolean
 }
 
-const BATCH = 100
+const BATCH = 250
 /** They take about 10 ms. One event has at most as many as a project has endpoints. */
 export const MAX_ROWS = 500
 const LINGER_MS = 20

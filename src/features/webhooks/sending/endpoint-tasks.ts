@@ -26,7 +26,7 @@ export type DeliveryTask = Task & {
   attempts: number
   projectId: string
   eventId: string
-  url: string
+  url: URL
   keys: readonly KeyObject[]
   sent: WaitingEvent | undefined
 }
@@ -147,6 +147,7 @@ async function toTasks(
     lines.flatMap(({ eventSeq }) => eventSeq ?? []),
   )
   const keys = openSigningKeys(deps, endpoint, deps.now())
+  const url = new URL(endpoint.url)
   return lines.map(({ eventSeq, bytes, ...rest }) => {
     const found = events.get(eventSeq ?? -1)
     // The engine may give the number of a deleted event to a new one.
@@ -154,7 +155,7 @@ async function toTasks(
     const isReceived = sent !== undefined && isReceivedMail(sent.event)
     return {
       ...rest,
-      ...{ bytes: bytes + TASK_BYTES, url: endpoint.url, keys, sent },
+      ...{ bytes: bytes + TASK_BYTES, url, keys, sent },
       projectId: endpoint.projectId,
       sentBytes: bytes + (isReceived ? 2 * MAX_RECEIVED_BYTES : 0),
     }
