@@ -108,7 +108,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 4,
     },
-    allocatedKilobytes: 14941,
+    allocatedKilobytes: 14225,
     messages: {},
   },
   'send of 100 recipients': {
@@ -202,7 +202,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_sequence: 4,
       usage_months: 4,
     },
-    allocatedKilobytes: 12732,
+    allocatedKilobytes: 12674,
     messages: {},
   },
   track: {
@@ -279,7 +279,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 8,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 15678,
+    allocatedKilobytes: 15114,
     messages: {},
   },
   delivery: {
@@ -505,7 +505,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 4,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 12886,
+    allocatedKilobytes: 12701,
     messages: {},
   },
   click: {
@@ -566,7 +566,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 4,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 13788,
+    allocatedKilobytes: 13580,
     messages: {},
   },
   'campaign recipient': {
@@ -904,7 +904,7 @@ export const budgets: Record<string, Budget> = {
       workflow_figures: 12,
       workflow_step_executions: 68,
     },
-    allocatedKilobytes: 25996,
+    allocatedKilobytes: 25405,
     messages: {},
   },
   'contact upsert': {
@@ -961,7 +961,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 4,
       sqlite_sequence: 4,
     },
-    allocatedKilobytes: 12635,
+    allocatedKilobytes: 12091,
     messages: {},
   },
   'import row': {
@@ -1078,7 +1078,7 @@ export const budgets: Record<string, Budget> = {
       sqlite_schema: 9,
       sqlite_sequence: 1,
     },
-    allocatedKilobytes: 25681,
+    allocatedKilobytes: 24827,
     messages: {},
   },
   'webhook delivery, with its track': {
@@ -1182,7 +1182,7 @@ export const budgets: Record<string, Budget> = {
       webhook_deliveries_status: 12,
       webhook_endpoints: 4,
     },
-    allocatedKilobytes: 23563,
+    allocatedKilobytes: 23122,
     messages: {},
   },
 }
