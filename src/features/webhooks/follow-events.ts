@@ -3,7 +3,7 @@
  * order of events, and nothing else. A batch of events costs one look at the endpoints of its
  * projects, and one comparison for each name in a project. A transaction makes 500 rows at most.
  */
-import { listOf } from '../../store/dialect.ts'
+import { listOf, unseen } from '../../store/dialect.ts'
 import { asc, gt, sql } from '../../store/drizzle.ts'
 import { type EventRow, events } from '../../store/schema/events.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../store/schema/webhooks.ts'
@@ -38,7 +38,7 @@ const rows: FollowedRows<FollowedEvent> = {
       .from(events)
       .where(gt(events.seq, parameter('seq')))
       .orderBy(asc(events.seq))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 }
 

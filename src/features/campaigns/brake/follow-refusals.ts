@@ -5,7 +5,7 @@
  */
 import { classifyReply } from '../../../mail/replies/classify-reply.ts'
 import type { RowOf } from '../../../store/database.ts'
-import { listOf } from '../../../store/dialect.ts'
+import { listOf, unseen } from '../../../store/dialect.ts'
 import { asc, gt, sql } from '../../../store/drizzle.ts'
 import { attempts } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -34,7 +34,7 @@ const ATTEMPTS = {
       .from(attempts)
       .where(gt(attempts.id, parameter('seq')))
       .orderBy(asc(attempts.id))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 } as const
 

@@ -6,7 +6,7 @@
  * where it stopped. Delivery does not know of campaigns.
  */
 import type { RowOf } from '../../../store/database.ts'
-import { jsonValue, listOf } from '../../../store/dialect.ts'
+import { jsonValue, listOf, unseen } from '../../../store/dialect.ts'
 import { asc, gt, sql } from '../../../store/drizzle.ts'
 import { events } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -44,7 +44,7 @@ const ROWS = {
       .from(events)
       .where(gt(events.seq, parameter('seq')))
       .orderBy(asc(events.seq))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 } as const
 
