@@ -5,7 +5,7 @@
  *
  *   idle       the follower reads nothing until rows are added; the store knows without a query
  *   linger     a follower may wait a moment after a commit, so that it handles many commits at once,
- *              and with the other followers in one transaction
+ *              and with other followers, or with what is written anyway, in one transaction
  *   behind     one transaction for each batch: rows, the handler's writes, the new cursor. The number of
  *              rows in a batch adapts to the time that it takes. After a batch that was not full it
  *              lingers again
@@ -18,9 +18,8 @@
  * after a crash rows of the last second may come again, as if the follower had been late; what their
  * handler did then was to write nothing.
  *
- * No event is skipped: a failing event blocks the later ones, and each failure is logged. A handler
- * that can fail for a single event, or that does more than write to the database, enqueues a job
- * for each event (`jobs/enqueue.ts`); jobs have attempts of their own.
+ * No event is skipped: a failing event blocks the later ones, and each failure is logged. A handler that can
+ * fail for a single event, or does more than write to the database, enqueues a job for each (`jobs/enqueue.ts`).
  */
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
@@ -29,7 +28,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { type FollowedRows, newestSeq } from './followed-rows.ts'
 import { loadCursor, saveCursor } from './follower-cursor.ts'
-import { createPauses, lingerFor } from './follower-pause.ts'
+import { createPauses, lingerFor, patienceFor } from './follower-pause.ts'
 import type { FollowerName } from './followers.ts'
 
 export type FollowerOptions<Row extends { seq: number }> = {
@@ -171,7 +170,7 @@ export function startFollower<Row extends { seq: number }>(
     if (isStopping) return
     limit = suspects > 0 ? 1 : pace.size()
     const act = (tx: Tx) => handleBatch(deps, tx, { ...options, from, limit, clock })
-    const done = await store.write(act, isFar ? { heavyFor: name } : {})
+    const done = await store.write(act, isFar ? { heavyFor: name } : patience())
     const endedAt = clock()
     // A heavy write is alone in its transaction, so the commit is its own, too.
     const tookMs = isFar ? endedAt - done.startedAt : done.tookMs
@@ -188,8 +187,13 @@ export function startFollower<Row extends { seq: number }>(
 
   async function save(): Promise<void> {
     const cursor = { name, seq: seq ?? 0, at: now() }
-    await store.write((tx) => saveCursor(tx, cursor))
+    await store.write((tx) => saveCursor(tx, cursor), patience())
     noteUnsaved(false)
+  }
+
+  function patience(): { patienceMs: number } {
+    const isHurried = waiting.length > 0 || isStopping || !last.isAll
+    return { patienceMs: isHurried ? 0 : patienceFor({ lingerMs, rows: last.rows }) }
   }
 
   function noteUnsaved(isUnsaved: boolean): void {
