@@ -24,20 +24,14 @@
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
+import type { Store } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { type FollowedRows, newestSeq } from './followed-rows.ts'
+import { type Followed, handleBatch } from './follower-batch.ts'
 import { loadCursor, saveCursor } from './follower-cursor.ts'
 import { createPauses, lingerFor, patienceFor } from './follower-pause.ts'
-import type { FollowerName } from './followers.ts'
 
-export type FollowerOptions<Row extends { seq: number }> = {
-  rows: FollowedRows<Row>
-  /**
-   * The name of its cursor. A new name starts from the beginning. One follower of a name runs at a
-   * time.
-   */
-  name: FollowerName
+export type FollowerOptions<Row extends { seq: number }> = Followed<Row> & {
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
@@ -55,14 +49,13 @@ export type FollowerOptions<Row extends { seq: number }> = {
    * its cursor is first looked for, right after its start.
    */
   beginsAt?: 'oldest' | 'newest'
+  /**
+   * Whether any row may matter, asked before a batch; if not, the follower passes over all that are committed,
+   * unread. What begins later to care for rows must care only for those that are added after it.
+   */
+  mayMatter?(read: Pick<Store['read'], 'find'>): Promise<boolean>
   /** For tests: ms. */
   clock?: () => number
-  /**
-   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too
-   * much for one transaction calls `endAt` with the last row that it handles; the rows behind it come
-   * again. It handles one at least.
-   */
-  handle(tx: Tx, rows: Row[], endAt: (row: Row) => void): Promise<void>
 }
 
 export type Follower = {
@@ -164,6 +157,12 @@ export function startFollower<Row extends { seq: number }>(
   }
 
   async function advance(from: number): Promise<void> {
+    const committed = store.lastNumber(table)
+    // The question is asked in this turn: it sees all that is committed, and nothing more.
+    if (committed > from && suspects === 0 && (await options.mayMatter?.(store.read)) === false) {
+      pass(committed)
+      return
+    }
     const restMs = fullMs === 0 ? 0 : Math.min(MAX_REST_MS, restTimes() * fullMs)
     const isFar = restMs > 0
     if (isFar) await pauseUnlessAwaited(restMs)
@@ -183,6 +182,13 @@ export function startFollower<Row extends { seq: number }>(
     if (seq === from) return
     failures = 0
     suspects = Math.max(0, suspects - 1)
+  }
+
+  function pass(committed: number): void {
+    last = { rows: committed - (seq ?? 0), endedAt: clock(), isAll: true }
+    seq = committed
+    fullMs = 0
+    noteUnsaved(true)
   }
 
   async function save(): Promise<void> {
@@ -248,51 +254,6 @@ export function startFollower<Row extends { seq: number }>(
       for (const { reject } of waiting.splice(0)) reject(stopped())
     },
   }
-}
-
-type Batch = {
-  /** The new cursor. */
-  seq: number
-  isSaved: boolean
-  rows: number
-  /** These were all rows that were committed. */
-  isAll: boolean
-  startedAt: number
-  /** The time from the first query to the last. */
-  tookMs: number
-}
-
-/** `from`: the cursor. */
-type BatchOptions<Row extends { seq: number }> = FollowerOptions<Row> & {
-  from: number
-  limit: number
-  clock: () => number
-}
-
-/** Handles the next rows. */
-async function handleBatch<Row extends { seq: number }>(
-  { store, now }: Deps,
-  tx: Tx,
-  { rows, name, from, limit, clock, handle }: BatchOptions<Row>,
-): Promise<Batch> {
-  const startedAt = clock()
-  let committed = store.lastNumber(rows.table)
-  // A number that went back is one that was taken away by hand, or one that the store does not know yet.
-  if (committed < from) committed = await newestSeq(tx, rows.table)
-  const batch = await tx.list(rows.listAfter, { seq: from, limit })
-  let seq = batch.at(-1)?.seq ?? committed
-  const isAll = batch.length < limit
-  // Rows that are gone, or that the list leaves out, are behind the last one.
-  if (isAll) seq = Math.max(seq, committed)
-  const end = seq
-  const endAt = (row: Row) => {
-    if (row.seq !== batch.at(-1)?.seq) seq = row.seq
-  }
-  if (batch.length > 0) await handle(tx, batch, endAt)
-  const isSaved = tx.hasWritten()
-  if (isSaved) await saveCursor(tx, { name, seq, at: now() })
-  const tookMs = clock() - startedAt
-  return { seq, isSaved, rows: batch.length, isAll: isAll && seq === end, startedAt, tookMs }
 }
 
 function stopped(): Error {

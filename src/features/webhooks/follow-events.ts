@@ -58,9 +58,15 @@ const listEndpoints = statement((db) =>
     .orderBy(asc(webhookEndpoints.createdAt), asc(webhookEndpoints.id)),
 )
 
+const findEnabled = statement<{ found: number }>(
+  () => sql`select 1 as found from webhook_endpoints where enabled and deleted_at is null limit 1`,
+)
+
 export function startWebhookFollower(deps: FollowDeps): Follower {
   return startFollower(deps, {
     ...{ rows, name: 'webhooks', batch: BATCH, lingerMs: LINGER_MS, beginsAt: 'newest' },
+    // An endpoint gets events from after it was enabled.
+    mayMatter: async (read) => (await read.find(findEnabled)) !== undefined,
     handle: (tx, batch, endAt) => makeDeliveries(deps, tx, { batch, endAt }),
   })
 }

@@ -12,6 +12,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { type Follower, startFollower } from '../../events/follow.ts'
+import { hasCampaigns } from '../figures/follow-outcomes.ts'
 import { AUTHENTICATION_REFUSAL_MARK, HARD_BOUNCE_MARK, REFUSAL_MARK } from '../figures/marks.ts'
 import { type BrakeDeps, brakeCampaigns } from './brake.ts'
 
@@ -69,6 +70,7 @@ export function startRefusals(deps: BrakeDeps & Pick<Base, 'store' | 'log'>): Fo
     name: 'campaign-refusals',
     batch: BATCH,
     lingerMs: LINGER_MS,
+    mayMatter: hasCampaigns,
     handle: (tx, rows) => countRefusals(deps, tx, rows),
   })
 }

@@ -87,12 +87,22 @@ const markUnsubscribed = statement(
     where id in ${listOf(parameter('ids'))} and campaign_id is not null`,
 )
 
+const findCampaign = statement<{ found: number }>(
+  () => sql`select 1 as found from campaign_progress limit 1`,
+)
+
+/** For `mayMatter` of followers: whether a campaign has begun, before which there is no mail of it. */
+export async function hasCampaigns(read: Pick<Tx, 'find'>): Promise<boolean> {
+  return (await read.find(findCampaign)) !== undefined
+}
+
 export function startFigures(deps: FiguresDeps): Follower {
   return startFollower(deps, {
     rows: ROWS,
     name: 'campaign-figures',
     batch: BATCH,
     lingerMs: LINGER_MS,
+    mayMatter: hasCampaigns,
     handle: (tx, events) => countOutcomes(deps, tx, events),
   })
 }
