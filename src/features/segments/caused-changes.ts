@@ -20,6 +20,7 @@ import {
   orderedJoin,
   selectLastNumber,
   unindexed,
+  unseen,
 } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
@@ -51,7 +52,7 @@ const findSeen = statement<Seen>(
 )
 
 /** Those that are computed. */
-const tracked = sql`segments where project_id = ${parameter('projectId')} and type = 'DYNAMIC'
+const tracked = sql`segments where project_id = ${unseen(parameter('projectId'))} and type = 'DYNAMIC'
   and track_membership = 1`
 
 const computedAt = sql`coalesce(counted_at, created_at)`

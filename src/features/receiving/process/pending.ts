@@ -3,7 +3,7 @@
  * lists them; `suspects.ts` handles those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
-import { listOf, orderedJoin, unindexed } from '../../../store/dialect.ts'
+import { listOf, orderedJoin, unindexed, unseen } from '../../../store/dialect.ts'
 import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
@@ -35,7 +35,7 @@ export const columns = {
 }
 
 /** The condition repeats that of the index. */
-const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${parameter('kind')}`
+const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${unseen(parameter('kind'))}`
 
 /** Greater than every id. */
 const LAST_ID = '~'
@@ -83,10 +83,10 @@ const fairShare = sql`(select case when fair < ${parameter('ofLine')} then fair
 export const selectPending = statement((db) => {
   const walk = firstOfLines({
     from: parameter('from'),
-    maxLines: parameter('limit'),
+    maxLines: unseen(parameter('limit')),
     share: fairShare,
   })
-  const first = sql`(select id, last_line from ${walk} order by place, line limit ${parameter('limit')}) as first`
+  const first = sql`(select id, last_line from ${walk} order by place, line limit ${unseen(parameter('limit'))}) as first`
   return db
     .select({ ...columns, lastLine: sql<string | null>`first.last_line` })
     .from(inboundMessages)

@@ -95,6 +95,11 @@ const listExisting = statement<{ id: string }>(
     ${orderedJoin()} contacts on contacts.id = ${item(0)} and contacts.project_id = ${item(1)}`,
 )
 
+const findAny = statement<{ found: number }>(
+  () => sql`select 1 as found where exists (select 1 from workflows where enabled = 1)
+    or exists (select 1 from workflow_waits where event_seq is null)`,
+)
+
 /** Begins at the newest event of the upgrade. */
 export function startTriggers(deps: TriggerDeps): Follower {
   return startFollower(deps, {
@@ -103,6 +108,8 @@ export function startTriggers(deps: TriggerDeps): Follower {
     batch: BATCH,
     lingerMs: LINGER_MS,
     beginsAt: 'newest',
+    // A workflow is started by events from after it was enabled.
+    mayMatter: async (read) => (await read.find(findAny)) !== undefined,
     handle: (tx, rows, endAt) => applyEvents(deps, tx, { rows, endAt }),
   })
 }

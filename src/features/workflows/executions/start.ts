@@ -12,6 +12,7 @@
  * `workflow.started` follows when it begins. All others begin at once.
  */
 import { HOUR_MS } from '../../../clock.ts'
+import { unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -46,8 +47,8 @@ const hasBegun = sql`(status <> 'CANCELLED' or exit_reason is null
 
 const findNewest = statement<Earlier>(
   () => sql`select number, status, started_at as "startedAt" from workflow_executions
-    where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
-      and ${hasBegun}
+    where contact_id = ${unseen(parameter('contactId'))}
+      and workflow_id = ${unseen(parameter('workflowId'))} and ${hasBegun}
     order by started_at desc limit 1`,
 )
 
