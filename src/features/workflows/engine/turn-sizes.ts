@@ -44,8 +44,10 @@ export function createTurnSizes(): TurnSizes {
     },
     ended(workflowId, { limit, walked, tookMs, isAll }) {
       const eachMs = Math.max(tookMs, 0.1) / walked
-      // What a turn costs without any execution says nothing of one that walks few.
-      if (walked >= FIRST_SIZE || tookMs > LIGHT_MS) paces.set(workflowId, eachMs)
+      // What a turn costs without any execution says nothing of one that walks few, but bounds what each takes.
+      const isMeasure =
+        walked >= FIRST_SIZE || tookMs > LIGHT_MS || eachMs < (paces.get(workflowId) ?? 0)
+      if (walked > 0 && isMeasure) paces.set(workflowId, eachMs)
       if (isAll) limits.delete(workflowId)
       else if (walked === 0) limits.set(workflowId, limit)
       else limits.set(workflowId, Math.min(2 * limit, bounded(TURN_MS / eachMs)))
