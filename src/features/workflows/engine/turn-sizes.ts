@@ -19,8 +19,9 @@ export type TurnSizes = {
 
 const FIRST_SIZE = 4
 const MAX_SIZE = 200
-/** Light writes take no longer. */
+/** Light writes take no longer, or hardly: the contacts of a turn are read before its first step, whatever their size. */
 const LIGHT_MS = 4
+const MAX_LIGHT_SIZE = 32
 /** The transaction of a heavy turn takes about so long. */
 const TURN_MS = 12
 const MAX_KNOWN = 10_000
@@ -33,7 +34,8 @@ export function createTurnSizes(): TurnSizes {
 
   function lightLimit(workflowId: string, turns: number): number {
     const eachMs = paces.get(workflowId)
-    return eachMs === undefined ? FIRST_SIZE : bounded(LIGHT_MS / turns / eachMs)
+    if (eachMs === undefined) return FIRST_SIZE
+    return Math.min(MAX_LIGHT_SIZE, bounded(LIGHT_MS / turns / eachMs))
   }
 
   return {
