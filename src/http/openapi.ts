@@ -262,7 +262,7 @@ session's cookie with the header X-Project-Id stands for the key. Secret keys \
 (\`sk_\`) give access to every endpoint and belong on servers only; public keys (\`pk_\`) give access to event tracking only. Instants are \
 ISO 8601 in UTC, and requests may give them as RFC 1123 dates too. Ids are UUIDs. Every response has an \`X-Request-ID\`; errors have it in their body too, with a code \
 for programs and a text for people. In addition to the responses listed, other methods of a path are refused with 405 \
-and \`Allow\`, header fields of more than 16 KB with 431, and any \`Transfer-Encoding\` but chunked with 501; a fault of the server itself is a 500. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`. \
+and \`Allow\`, header fields of more than 16 KB with 431, and a coding before chunked in \`Transfer-Encoding\` with 501; a fault of the server itself is a 500. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`. \
 Lists, exports and figures of more than 1 KB are compressed for clients that send \`Accept-Encoding: gzip\` or \`br\`, unless they may show secrets or signed links. \
 Names in a body or a query that an operation does not know are ignored and listed in \`warnings\` of an answer that is an object; with \
 the header \`Prefer: handling=strict\` they are refused (422, \`unrecognized\`).`

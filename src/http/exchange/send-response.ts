@@ -3,7 +3,7 @@
  * taken the previous one, and when it is the turn of the response, so that many responses at once do not hold
  * the event loop. A client that takes nothing is disconnected (`server/stalled-answers.ts`).
  */
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, validateHeaderValue } from 'node:http'
 
 export type Head = {
   status: number
@@ -127,11 +127,19 @@ function writeHead(
   }
   for (const cookie of cookies) fields.push('set-cookie', cookie)
   if (!isLengthGiven) fields.push('Content-Length', String(sizeBytes))
+  if (BODYLESS.has(status)) checkValues(fields)
   try {
     outgoing.writeHead(status, fields)
   } catch (error) {
     outgoing.statusMessage = ''
     throw error
+  }
+}
+
+/** Node sends no body any more once it was given such a status, even if it refuses the fields. */
+function checkValues(fields: readonly string[]): void {
+  for (let at = 0; at < fields.length; at += 2) {
+    validateHeaderValue(fields[at] ?? '', fields[at + 1] ?? '')
   }
 }
 

@@ -64,6 +64,8 @@ export function createRequestPipelines(
   function beginNext(pipeline: RequestPipeline): void {
     const [next] = pipeline.pending
     if (next === undefined || pipeline.isBusy) return
+    // The connection ended with the response before.
+    if (!next.incoming.socket.writable) return
     pipeline.isBusy = true
     next.outgoing.on('close', () => {
       pipeline.pending.shift()

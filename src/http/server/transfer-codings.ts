@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { errorResponse } from '../exchange/error-response.ts'
@@ -38,6 +39,9 @@ async function refuse(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
+  // One whose last coding is not chunked, Node itself refuses in a moment (`unreadable-requests.ts`).
+  await setImmediate()
+  if (!incoming.socket.writable) return
   const error = new AppError('NOT_IMPLEMENTED', 'This Transfer-Encoding is not supported.', {
     suggestion: 'Send the body with Content-Length, or with Transfer-Encoding: chunked alone.',
   })

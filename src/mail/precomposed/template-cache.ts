@@ -47,6 +47,8 @@ const BYTES_PER_TEMPLATE = 8_000
 const BYTES_PER_CHARACTER = 10
 /** For a parsed marker. */
 const BYTES_PER_MARKER = 1_000
+/** For what a slot of a body had last: 250 characters, as printed and in both forms (`body.ts`). */
+const BYTES_PER_SLOT = 6_000
 
 export function createTemplateCache(tracker: Tracker): TemplateCache {
   const templates = createLru<CachedTemplate>(MAX_BYTES, {
@@ -115,10 +117,11 @@ function prepare(template: CompiledTemplate, { tracker, reserve }: PrepareDeps):
 }
 
 function sizeOf(source: string, bodies: number): number {
-  let bytes = BYTES_PER_TEMPLATE + source.length * BYTES_PER_CHARACTER
-  bytes *= Math.max(1, bodies)
+  let markers = 0
   for (let at = source.indexOf('{'); at !== -1; at = source.indexOf('{', at + 1)) {
-    if (source[at + 1] === '{' || source[at + 1] === '%') bytes += BYTES_PER_MARKER
+    if (source[at + 1] === '{' || source[at + 1] === '%') markers += 1
   }
-  return bytes
+  const shared = BYTES_PER_TEMPLATE + source.length * BYTES_PER_CHARACTER
+  const slots = bodies * markers * BYTES_PER_SLOT
+  return Math.max(1, bodies) * shared + slots + markers * BYTES_PER_MARKER
 }

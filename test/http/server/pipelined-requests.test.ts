@@ -186,3 +186,27 @@ test('waiting requests of a closed connection never begin', async (t) => {
   await settled(seen)
   assert.deepEqual(seen.begun, ['/'])
 })
+
+for (const name of ['plain', 'TLS']) {
+  test(`requests behind a response that ends its connection never begin: ${name}`, async (t) => {
+    const tls = name === 'TLS' ? makeCertificate(['localhost']) : undefined
+    const { port, seen } = await listen(
+      t,
+      (incoming, outgoing) => {
+        outgoing.shouldKeepAlive = false
+        incoming.resume().on('end', () => outgoing.end('one'))
+      },
+      tls === undefined ? {} : { tls },
+    )
+    const socket =
+      tls === undefined
+        ? connect(port, '127.0.0.1')
+        : connectTls({ port, host: '127.0.0.1', ca: tls.cert, servername: 'localhost' })
+    const first = 'POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na'
+    socket.write(first + ask('/second'))
+    assert.match(await hear(socket), /one$/)
+    await settled(seen)
+    assert.equal(seen.parsed, 2)
+    assert.deepEqual(seen.begun, ['/first'])
+  })
+}

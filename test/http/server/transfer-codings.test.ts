@@ -21,17 +21,36 @@ async function exchangeRaw(port: number, ...parts: (string | Buffer)[]): Promise
   return text(socket)
 }
 
-function track(fields: readonly string[], body: string | Buffer, version = '1.1') {
+function headOf(fields: readonly string[], version = '1.1'): string {
   const key = `Authorization: Bearer ${mine.secret}`
-  const head = [`POST /v1/track HTTP/${version}`, 'Host: localhost', key, ...fields].join('\r\n')
+  const lines = [`POST /v1/track HTTP/${version}`, 'Host: localhost', key, ...fields]
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+/** A request that is sent behind another one, and has an effect. */
+const secondTrack = () => `${headOf([`Content-Length: ${BODY.length}`])}${BODY}`
+
+function track(
+  fields: readonly string[],
+  body: string | Buffer,
+  {
+    version = '1.1',
+    next = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+  } = {},
+) {
   const octets = Buffer.from(body)
   const chunk = [`${octets.length.toString(16)}\r\n`, octets, '\r\n0\r\n\r\n']
-  const next = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
   const { port } = new URL(service.url)
-  return exchangeRaw(Number(port), `${head}\r\n\r\n`, ...chunk, next)
+  return exchangeRaw(Number(port), headOf(fields, version), ...chunk, next)
 }
 
 const countEvents = () => service.core.store.read.$count(events)
+
+/** Counts when all requests before have had their effect: a later one has had its own. */
+async function countEventsLater(): Promise<number> {
+  await track(['Transfer-Encoding: chunked'], BODY)
+  return (await countEvents()) - 1
+}
 
 for (const [name, fields, body] of [
   ['gzip', ['Transfer-Encoding: gzip, chunked'], gzipSync(BODY)],
@@ -61,13 +80,33 @@ for (const codings of ['chunked', 'Chunked', '\tchunked ', ', chunked']) {
   })
 }
 
+for (const coding of ['gzip', 'identity', 'xchunked']) {
+  test(`a request whose only transfer coding is ${coding} is 400, because its end is not known`, async () => {
+    const before = await countEvents()
+    const answer = await track([`Transfer-Encoding: ${coding}`], BODY)
+    assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/)
+    assert.match(answer, /"code":"BAD_REQUEST"/)
+    assert.equal(answer.split('HTTP/1.1 ').length - 1, 1)
+    assert.equal(await countEvents(), before)
+  })
+}
+
+test('nothing that comes behind a transfer coding that is not known is done', async () => {
+  const before = await countEvents()
+  const fields = ['Transfer-Encoding: gzip, chunked']
+  const answer = await track(fields, BODY, { next: secondTrack() })
+  assert.match(answer, /^HTTP\/1\.1 501 /)
+  assert.equal(answer.split('HTTP/1.1 ').length - 1, 1)
+  assert.equal(await countEventsLater(), before)
+})
+
 test('a chunked request of HTTP/1.0 is the last of its connection', async () => {
   const before = await countEvents()
   const fields = ['Transfer-Encoding: chunked', 'Connection: keep-alive']
-  const answer = await track(fields, BODY, '1.0')
+  const answer = await track(fields, BODY, { version: '1.0', next: secondTrack() })
   assert.match(answer, /^HTTP\/1\.1 200 /)
   assert.equal(answer.split('HTTP/1.1 ').length - 1, 1)
-  assert.equal(await countEvents(), before + 1)
+  assert.equal(await countEventsLater(), before + 1)
 })
 
 test('the listener for challenges knows no other transfer coding either', async (t) => {

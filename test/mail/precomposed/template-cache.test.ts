@@ -45,6 +45,9 @@ test('a text sent in many kinds has as many precomposed bodies as fit its share 
   const large = made(`<p>{{ name }}</p>${'x'.repeat(100_000)}`)
   assert.ok(large > 1 && large < LANGUAGES.length, `${large}`)
   assert.equal(made(`<p>{{ name }}</p>${'x'.repeat(290_000)}`), 1)
+  // Each slot of each body remembers a value.
+  const slots = made(Array.from({ length: 100 }, (_, slot) => `{{ value${slot} }} `).join(''))
+  assert.ok(slots > 1 && slots < LANGUAGES.length, `${slots}`)
 })
 
 test('unused templates are evicted, by number and by size', () => {
