@@ -23,6 +23,7 @@ import { watchExternalChanges } from './files/external-changes.ts'
 import { createLostLogCopy } from './files/lost-log.ts'
 import { type LongMigrationOptions, migrateIfLong } from './long-migration.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
+import { spareEmptyScans } from './read/empty-scans.ts'
 import { createReaders, type ScanLoad } from './read/readers.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
@@ -162,12 +163,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const watching = watch ? watchExternalChanges(writable, log) : undefined
   if (watching !== undefined) commitListeners.add(watching.ended)
-  watching?.subscribe(() => numbers.set(numbers.read()))
+  let foreignChanges = 0
+  watching?.subscribe(() => {
+    foreignChanges += 1
+    numbers.set(numbers.read())
+  })
+  const changes = () => {
+    const isKnown = watching !== undefined && !writable.isInTransaction()
+    return isKnown ? writable.changes() + foreignChanges : undefined
+  }
   return {
     write: writer.write,
     recountCallers: writer.recountCallers,
     read: new StoreDb(reading.run) as Reader,
-    scan: new StoreDb(readers.run) as Reader,
+    scan: new StoreDb(spareEmptyScans(readers.run, changes)) as Reader,
     onCommit: (fn) => {
       commitListeners.add(fn)
       return () => commitListeners.delete(fn)

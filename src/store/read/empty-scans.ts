@@ -1,0 +1,64 @@
+/**
+ * Spares the loops of the server scans that find nothing: one that found nothing does not run again before rows
+ * have changed, so a server at rest starts no scan threads. What a scan finds depends on its text, its parameters
+ * and the rows alone.
+ *
+ * Scans of requests always run, because changes of other processes are noticed late. So do scans that read jobs,
+ * whose rows do not count as changed (`Connection.changes`).
+ */
+import { currentOwner } from '../../turns/owner.ts'
+import type { Shape } from '../connection.ts'
+import type { Run } from '../database.ts'
+
+/** Beyond it, the others run again. */
+const MAX_KNOWN = 200
+const READS_JOBS = /\bjob/
+
+/** `changes`: grows when rows change; undefined while they may be changing, or when nobody can know. */
+export function spareEmptyScans(run: Run, changes: () => number | undefined): Run {
+  const empty = new Set<string>()
+  let emptyAt: number | undefined
+
+  function isEmpty(key: string): boolean {
+    const at = changes()
+    return at !== undefined && at === emptyAt && empty.has(key)
+  }
+
+  async function runAnew(...[text, params, shape]: Parameters<Run>): Promise<unknown> {
+    const before = changes()
+    const found = await run(text, params, shape)
+    if (before !== undefined && before === changes() && isNothing(found)) {
+      if (emptyAt !== before || empty.size >= MAX_KNOWN) empty.clear()
+      emptyAt = before
+      empty.add(keyOf(text, params))
+    }
+    return found
+  }
+
+  return (text, params, shape) => {
+    if (!mayBeKnown(text, params)) return run(text, params, shape)
+    return isEmpty(keyOf(text, params))
+      ? Promise.resolve(nothing(shape))
+      : runAnew(text, params, shape)
+  }
+}
+
+function mayBeKnown(text: string, params: readonly unknown[]): boolean {
+  return currentOwner().key === '' && !READS_JOBS.test(text) && params.every(isPlain)
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+}
+
+function keyOf(text: string, params: readonly unknown[]): string {
+  return JSON.stringify([text, params])
+}
+
+function isNothing(found: unknown): boolean {
+  return found === undefined || (Array.isArray(found) && found.length === 0)
+}
+
+function nothing(shape: Shape): unknown {
+  return shape === 'row' || shape === 'record' ? undefined : []
+}
