@@ -11,11 +11,12 @@ import { startWebhookSender } from '../../src/features/webhooks/sending/sender.t
 import { startSettlingCancelled } from '../../src/features/workflows/executions/settle-cancelled.ts'
 import { startRequester } from '../../src/features/workflows/requests/requester.ts'
 import { addProject, openTestCore } from '../core.ts'
-import { countScans } from '../store/read/counted-scans.ts'
+import { countScans, moveClock } from '../store/read/counted-scans.ts'
 
 test('the loops of a server at rest scan nothing, until something is written', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { scans, counting } = countScans()
+  const passMs = moveClock(t)
   const core = await openTestCore(t, { watch: true, threads: counting })
   const dispatchers = [startWebhookSender(core), startRequester(core)]
   const settlers = [startSettling(core), startSettlingDisabled(core), startSettlingCancelled(core)]
@@ -29,6 +30,7 @@ test('the loops of a server at rest scan nothing, until something is written', a
   async function minute(): Promise<number> {
     await rest()
     const before = scans.length
+    passMs(MINUTE_MS)
     t.mock.timers.tick(MINUTE_MS)
     for (const { reload } of dispatchers) reload()
     await rest()

@@ -1,7 +1,7 @@
 /**
- * Spares the loops of the server scans that find nothing: one that found nothing does not run again before rows
- * have changed, so a server at rest starts no scan threads. What a scan finds depends on its text, its parameters
- * and the rows alone.
+ * Spares the loops of a server at rest scans that find nothing: when no rows have changed for ten seconds, one that
+ * found nothing since then does not run again, and no scan threads start. What a scan finds depends on its text,
+ * its parameters and the rows alone.
  *
  * Scans of requests always run, because changes of other processes are noticed late. So do scans that read jobs,
  * whose rows do not count as changed (`Connection.changes`).
@@ -10,6 +10,8 @@ import { currentOwner } from '../../turns/owner.ts'
 import type { Shape } from '../connection.ts'
 import type { Run } from '../database.ts'
 
+/** Loops that do something look again sooner. */
+const REST_MS = 10_000
 /** Beyond it, the others run again. */
 const MAX_KNOWN = 200
 const READS_JOBS = /\bjob/
@@ -18,16 +20,19 @@ const READS_JOBS = /\bjob/
 export function spareEmptyScans(run: Run, changes: () => number | undefined): Run {
   const empty = new Set<string>()
   let emptyAt: number | undefined
+  let since = 0
 
   function isEmpty(key: string): boolean {
     const at = changes()
-    return at !== undefined && at === emptyAt && empty.has(key)
+    const isKnown = at !== undefined && at === emptyAt && empty.has(key)
+    return isKnown && performance.now() - since >= REST_MS
   }
 
   async function runAnew(...[text, params, shape]: Parameters<Run>): Promise<unknown> {
     const before = changes()
     const found = await run(text, params, shape)
     if (before !== undefined && before === changes() && isNothing(found)) {
+      if (emptyAt !== before) since = performance.now()
       if (emptyAt !== before || empty.size >= MAX_KNOWN) empty.clear()
       emptyAt = before
       empty.add(keyOf(text, params))

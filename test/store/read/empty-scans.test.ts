@@ -6,7 +6,7 @@ import { createInlineThreads } from '../../../src/store/read/inline-thread.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { runFor } from '../../../src/turns/owner.ts'
 import { notes, openTestStore } from '../test-store.ts'
-import { countScans } from './counted-scans.ts'
+import { countScans, moveClock } from './counted-scans.ts'
 
 const JOBS = `CREATE TABLE jobs (id TEXT PRIMARY KEY, notes TEXT) STRICT`
 
@@ -15,32 +15,47 @@ async function open(t: TestContext, { watch = true } = {}) {
   const { scans, counting } = countScans()
   const store = await openTestStore(t, { watch, createThread: counting(createInlineThreads()) })
   await store.write((tx) => tx.run(sql.raw(JOBS)))
+  const passMs = moveClock(t)
   const find = (id: string) => store.scan.select().from(notes).where(eq(notes.id, id))
   const add = (id: string) => store.write((tx) => tx.insert(notes).values({ id, seq: 1 }))
-  return { store, scans, find, add }
+  return { store, scans, find, add, passMs }
 }
 
 test('a scan of the server that found nothing does not run again before rows have changed', async (t) => {
-  const { store, scans, find, add } = await open(t)
+  const { store, scans, find, add, passMs } = await open(t)
   for (let run = 0; run < 3; run += 1) {
     assert.deepEqual(await find('a'), [])
     assert.equal(await find('a').get(), undefined)
     assert.equal(await store.scan.$count(notes), 0)
+    if (run === 0) passMs(10_000)
   }
   // A count is a row.
-  assert.equal(scans.length, 1 + 3)
+  assert.equal(scans.length, 2 + 3)
   await add('b')
   assert.deepEqual(await find('a'), [])
-  assert.equal(scans.length, 5)
+  assert.equal(scans.length, 6)
   await add('a')
   assert.equal((await find('a')).length, 1)
   assert.equal((await find('a')).length, 1)
-  assert.equal(scans.length, 7)
+  assert.equal(scans.length, 8)
+})
+
+test('while rows change, each scan runs', async (t) => {
+  const { scans, find, add, passMs } = await open(t)
+  await find('a')
+  passMs(9_000)
+  await find('a')
+  await add('b')
+  passMs(60_000)
+  await find('a')
+  await find('a')
+  assert.equal(scans.length, 4)
 })
 
 test('scans with other parameters, and scans of requests, run', async (t) => {
-  const { scans, find } = await open(t)
+  const { scans, find, passMs } = await open(t)
   await find('a')
+  passMs(10_000)
   await find('b')
   assert.equal(scans.length, 2)
   const owner = { key: 'a project', isJob: false }
@@ -50,8 +65,9 @@ test('scans with other parameters, and scans of requests, run', async (t) => {
 })
 
 test('writes that change no rows, and those of jobs, do not count, but scans of jobs run', async (t) => {
-  const { store, scans, find } = await open(t)
+  const { store, scans, find, passMs } = await open(t)
   await find('a')
+  passMs(10_000)
   await store.write((tx) => tx.update(notes).set({ seq: 2 }).where(eq(notes.id, 'none')))
   await store.write((tx) => tx.delete(notes).where(eq(notes.id, 'none')).returning())
   await store.write((tx) => tx.run(sql.raw(`insert into jobs values ('j', '')`)))
@@ -63,17 +79,18 @@ test('writes that change no rows, and those of jobs, do not count, but scans of 
 })
 
 test('rows that change while a scan runs make it run again', async (t) => {
-  const { scans, find, add } = await open(t)
+  const { scans, find, add, passMs } = await open(t)
   const found = find('a').all()
   await add('a')
   // Its snapshot may be older or newer than the row.
   await found
+  passMs(10_000)
   assert.equal((await find('a')).length, 1)
   assert.ok(scans.length >= 1)
 })
 
 test('a scan beside a transaction that is not committed is not the last', async (t) => {
-  const { store, find } = await open(t)
+  const { store, find, passMs } = await open(t)
   const written = Promise.withResolvers<void>()
   const scanned = Promise.withResolvers<void>()
   let isScanned = false
@@ -92,12 +109,14 @@ test('a scan beside a transaction that is not committed is not the last', async 
   assert.deepEqual(await find('a'), [])
   scanned.resolve()
   await writing
+  passMs(10_000)
   assert.equal((await find('a')).length, 1)
 })
 
 test('rows that another process changed count as soon as that is noticed', async (t) => {
-  const { store, find } = await open(t)
+  const { store, find, passMs } = await open(t)
   assert.deepEqual(await find('a'), [])
+  passMs(10_000)
   const noticed = new Promise<void>((resolve) => store.onExternalChange(resolve))
   const { path, migrationsDir } = store.location
   const other = await openStore({ path, migrationsDir, log: silentLog(), watch: false })
@@ -108,8 +127,9 @@ test('rows that another process changed count as soon as that is noticed', async
 })
 
 test('where other processes are not watched, every scan runs', async (t) => {
-  const { scans, find } = await open(t, { watch: false })
+  const { scans, find, passMs } = await open(t, { watch: false })
   await find('a')
+  passMs(10_000)
   await find('a')
   assert.equal(scans.length, 2)
 })
