@@ -364,7 +364,7 @@ function watchOtherProcesses(
   const unwatch = store.onExternalChange(() => {
     directory.drop()
     queueNotifier.notify('anywhere')
-    inboundNotifier.notify()
+    inboundNotifier.notify('changed')
   })
   stops.parts.push(async () => unwatch())
 }

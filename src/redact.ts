@@ -26,6 +26,9 @@ const ERROR_CODE = /^([A-Z][A-Z0-9_]*|\d{3}( \d\.\d{1,3}\.\d{1,3})?|\d\.\d{1,3}\
 /** Most values: short words, numbers, UUIDs. */
 const HARMLESS = /^([a-z0-9 .,-]{1,20}|[0-9a-f]{8}-[0-9a-f-]{27})$/i
 
+/** Most addresses, in small letters: no part is as long as a secret, and none begins like a web token. */
+const PLAIN_ADDRESS = /^([a-z0-9])[a-z0-9.+]{0,22}@((?:[a-z0-9-]{1,23}\.){1,8}[a-z0-9-]{1,23})$/
+
 /** Parameters of a statement, which drizzle adds to its errors. */
 const PARAMETERS = /\bparams: [\s\S]*/
 const USER_OF_URL = /(\w:\/\/)[^\s/@"'<>]*@/g
@@ -86,6 +89,8 @@ function redactField(
 
 export function redactText(text: string, { showsAddresses }: RedactOptions): string {
   if (HARMLESS.test(text)) return text
+  const address = showsAddresses ? null : PLAIN_ADDRESS.exec(text)
+  if (address !== null) return `${address[1]}${HIDDEN}@${address[2]}`
   const safe = text
     .slice(0, MAX_TEXT_LENGTH)
     .replace(PARAMETERS, `params: ${HIDDEN}`)

@@ -115,6 +115,40 @@ test('a line hides a marked secret wherever a call puts it, at info and at debug
   )
 })
 
+test('an address alone is masked as in a text', () => {
+  const parts = fc.constantFrom(
+    'a',
+    'Bo',
+    '7',
+    'eyJ',
+    'sk_x',
+    'sk',
+    '-',
+    '.',
+    '+',
+    'x'.repeat(23),
+    '_',
+  )
+  const hosts = fc.constantFrom(
+    'mx',
+    '.',
+    'test',
+    '-',
+    'a1',
+    'eyJx',
+    'B'.repeat(23),
+    'c2'.repeat(12),
+  )
+  const texts = [fc.array(parts, { maxLength: 4 }), fc.array(hosts, { maxLength: 5 })] as const
+  fc.assert(
+    fc.property(...texts, (local, host) => {
+      const given = `${local.join('')}@${host.join('')}`
+      assert.equal(`(${redactText(given, INFO)})`, redactText(`(${given})`, INFO))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
 test('random tokens are hidden', () => {
   const encodings = fc.constantFrom('hex', 'base64url') as fc.Arbitrary<BufferEncoding>
   fc.assert(

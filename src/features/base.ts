@@ -19,6 +19,7 @@ import type { UsageCategory } from '../store/schema/words.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
 import type { Directory } from './directory.ts'
+import type { InboundNotice } from './inbound-notice.ts'
 import type { ListTotals } from './list-totals.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
@@ -48,8 +49,8 @@ export type Base = {
   /** The HTTP client of webhooks. */
   webhookClient: HttpClient
   outbound: Outbound
-  /** Wakes the reader of inbound mail when a message was stored. */
-  inboundNotifier: Notifier
+  /** Tells the reader of inbound mail which message was stored, or that others may be pending. */
+  inboundNotifier: Notifier<InboundNotice>
   /** Wakes the job loop when a job was enqueued. */
   jobNotifier: Notifier
   /** Wakes the sending of campaigns when one was started, resumed or changed. */

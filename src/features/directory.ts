@@ -107,17 +107,13 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
     isVerifiedDomain: async (domain) => (await findVerified(domain)) !== undefined,
     findTemplate: (projectId, id) =>
       cached(`template ${projectId} ${id}`, () => readTemplate(store, projectId, id)),
-    heldDomains: async () => {
-      const held = await cached('held', async () => {
+    heldDomains: () =>
+      cached('held', async () => {
         const rows = await store.read.select({ domain: holds.domain }).from(holds).all()
         return new Set(rows.map((row) => row.domain))
-      })
-      return held ?? new Set<string>()
-    },
-    stoppedCampaigns: async () =>
-      (await cached('stopped', () => readStoppedCampaigns(store))) ?? new Map(),
-    unsettledFences: async () =>
-      (await cached('fences', () => readUnsettledFences(store))) ?? new Map(),
+      }),
+    stoppedCampaigns: () => cached('stopped', () => readStoppedCampaigns(store)),
+    unsettledFences: () => cached('fences', () => readUnsettledFences(store)),
     drop,
     onDrop,
   }
@@ -135,12 +131,14 @@ function createCache() {
   })
   const listeners = new Set<() => void>()
   let generation = 0
-  async function cached<T extends object>(
-    key: string,
-    load: () => Promise<T | undefined>,
-  ): Promise<T | undefined> {
+  function cached<T extends object | undefined>(key: string, load: () => Promise<T>): Promise<T> {
     const hit = known.get(key)
-    if (hit !== undefined) return hit as T
+    return hit === undefined ? readOnce(key, load) : Promise.resolve(hit as T)
+  }
+  async function readOnce<T extends object | undefined>(
+    key: string,
+    load: () => Promise<T>,
+  ): Promise<T> {
     const asOf = generation
     const found = await load()
     const isRefusal = found === undefined || ('isDisabled' in found && found.isDisabled === true)

@@ -33,6 +33,7 @@ import { createContactQueue } from './contacts/write/contact-queue.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
+import type { InboundNotice } from './inbound-notice.ts'
 import { createListTotals } from './list-totals.ts'
 import { createAcceptQueue } from './messages/accept/accept-queue.ts'
 import { sealWaiting } from './messages/delivery/seal-waiting.ts'
@@ -139,7 +140,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const notifiers = {
     queueNotifier,
     workflowNotifier: createNotifier<WorkflowNotice>(),
-    inboundNotifier: createNotifier(),
+    inboundNotifier: createNotifier<InboundNotice>(),
     jobNotifier: createNotifier(),
     campaignNotifier: createNotifier(),
     webhookNotifier: createNotifier<WebhookNotice>(),

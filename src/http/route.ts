@@ -304,7 +304,7 @@ export function callerRoute(
     isRead,
     expectsNoBody: isWithoutBody(endpoint, operation),
     isCompressed: mayCompress({ ...endpoint, callers }),
-    run: async (call) => {
+    run: (call) => {
       if (call.caller === null) throw new TypeError(`${endpoint.path} was called without a caller`)
       return operation.run(call as CallerCall<never>)
     },

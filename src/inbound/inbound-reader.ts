@@ -19,7 +19,7 @@ import {
 import type { Log } from '../log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
-import { startTaskTime, type TaskTimeOptions } from '../threads/task-time.ts'
+import { startTaskTime } from '../threads/task-time.ts'
 import type { FromInboundReader, ToInboundReader } from './inbound-reader-thread.ts'
 import type { InboundReaderSettings } from './read-received.ts'
 
@@ -46,13 +46,21 @@ type Task = {
   id: number
   message: UnparsedMessage
   isAlone: boolean
-  /** Since it was assigned to a thread. */
+  /** Since it was assigned to a thread, or a moment before. */
   isOver(): Promise<boolean>
   resolve(reading: ParsedMessage): void
   reject(error: Error): void
 }
 
-type ReaderThread = PoolThread<{ tasks: Map<number, Task>; idleSince: number }>
+type ReaderState = {
+  tasks: Map<number, Task>
+  /** Tasks that go to the thread when the running turn ends. */
+  unsent: Task[]
+  /** For tasks of the same moment: asking a thread for its time interrupts it. */
+  time: { isOver: Task['isOver']; startedAt: number } | undefined
+  idleSince: number
+}
+type ReaderThread = PoolThread<ReaderState>
 
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 30_000
@@ -79,17 +87,18 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   const waiting: Task[] = []
   let lastId = 0
   let isStopped = false
-  const pool = createThreadPool<ReaderThread['state'], FromInboundReader>({
+  const watchEveryMs = Math.min(WATCH_EVERY_MS, timeoutMs / 2)
+  const pool = createThreadPool<ReaderState, FromInboundReader>({
     maxThreads: Math.min(MAX_THREADS, availableParallelism()),
     launch: () => ({
       worker: launch(settings),
-      state: { tasks: new Map(), idleSince: performance.now() },
+      state: { tasks: new Map(), unsent: [], time: undefined, idleSince: performance.now() },
     }),
     received,
     ended,
     pauseMs: (failedStarts) => Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failedStarts),
     watch: {
-      everyMs: () => Math.min(WATCH_EVERY_MS, timeoutMs / 2),
+      everyMs: () => watchEveryMs,
       shouldEnd,
       checked: assign,
     },
@@ -113,7 +122,7 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
       const thread = findFreeThread(pool.list(), task) ?? startAnother()
       if (thread !== undefined) {
         waiting.splice(next, 1)
-        send(thread, task, taskTime)
+        send(thread, task)
       } else if (task.isAlone) return
       else next += 1
     }
@@ -124,18 +133,43 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     return pool.list().length < limit ? pool.start() : undefined
   }
 
-  function received({ state, worker }: ReaderThread, message: FromInboundReader): void {
+  function received(thread: ReaderThread, message: FromInboundReader): void {
+    const { state } = thread
     const { tasks } = state
     if (message.type === 'ready') {
-      for (const task of tasks.values()) task.isOver = startTaskTime(worker, taskTime)
+      state.time = undefined
+      for (const task of tasks.values()) task.isOver = timeOf(thread)
       return
     }
-    const task = tasks.get(message.id)
-    tasks.delete(message.id)
+    for (const result of message.results) {
+      const task = tasks.get(result.id)
+      tasks.delete(result.id)
+      if ('reading' in result) task?.resolve(result.reading)
+      else task?.reject(new Error(result.error))
+    }
     if (tasks.size === 0) state.idleSince = performance.now()
-    if (message.type === 'read') task?.resolve(message.reading)
-    else task?.reject(new Error(message.error))
     assign()
+  }
+
+  function send(thread: ReaderThread, task: Task): void {
+    const { tasks, unsent } = thread.state
+    task.isOver = timeOf(thread)
+    tasks.set(task.id, task)
+    if (unsent.push(task) === 1) queueMicrotask(() => sendAll(thread))
+  }
+
+  function sendAll({ state, worker }: ReaderThread): void {
+    const tasks = state.unsent.splice(0)
+    worker.postMessage(tasks.map(({ id, message }) => ({ id, message })) satisfies ToInboundReader)
+  }
+
+  /** The time may have begun as long ago as the thread was looked at. */
+  function timeOf({ state, worker }: ReaderThread): Task['isOver'] {
+    const now = performance.now()
+    if (state.time === undefined || now - state.time.startedAt > watchEveryMs) {
+      state.time = { isOver: startTaskTime(worker, taskTime), startedAt: now }
+    }
+    return state.time.isOver
   }
 
   function ended({ state, hasStarted }: ReaderThread, error: unknown): void {
@@ -202,10 +236,4 @@ function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
 
 function neverOver(): Promise<boolean> {
   return Promise.resolve(false)
-}
-
-function send(thread: ReaderThread, task: Task, taskTime: TaskTimeOptions): void {
-  task.isOver = startTaskTime(thread.worker, taskTime)
-  thread.state.tasks.set(task.id, task)
-  thread.worker.postMessage({ id: task.id, message: task.message } satisfies ToInboundReader)
 }

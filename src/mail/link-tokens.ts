@@ -18,6 +18,9 @@ const HIDDEN = '…'
 const BREAK = /=?\r?\n[>\t ]{0,16}/g
 const HARD_BREAK = /\r?\n[>\t ]{0,16}/g
 const MAX_MARKS = 16
+const [EQUALS, CR, LF] = [0x3d, 0x0d, 0x0a]
+/** `>`, space and tabulator. */
+const MARKS = [0x3e, 0x20, 0x09]
 const DIGIT = /[0-9a-f]/g
 const PATH = /\/(?:auth\/(?:reset-password|verify-email)\?token=|invitations\/)$/i
 /** A piece of a token that a reply quotes; shorter ones help nobody. */
@@ -88,29 +91,42 @@ function replaceTokens(text: string, replace: (token: string) => string): string
   return shown + text.slice(shownTo)
 }
 
-/** One pass, whatever the text. */
+/** Whatever the text, two passes at most: most words have a digit or two, and no run is long enough. */
 function findTokens(text: string): Span[] {
   const found: Span[] = []
-  let digits: number[] = []
+  let count = 0
+  let start = 0
   let at = 0
   while (at < text.length) {
     if (isDigit(text.charCodeAt(at))) {
-      // The first ones are enough.
-      if (digits.length < TOKEN_LENGTH + MAX_LEAD) digits.push(at)
+      if (count === 0) start = at
+      count += 1
       at += 1
       continue
     }
-    const next = digits.length === 0 ? at : skipBreak(text, at)
+    const next = count === 0 ? at : skipBreak(text, at)
     if (next > at && isDigit(text.charCodeAt(next))) {
       at = next
       continue
     }
-    if (digits.length >= TOKEN_LENGTH) found.push(...findToken(text, digits))
-    if (digits.length > 0) digits = []
+    if (count >= TOKEN_LENGTH) found.push(...findToken(text, listDigits(text, start)))
+    count = 0
     at += 1
   }
-  if (digits.length >= TOKEN_LENGTH) found.push(...findToken(text, digits))
+  if (count >= TOKEN_LENGTH) found.push(...findToken(text, listDigits(text, start)))
   return found
+}
+
+/** Where the digits of the run are that begins at `start`; the first ones are enough. */
+function listDigits(text: string, start: number): number[] {
+  const digits: number[] = []
+  let at = start
+  while (digits.length < TOKEN_LENGTH + MAX_LEAD && isDigit(text.charCodeAt(at))) {
+    digits.push(at)
+    at += 1
+    if (!isDigit(text.charCodeAt(at))) at = skipBreak(text, at)
+  }
+  return digits
 }
 
 /** `digits`: where the digits of a run are. */
@@ -136,16 +152,14 @@ function isDigit(code: number): boolean {
 /** Returns where the text goes on after the break at `at`; `at` itself if there is none. */
 function skipBreak(text: string, at: number): number {
   let next = at
-  if (text[next] === '=') next += 1
-  if (text[next] === '\r') next += 1
-  if (text[next] !== '\n') return at
+  if (text.charCodeAt(next) === EQUALS) next += 1
+  if (text.charCodeAt(next) === CR) next += 1
+  if (text.charCodeAt(next) !== LF) return at
   next += 1
-  for (let marks = 0; marks < MAX_MARKS && isMark(text[next]); marks += 1) next += 1
+  for (let marks = 0; marks < MAX_MARKS && MARKS.includes(text.charCodeAt(next)); marks += 1) {
+    next += 1
+  }
   return next
-}
-
-function isMark(character: string | undefined): boolean {
-  return character === '>' || character === ' ' || character === '\t'
 }
 
 /** Takes each layer off once: a link in a link of a mail that another mail quotes. */

@@ -36,10 +36,7 @@ export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
       else line.push(item)
       size++
     },
-    peek() {
-      for (const [line] of first()?.values() ?? []) return line
-      return undefined
-    },
+    peek: () => first()?.values().next().value?.[0],
     shift() {
       const lines = first()
       if (lines === undefined) return undefined

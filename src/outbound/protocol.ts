@@ -195,3 +195,18 @@ export type FromThread =
   | { type: 'progress'; query: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }
   | { type: 'stopped' }
+
+/**
+ * `numbers`: of each result the number of its steps, or -1 for a result that is a value, then its other numbers
+ * and the places of its values.
+ */
+export type PackedResults = {
+  count: number
+  numbers: Float64Array
+  values: readonly unknown[]
+}
+
+/** A message on its way from a thread. */
+export type PackedMessage =
+  | Exclude<FromThread, { type: 'results' }>
+  | { type: 'results'; packed: PackedResults }

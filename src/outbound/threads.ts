@@ -10,10 +10,12 @@ import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread, type ThreadName } from '../threads/start.ts'
+import { unpackResults } from './packed-results.ts'
 import {
   type DeliveryThread,
   type FromThread,
   MAX_BATCHED_RESULTS,
+  type PackedMessage,
   type ThreadSettings,
 } from './protocol.ts'
 
@@ -87,13 +89,13 @@ export function createThreads(options: ThreadsOptions): Threads {
   const { name, log, counters, hangMs } = options
   const threads: DeliveryThread[] = []
   let isStopping = false
-  const pool = createThreadPool<ThreadState, FromThread>({
+  const pool = createThreadPool<ThreadState, PackedMessage>({
     maxThreads: options.maxThreads,
     launch: () => launch(options),
     received({ number, state: { thread, stopped } }, message) {
       if (message.type === 'warning') log.warn({ thread: number }, message.text)
       if (message.type === 'stopped') stopped.resolve()
-      else options.received(thread, message)
+      else options.received(thread, unpack(message))
     },
     ended({ number, hasStarted, state }, error) {
       const { thread, slot, stopped } = state
@@ -156,6 +158,11 @@ function launch({ name, settings }: ThreadsOptions): { worker: Worker; state: Th
     stopped: Promise.withResolvers<void>(),
   }
   return { worker, state }
+}
+
+function unpack(message: PackedMessage): FromThread {
+  if (message.type !== 'results') return message
+  return { type: 'results', results: unpackResults(message.packed) }
 }
 
 /** Whether the thread is composing the same message as at the last check. */

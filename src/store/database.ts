@@ -48,7 +48,7 @@ export type Statements = {
   execute(statement: Statement<unknown>, values?: Values): Promise<number>
   /** Runs the statement with each of the values; resolves to the number of rows that each changed. */
   executeEach(statement: Statement<unknown>, values: readonly Values[]): Promise<number[]>
-  /** Inserts rows in their order, many by one statement. `insert` ends with `values` and one row. */
+  /** Inserts rows in their order, many by one statement. `insert` has `values` and one row (`insert-of-rows.ts`). */
   insertRows(insert: Statement<unknown>, rows: readonly Values[]): Promise<void>
   /** The first row, or undefined. */
   find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined>

@@ -203,8 +203,9 @@ export function containsText(column: Term, part: string): SQL {
 
 /**
  * A parameter of a hot statement's WHERE or LIMIT. SQLite (3.54) reads such values when it plans,
- * and may compile the whole statement again whenever one is bound. A plus in front prevents this.
+ * and may compile the whole statement again whenever one is bound: always for a LIMIT, and for a column
+ * that a partial index compares with a constant. A plus in front prevents this.
  */
-export function unseen(value: SQL): SQL {
-  return sql`+${value}`
+export function unseen<Value extends SQL>(value: Value): Value {
+  return sql`+${value}` as Value
 }

@@ -11,19 +11,22 @@ export function rowsPerInsert(left: number): number {
 }
 
 /**
- * `text`: an insert that ends with the values of one row. The function throws a TypeError for any other, also for
- * one row, so that no number of rows is the first to fail.
+ * `text`: an insert that ends with the values of one row, or with what happens when they conflict. The function
+ * throws a TypeError for any other, also for one row, so that no number of rows is the first to fail.
  */
 export function insertOfRows(text: string): (count: number) => string {
-  let row: string | undefined
+  let parts: string[] | undefined
   const texts = new Map<number, string>()
   return (count) => {
     const known = texts.get(count)
     if (known !== undefined) return known
-    row ??= /^insert into .* values (\([^()]*\))$/s.exec(text)?.[1]
-    if (row === undefined)
+    parts ??= /^(insert into [^()]*\([^()]*\) values )(\([^()]*\))( on conflict .*)?$/s
+      .exec(text)
+      ?.slice(1)
+    if (parts === undefined)
       throw new TypeError('The statement does not end with the values of one row.')
-    const made = text + `, ${row}`.repeat(count - 1)
+    const [start = '', row = '', end = ''] = parts
+    const made = `${start}${row}${`, ${row}`.repeat(count - 1)}${end}`
     texts.set(count, made)
     return made
   }

@@ -28,6 +28,7 @@ import { createReaders, type ScanLoad } from './read/readers.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
 import { createLastNumbers } from './write/last-numbers.sqlite.ts'
+import { createLogUse } from './write/log-use.ts'
 import type { Tx } from './write/transaction.ts'
 import { createWritability } from './write/writability.ts'
 import { createWriter, type WriteCounts, type WriteOptions, type Writer } from './write/writer.ts'
@@ -135,13 +136,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const threads = Array.from({ length: readerThreads }, startThread)
   const readers = createReaders(settings, threads)
   const walBytes = files.logBytes
+  const usedBytes = createLogUse(writable, walBytes)
   const areFilesLost = files.areLost
   const thread = startThread()
   const copyListeners = new Set<() => void>()
   const onCopy = () => {
     for (const listener of copyListeners) listener()
   }
-  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost, onCopy, log, counters })
+  const checkpoints = startCheckpoints({
+    ...{ thread, walBytes, usedBytes, areFilesLost, onCopy, log, counters },
+  })
   const commitListeners = new Set([checkpoints.committed])
   const onCommit = () => {
     for (const listener of commitListeners) listener()

@@ -4,6 +4,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import { Resolver } from 'node:dns/promises'
 import { Worker } from 'node:worker_threads'
+import type { PackedResults } from '../../src/outbound/protocol.ts'
 
 export type Activity = {
   /** Requests that came. */
@@ -42,13 +43,13 @@ export function watchActivity(onBegun: () => void): Activity {
   const { postMessage, emit } = Worker.prototype
   Worker.prototype.postMessage = function (this: Worker, ...args) {
     count('to a thread', args[0])
-    begin(lengthOf(args[0], 'tasks'))
+    begin(countTasks(args[0]))
     return postMessage.apply(this, args)
   } as typeof postMessage
   Worker.prototype.emit = function (this: Worker, ...args: Parameters<typeof emit>) {
     if (args[0] === 'message') {
       count('from a thread', args[1])
-      const results = lengthOf(args[1], 'results')
+      const results = countResults(args[1])
       activity.results += results
       activity.ended += results
     }
@@ -78,7 +79,12 @@ function watchQuestions(activity: Activity): void {
   }
 }
 
-function lengthOf(message: unknown, list: 'tasks' | 'results'): number {
-  const { [list]: found, type } = (message ?? {}) as { [list]?: unknown; type?: unknown }
-  return Array.isArray(found) && type !== 'withdraw' ? found.length : 0
+function countTasks(message: unknown): number {
+  const { tasks, type } = (message ?? {}) as { tasks?: unknown; type?: unknown }
+  return Array.isArray(tasks) && type !== 'withdraw' ? tasks.length : 0
+}
+
+function countResults(message: unknown): number {
+  const { packed } = (message ?? {}) as { packed?: PackedResults }
+  return packed?.count ?? 0
 }

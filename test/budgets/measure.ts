@@ -5,8 +5,9 @@ import { startServer } from './server.ts'
 
 export type Results = Map<string, { count: number; measured: Measured }>
 
-export async function measureAll(): Promise<Results> {
-  const server = await startServer()
+/** `trace`: a file for what `strace` sees meanwhile. */
+export async function measureAll(trace?: string): Promise<Results> {
+  const server = await startServer(trace)
   const results: Results = new Map()
   try {
     for (const { name, count, prepare, run } of operations) {

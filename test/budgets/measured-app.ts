@@ -20,6 +20,7 @@ import { watchActivity } from './activity.ts'
 import { allocatedBy, type Profile } from './allocation.ts'
 import { createCountedConnections } from './counted-connection.ts'
 import { openedTrees, uniteTrees } from './opened-trees.ts'
+import { MARKS } from './system-calls.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { readWalPages } from './wal-pages.ts'
 
@@ -29,8 +30,11 @@ const QUIET_TURNS = 12
 const IDLE_TURNS = 3
 /** Longest chain of work of libuv with no statement in it. */
 const WORK_ROUNDS = 3
-/** Windows begin at the same place between the ticks of the slow timers. */
+/** Windows begin at the same place between the ticks of the slow timers, and not at a full minute as jobs do. */
 const BEAT_MS = 2 * 60_000
+const OFFSET_MS = 30_000
+/** A start waits for no longer timer. */
+const START_TIMERS_MS = 20
 const SAMPLING_BYTES = 8_192
 
 const IN_FLIGHT = `SELECT (SELECT count(*) FROM emails WHERE lease_until IS NOT NULL),
@@ -65,7 +69,7 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
   const projects = await makeProjects()
   const createThread = createInlineThreads(connect)
   const starting = startApp(config, { log, connect, createThread })
-  const app: App = await advanceUntil(starting)
+  const app: App = await startStill(starting)
   const wal = `${config.database.file}-wal`
   const startedAt = time.now()
   const session = new Session()
@@ -173,10 +177,31 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     return done
   }
 
+  /**
+   * A start waits for threads, for a time that depends on the machine. The clock stands still meanwhile, so
+   * all timers keep their place relative to the windows.
+   */
+  async function startStill<T>(promise: Promise<T>): Promise<T> {
+    let isDone = false
+    const done = promise.finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await settle()
+      time.fireEarly(START_TIMERS_MS)
+      await new Promise<void>((resolve) => realPause(resolve))
+    }
+    return done
+  }
+
+  function nextWindow(): number {
+    const elapsed = time.now() - startedAt - OFFSET_MS
+    return time.now() + BEAT_MS - (elapsed % BEAT_MS)
+  }
+
   async function begin(): Promise<void> {
     await settle()
-    const elapsed = time.now() - startedAt
-    await advance(BEAT_MS - (elapsed % BEAT_MS))
+    await advance(nextWindow() - time.now())
     connections.writer().run('PRAGMA wal_checkpoint(TRUNCATE)', [], 'rows')
     changes = readChanges()
     activity.messages.clear()
@@ -187,11 +212,13 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     })
     globalThis.gc?.()
     connections.statements.clear()
+    existsSync(MARKS.begin)
     allocated = getHeapStatistics().used_heap_size
   }
 
   async function end(): Promise<Measured> {
     await settle()
+    existsSync(MARKS.end)
     const allocatedBytes = getHeapStatistics().used_heap_size - allocated
     const { profile } = (await session.post('HeapProfiler.stopSampling')) as { profile: Profile }
     const ran = [...connections.statements.values()]
@@ -234,7 +261,7 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
     ...{ advance, untilRequests, begin, end, settle },
     closeGate: async () => connections.close(),
     requests: async () => activity.requests,
-    nextWindow: async () => time.now() + BEAT_MS - ((time.now() - startedAt) % BEAT_MS),
+    nextWindow: async () => nextWindow(),
     query: async (text: string) => connections.writer().run(text, [], 'records'),
     stop: () => advanceUntil(app.stop()),
   }
@@ -250,6 +277,8 @@ export async function serveMeasured(time: VirtualTime): Promise<void> {
       }
     },
   )
+  // A tracer between the two processes does not pass signals on.
+  process.once('disconnect', () => process.exit())
   assert.ok(globalThis.gc, 'node --expose-gc')
   process.send?.({ id: 0, result: { url: app.ready.http, projects } satisfies Ready })
 }

@@ -10,6 +10,7 @@ import { childProgram } from '../child-program.ts'
 import { startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, startSink } from '../fakes/smtp-sink.ts'
 import type { Orders, Ready } from './measured-app.ts'
+import { straceArguments } from './system-calls.ts'
 import { threadClock } from './virtual-time.ts'
 
 export const SECRET = 'the secret of the budgets, long enough for all'
@@ -52,7 +53,8 @@ export type Server = Orders & {
   close(): Promise<void>
 }
 
-export async function startServer(): Promise<Server> {
+/** `trace`: a file for what `strace` sees (`system-calls.ts`). */
+export async function startServer(trace?: string): Promise<Server> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-budgets-'))
   const dns = await startDnsServer({
     'live.test': { MX: [[10, 'mx.live.test']] },
@@ -67,6 +69,10 @@ export async function startServer(): Promise<Server> {
   const child = fork(childProgram('test/budgets/server-child.ts'), {
     cwd: folder,
     execArgv: FLAGS,
+    ...(trace !== undefined && {
+      execPath: 'strace',
+      execArgv: [...straceArguments(trace), process.execPath, ...FLAGS],
+    }),
     env: {
       PATH: process.env.PATH,
       ...(process.env.TEST_PROGRAM !== undefined && { TEST_PROGRAM: process.env.TEST_PROGRAM }),

@@ -1,12 +1,13 @@
 /**
- * `node test/budgets/update.ts`: measures, says what differs from `table.ts`, and writes the table anew. Whoever
- * commits a budget that rose says why.
+ * `node test/budgets/update.ts`: measures, says what differs from `table.ts`, and writes the table anew, and with
+ * strace that of the system calls. Whoever commits a budget that rose says why.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Budget, toBudget } from './budget.ts'
 import { compare } from './compare.ts'
 import { measureAll } from './measure.ts'
+import { isStraceInstalled, measureSystemCalls } from './system-calls.ts'
 import { budgets } from './table.ts'
 
 const header = `/**
@@ -17,6 +18,12 @@ import type { Budget } from './budget.ts'
 
 export const budgets: Record<string, Budget> = `
 
+const systemCallHeader = `/**
+ * The system calls of the operations of \`table.ts\`, by kind. \`test/interop/process/system-calls.test.ts\` compares
+ * it; \`update.ts\` writes it.
+ */
+export const systemCalls: Record<string, Record<string, number>> = `
+
 const table: Record<string, Budget> = {}
 for (const [name, { count, measured }] of await measureAll()) {
   const found = toBudget(count, measured)
@@ -25,6 +32,13 @@ for (const [name, { count, measured }] of await measureAll()) {
   for (const difference of differences) console.log(`${name}: ${difference}`)
   table[name] = found
 }
-const file = path.join(import.meta.dirname, 'table.ts')
-writeFileSync(file, `${header}${JSON.stringify(table, null, 2)}\n`)
-console.log(`wrote ${file}: format it with "npm run format"`)
+write('table.ts', header, table)
+if (isStraceInstalled()) {
+  write('system-call-table.ts', systemCallHeader, Object.fromEntries(await measureSystemCalls()))
+}
+
+function write(name: string, start: string, content: object): void {
+  const file = path.join(import.meta.dirname, name)
+  writeFileSync(file, `${start}${JSON.stringify(content, null, 2)}\n`)
+  console.log(`wrote ${file}: format it with "npm run format"`)
+}

@@ -12,6 +12,8 @@ export type VirtualTime = {
   fired(): number
   /** Fires what is due at the next instant at which anything is due; false if that is after `end`. */
   fireNext(end: number): boolean
+  /** Fires once what is due within so many ms, and leaves the clock where it is. */
+  fireEarly(ms: number): void
   moveTo(at: number): void
 }
 
@@ -101,6 +103,16 @@ export function installVirtualTime(start: number): VirtualTime {
     return first
   }
 
+  function fireUntil(at: number): void {
+    for (const timer of [...waiting]) {
+      if (timer.dueAt > at) continue
+      if (!waiting.delete(timer)) continue
+      fired += 1
+      if (timer.everyMs !== undefined) timers.set(timer, timer.everyMs)
+      timer.callback(...timer.args)
+    }
+  }
+
   return {
     now,
     fired: () => fired,
@@ -111,15 +123,10 @@ export function installVirtualTime(start: number): VirtualTime {
       const at = firstDueAt()
       if (at > end) return false
       clock[0] = Math.max(now(), at)
-      for (const timer of [...waiting]) {
-        if (timer.dueAt > at) continue
-        if (!waiting.delete(timer)) continue
-        fired += 1
-        if (timer.everyMs !== undefined) timers.set(timer, timer.everyMs)
-        timer.callback(...timer.args)
-      }
+      fireUntil(at)
       return true
     },
+    fireEarly: (ms) => fireUntil(now() + ms),
   }
 }
 

@@ -48,17 +48,17 @@ const obedient =
     new Worker(
       `const { parentPort } = require('node:worker_threads')
     ${start}
-    parentPort.on('message', ({ id, message }) => {
+    parentPort.on('message', (tasks) => { for (const { id, message } of tasks) {
       const text = Buffer.from(message.raw).toString()
       if (text === 'hang') for (;;) {}
       if (text === 'die') process.exit(1)
       if (text === 'eat') { const all = []; for (;;) all.push(new Array(1e6).fill(id)) }
-      if (text === 'wait') return
+      if (text === 'wait') continue
       // As on a machine whose processors are busy: the thread does not run.
       if (text === 'starve') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
       if (text === 'stuck') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
-      parentPort.postMessage({ type: 'read', id, reading: text })
-    })`,
+      parentPort.postMessage({ type: 'read', results: [{ id, reading: text }] })
+    } })`,
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
     )
 

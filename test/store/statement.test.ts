@@ -179,6 +179,25 @@ test('many rows are inserted by few statements, in their order and through the e
   )
 })
 
+test('rows that conflict are changed, whether one or many are inserted', async (t) => {
+  const store = await openTestStore(t)
+  const save = statement((db) =>
+    db
+      .insert(notes)
+      .values({ id: parameter('id'), seq: parameter('seq') })
+      .onConflictDoUpdate({ target: notes.id, set: { seq: sql`excluded.seq + 100` } }),
+  )
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ id: `note ${index}`, seq: index }))
+  await store.write((tx) => tx.insertRows(save, rows(1)))
+  await store.write((tx) => tx.insertRows(save, rows(3)))
+  const stored = await store.read.select({ seq: notes.seq }).from(notes).orderBy(notes.id).all()
+  assert.deepEqual(
+    stored.map(({ seq }) => seq),
+    [100, 1, 2],
+  )
+})
+
 test('an insert of rows, also of one, needs a statement that ends with one row', async (t) => {
   const store = await openTestStore(t)
   const row = { isDone: true, id: 'a', mark: '!' }

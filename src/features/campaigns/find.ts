@@ -8,6 +8,7 @@ import {
   campaigns,
 } from '../../store/schema/campaigns.ts'
 import { segments } from '../../store/schema/segments.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 
 /** A campaign of a project. Another project's campaign counts as unknown. */
@@ -19,9 +20,22 @@ export type FoundCampaign = Campaign & {
   segment: { id: string; name: string } | null
 }
 
+const selectCampaign = statement((db) =>
+  db
+    .select({
+      campaign: getTableColumns(campaigns),
+      progress: getTableColumns(campaignProgress),
+      segment: { id: segments.id, name: segments.name },
+    })
+    .from(campaigns)
+    .leftJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
+    .leftJoin(segments, eq(segments.id, campaigns.segmentId))
+    .where(isCampaign({ id: parameter('id'), projectId: parameter('projectId') })),
+)
+
 /** @throws AppError CAMPAIGN_NOT_FOUND */
 export async function loadCampaign(
-  queries: Pick<Tx, 'select'>,
+  queries: Pick<Tx, 'find'>,
   key: CampaignKey,
 ): Promise<FoundCampaign> {
   const found = await findCampaign(queries, key)
@@ -40,39 +54,14 @@ export async function assertCampaign(queries: Pick<Tx, 'select'>, key: CampaignK
 }
 
 export async function findCampaign(
-  queries: Pick<Tx, 'select'>,
-  key: CampaignKey,
+  queries: Pick<Tx, 'find'>,
+  { projectId, id }: CampaignKey,
 ): Promise<FoundCampaign | undefined> {
-  const row = await selectCampaigns(queries).where(isCampaign(key)).get()
-  return row === undefined ? undefined : toFound(row)
+  const row = await queries.find(selectCampaign, { projectId, id })
+  return row && { ...row.campaign, progress: row.progress, segment: row.segment }
 }
 
-/** Campaigns with their progress and segment; give each row to `toFound`. */
-export function selectCampaigns(queries: Pick<Tx, 'select'>) {
-  return queries
-    .select({
-      campaign: getTableColumns(campaigns),
-      progress: getTableColumns(campaignProgress),
-      segment: { id: segments.id, name: segments.name },
-    })
-    .from(campaigns)
-    .leftJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
-    .leftJoin(segments, eq(segments.id, campaigns.segmentId))
-}
-
-export function toFound({
-  campaign,
-  progress,
-  segment,
-}: {
-  campaign: Campaign
-  progress: CampaignProgress | null
-  segment: FoundCampaign['segment']
-}): FoundCampaign {
-  return { ...campaign, progress, segment }
-}
-
-export function isCampaign({ projectId, id }: CampaignKey): SQL | undefined {
+export function isCampaign({ projectId, id }: Record<keyof CampaignKey, string | SQL>) {
   return and(eq(campaigns.id, id), eq(campaigns.projectId, projectId))
 }
 

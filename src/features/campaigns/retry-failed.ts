@@ -173,7 +173,7 @@ async function refuseRetry(deps: Deps, key: CampaignKey, startsAt: number): Prom
 }
 
 async function loadRetryable(
-  queries: Pick<Tx, 'select'>,
+  queries: Pick<Tx, 'select' | 'find'>,
   key: CampaignKey,
 ): Promise<FoundCampaign> {
   const campaign = await loadCampaign(queries, key)

@@ -5,6 +5,7 @@
  *
  * Facts of the email are those at the time of reading, not of the event.
  */
+import { unseen } from '../../store/dialect.ts'
 import { and, asc, getTableColumns, gt, inArray } from '../../store/drizzle.ts'
 import { type CountedEvent, countedEvents, deletedEvents } from '../../store/schema/analytics.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -32,7 +33,7 @@ export function countedRows(names?: readonly string[]): FollowedRows<CountedEven
             .where(and(gt(countedEvents.seq, SEQ), isNamed(countedEvents))),
         )
         .orderBy(asc(deletedEvents.seq))
-        .limit(parameter('limit')),
+        .limit(unseen(parameter('limit'))),
     ),
   }
 }

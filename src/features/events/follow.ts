@@ -5,7 +5,7 @@
  *
  *   idle       the follower reads nothing until rows are added; the store knows without a query
  *   linger     a follower may wait a moment after a commit, so that it handles many commits at once,
- *              and with the other followers in one transaction
+ *              and with other followers, or with what is written anyway, in one transaction
  *   behind     one transaction for each batch: rows, the handler's writes, the new cursor. The number of
  *              rows in a batch adapts to the time that it takes. After a batch that was not full it
  *              lingers again
@@ -18,27 +18,20 @@
  * after a crash rows of the last second may come again, as if the follower had been late; what their
  * handler did then was to write nothing.
  *
- * No event is skipped: a failing event blocks the later ones, and each failure is logged. A handler
- * that can fail for a single event, or that does more than write to the database, enqueues a job
- * for each event (`jobs/enqueue.ts`); jobs have attempts of their own.
+ * No event is skipped: a failing event blocks the later ones, and each failure is logged. A handler that can
+ * fail for a single event, or does more than write to the database, enqueues a job for each (`jobs/enqueue.ts`).
  */
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
+import type { Store } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { type FollowedRows, newestSeq } from './followed-rows.ts'
+import { type Followed, handleBatch } from './follower-batch.ts'
 import { loadCursor, saveCursor } from './follower-cursor.ts'
-import { createPauses, lingerFor } from './follower-pause.ts'
-import type { FollowerName } from './followers.ts'
+import { createPauses, lingerFor, patienceFor } from './follower-pause.ts'
 
-export type FollowerOptions<Row extends { seq: number }> = {
-  rows: FollowedRows<Row>
-  /**
-   * The name of its cursor. A new name starts from the beginning. One follower of a name runs at a
-   * time.
-   */
-  name: FollowerName
+export type FollowerOptions<Row extends { seq: number }> = Followed<Row> & {
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
@@ -56,14 +49,13 @@ export type FollowerOptions<Row extends { seq: number }> = {
    * its cursor is first looked for, right after its start.
    */
   beginsAt?: 'oldest' | 'newest'
+  /**
+   * Whether any row may matter, asked before a batch; if not, the follower passes over all that are committed,
+   * unread. What begins later to care for rows must care only for those that are added after it.
+   */
+  mayMatter?(read: Pick<Store['read'], 'find'>): Promise<boolean>
   /** For tests: ms. */
   clock?: () => number
-  /**
-   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too
-   * much for one transaction calls `endAt` with the last row that it handles; the rows behind it come
-   * again. It handles one at least.
-   */
-  handle(tx: Tx, rows: Row[], endAt: (row: Row) => void): Promise<void>
 }
 
 export type Follower = {
@@ -165,13 +157,19 @@ export function startFollower<Row extends { seq: number }>(
   }
 
   async function advance(from: number): Promise<void> {
+    const committed = store.lastNumber(table)
+    // The question is asked in this turn: it sees all that is committed, and nothing more.
+    if (committed > from && suspects === 0 && (await options.mayMatter?.(store.read)) === false) {
+      pass(committed)
+      return
+    }
     const restMs = fullMs === 0 ? 0 : Math.min(MAX_REST_MS, restTimes() * fullMs)
     const isFar = restMs > 0
     if (isFar) await pauseUnlessAwaited(restMs)
     if (isStopping) return
     limit = suspects > 0 ? 1 : pace.size()
     const act = (tx: Tx) => handleBatch(deps, tx, { ...options, from, limit, clock })
-    const done = await store.write(act, isFar ? { heavyFor: name } : {})
+    const done = await store.write(act, isFar ? { heavyFor: name } : patience())
     const endedAt = clock()
     // A heavy write is alone in its transaction, so the commit is its own, too.
     const tookMs = isFar ? endedAt - done.startedAt : done.tookMs
@@ -186,10 +184,22 @@ export function startFollower<Row extends { seq: number }>(
     suspects = Math.max(0, suspects - 1)
   }
 
+  function pass(committed: number): void {
+    last = { rows: committed - (seq ?? 0), endedAt: clock(), isAll: true }
+    seq = committed
+    fullMs = 0
+    noteUnsaved(true)
+  }
+
   async function save(): Promise<void> {
     const cursor = { name, seq: seq ?? 0, at: now() }
-    await store.write((tx) => saveCursor(tx, cursor))
+    await store.write((tx) => saveCursor(tx, cursor), patience())
     noteUnsaved(false)
+  }
+
+  function patience(): { patienceMs: number } {
+    const isHurried = waiting.length > 0 || isStopping || !last.isAll
+    return { patienceMs: isHurried ? 0 : patienceFor({ lingerMs, rows: last.rows }) }
   }
 
   function noteUnsaved(isUnsaved: boolean): void {
@@ -244,51 +254,6 @@ export function startFollower<Row extends { seq: number }>(
       for (const { reject } of waiting.splice(0)) reject(stopped())
     },
   }
-}
-
-type Batch = {
-  /** The new cursor. */
-  seq: number
-  isSaved: boolean
-  rows: number
-  /** These were all rows that were committed. */
-  isAll: boolean
-  startedAt: number
-  /** The time from the first query to the last. */
-  tookMs: number
-}
-
-/** `from`: the cursor. */
-type BatchOptions<Row extends { seq: number }> = FollowerOptions<Row> & {
-  from: number
-  limit: number
-  clock: () => number
-}
-
-/** Handles the next rows. */
-async function handleBatch<Row extends { seq: number }>(
-  { store, now }: Deps,
-  tx: Tx,
-  { rows, name, from, limit, clock, handle }: BatchOptions<Row>,
-): Promise<Batch> {
-  const startedAt = clock()
-  let committed = store.lastNumber(rows.table)
-  // A number that went back is one that was taken away by hand, or one that the store does not know yet.
-  if (committed < from) committed = await newestSeq(tx, rows.table)
-  const batch = await tx.list(rows.listAfter, { seq: from, limit })
-  let seq = batch.at(-1)?.seq ?? committed
-  const isAll = batch.length < limit
-  // Rows that are gone, or that the list leaves out, are behind the last one.
-  if (isAll) seq = Math.max(seq, committed)
-  const end = seq
-  const endAt = (row: Row) => {
-    if (row.seq !== batch.at(-1)?.seq) seq = row.seq
-  }
-  if (batch.length > 0) await handle(tx, batch, endAt)
-  const isSaved = tx.hasWritten()
-  if (isSaved) await saveCursor(tx, { name, seq, at: now() })
-  const tookMs = clock() - startedAt
-  return { seq, isSaved, rows: batch.length, isAll: isAll && seq === end, startedAt, tookMs }
 }
 
 function stopped(): Error {

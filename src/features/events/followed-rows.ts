@@ -1,6 +1,6 @@
 /** Rows that followers follow: they are only added, and their numbers rise in the order of commits. */
 import type { Statement } from '../../store/database.ts'
-import { selectLastNumber } from '../../store/dialect.ts'
+import { selectLastNumber, unseen } from '../../store/dialect.ts'
 import { asc, gt } from '../../store/drizzle.ts'
 import { type EventRow, events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -28,7 +28,7 @@ export const EVENTS: FollowedRows<EventRow> = {
       .from(events)
       .where(gt(events.seq, parameter('seq')))
       .orderBy(asc(events.seq))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 }
 

@@ -14,6 +14,9 @@ const BEAT_MS = 50
 /** Batches of so many rows are much to do. */
 const MANY_ROWS = 8
 
+/** So long a write of a follower waits for others with which it can share a commit. */
+const PATIENCE_MS = 30
+
 /** `rows`, `endedAt`: of the last batch. */
 type Lingering = { lingerMs: number; at: number; rows: number; endedAt: number }
 
@@ -38,6 +41,11 @@ export function createPauses(): Pauses {
       if (isHurried) end?.()
     },
   }
+}
+
+/** How long the next batch may wait for the transaction of another write; `rows`: of the last batch. */
+export function patienceFor({ lingerMs, rows }: Pick<Lingering, 'lingerMs' | 'rows'>): number {
+  return lingerMs >= BEAT_MS || (lingerMs > 0 && rows >= MANY_ROWS) ? PATIENCE_MS : 0
 }
 
 /** How long a follower lingers (ms) that finds new rows at `at`. */

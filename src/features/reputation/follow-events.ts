@@ -9,7 +9,7 @@
  * The counts, what follows from them and the cursor are written in one transaction, so a server that was
  * killed goes on where it stopped.
  */
-import { jsonValue, listOf } from '../../store/dialect.ts'
+import { jsonValue, listOf, unseen } from '../../store/dialect.ts'
 import { asc, gt, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { events } from '../../store/schema/events.ts'
@@ -52,7 +52,7 @@ const rows: FollowedRows<CountedEvent> = {
       .from(events)
       .where(gt(events.seq, parameter('seq')))
       .orderBy(asc(events.seq))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 }
 

@@ -41,6 +41,8 @@ export type RequestLog = {
 }
 
 const FLUSH_AFTER_MS = 1000
+/** So long a batch waits for others with which it can share a commit. */
+const PATIENCE_MS = 30
 const BATCH_ROWS = 250
 const MAX_WAITING = 20_000
 const MAX_TEXT_LENGTH = 500
@@ -108,7 +110,7 @@ async function writeAll(
   for (let from = 0; from < entries.length; from += BATCH_ROWS) {
     const batch = entries.slice(from, from + BATCH_ROWS)
     try {
-      await store.write((tx) => insertBatch(tx, batch))
+      await store.write((tx) => insertBatch(tx, batch), { patienceMs: PATIENCE_MS })
     } catch (error) {
       log.warn({ lines: entries.length - from, error: describeError(error) }, 'request log lost')
       return

@@ -15,10 +15,12 @@ import { DAY_MS } from '../../clock.ts'
 import {
   contains,
   eachOf,
+  jsonItem,
   listOf,
   orderedJoin,
   selectLastNumber,
   unindexed,
+  unseen,
 } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
@@ -50,25 +52,30 @@ const findSeen = statement<Seen>(
 )
 
 /** Those that are computed. */
-const tracked = sql`segments where project_id = ${parameter('projectId')} and type = 'DYNAMIC'
+const tracked = sql`segments where project_id = ${unseen(parameter('projectId'))} and type = 'DYNAMIC'
   and track_membership = 1`
 
 const computedAt = sql`coalesce(counted_at, created_at)`
 
-/** `isOpen`: a segment has not seen the change yet. */
-const findKnown = statement<{ depth: number; isOpen: number }>(
-  () => sql`select depth, number > (select min(seen_change) from ${tracked}
-      and ${computedAt} > (select max(${computedAt}) from ${tracked}) - ${STUCK_MS}) as "isOpen"
-    from caused_changes where contact_id = ${parameter('contactId')}`,
+const ofContacts = sql`caused_changes where contact_id in ${listOf(parameter('contactIds'))}`
+
+const listKnown = statement<{ contactId: string; number: number; depth: number }>(
+  () => sql`select contact_id as "contactId", number, depth from ${ofContacts}`,
 )
 
-const removeChange = statement(
-  () => sql`delete from caused_changes where contact_id = ${parameter('contactId')}`,
+/** Changes behind this number are such that a segment has not seen yet; null if none is computed. */
+const findOldestSeen = statement<{ seenChange: number | null }>(
+  () => sql`select min(seen_change) as "seenChange" from ${tracked}
+    and ${computedAt} > (select max(${computedAt}) from ${tracked}) - ${STUCK_MS}`,
 )
 
-const insertChange = statement(
+const removeChanges = statement(() => sql`delete from ${ofContacts}`)
+
+/** `changes`: pairs of a contact and the depth. */
+const insertChanges = statement(
   () => sql`insert into caused_changes (contact_id, depth)
-    select ${parameter('contactId')}, ${parameter('depth')} where exists (select 1 from ${tracked})`,
+    select ${jsonItem(sql`row.value`, 0)}, ${jsonItem(sql`row.value`, 1)}
+    from ${eachOf(parameter('changes'))} as row`,
 )
 
 const isReferred = statement<{ id: string }>(
@@ -101,15 +108,23 @@ export async function readSeen(queries: Pick<Tx, 'find'>): Promise<Seen> {
   return (await queries.find(findSeen, {})) ?? { seenChange: 0, seenEvent: 0 }
 }
 
-/** An execution has changed the contact. `depth`: of the events that follow. */
-export async function recordCausedChange(
+/** Executions have changed contacts of the project. `depths`: of the events that follow, by contact. */
+export async function recordCausedChanges(
   tx: Tx,
-  { projectId, contactId, depth }: { projectId: string; contactId: string; depth: number },
+  projectId: string,
+  depths: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const known = await tx.find(findKnown, { projectId, contactId })
-  if (known !== undefined) await tx.execute(removeChange, { contactId })
-  const deepest = known?.isOpen === 1 ? Math.max(known.depth, depth) : depth
-  await tx.execute(insertChange, { projectId, contactId, depth: deepest })
+  if (depths.size === 0) return
+  const contactIds = JSON.stringify([...depths.keys()])
+  const known = await tx.list(listKnown, { contactIds })
+  if (known.length > 0) await tx.execute(removeChanges, { contactIds })
+  const seen = (await tx.find(findOldestSeen, { projectId }))?.seenChange ?? null
+  if (seen === null) return
+  const deepest = new Map(depths)
+  for (const { contactId, number, depth } of known) {
+    if (number > seen) deepest.set(contactId, Math.max(depth, deepest.get(contactId) ?? 0))
+  }
+  await tx.execute(insertChanges, { changes: JSON.stringify([...deepest]) })
 }
 
 /** Memberships of the segment changed by executions. `depths`: by contact. */
@@ -120,9 +135,7 @@ export async function recordCausedMemberships(
 ): Promise<void> {
   if (depths.size === 0) return
   if ((await tx.find(isReferred, { projectId, id })) === undefined) return
-  for (const [contactId, depth] of depths) {
-    await recordCausedChange(tx, { projectId, contactId, depth })
-  }
+  await recordCausedChanges(tx, projectId, depths)
 }
 
 /** The events that the condition of a segment asks for, also by way of other segments. */

@@ -56,6 +56,7 @@ export async function suppressAddresses(
     if (await suppress(tx, { ...suppression, address, emailId: null })) added += 1
   }
   const reason = REASON_OF_SUPPRESSION[suppression.reason]
-  await unsubscribeAddresses(tx, { projectId, addresses, reason, emailId: null, at })
+  const unled = new Map(addresses.map((address) => [address, null]))
+  await unsubscribeAddresses(tx, { projectId, addresses: unled, reason, at })
   return added
 }

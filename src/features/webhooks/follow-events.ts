@@ -3,7 +3,7 @@
  * order of events, and nothing else. A batch of events costs one look at the endpoints of its
  * projects, and one comparison for each name in a project. A transaction makes 500 rows at most.
  */
-import { listOf } from '../../store/dialect.ts'
+import { listOf, unseen } from '../../store/dialect.ts'
 import { asc, gt, sql } from '../../store/drizzle.ts'
 import { type EventRow, events } from '../../store/schema/events.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../store/schema/webhooks.ts'
@@ -25,7 +25,7 @@ type Matcher = Pick<WebhookEndpoint, 'id' | 'projectId' | 'afterSeq'> & {
   matches(name: string): boolean
 }
 
-const BATCH = 100
+const BATCH = 250
 /** They take about 10 ms. One event has at most as many as a project has endpoints. */
 export const MAX_ROWS = 500
 const LINGER_MS = 20
@@ -38,7 +38,7 @@ const rows: FollowedRows<FollowedEvent> = {
       .from(events)
       .where(gt(events.seq, parameter('seq')))
       .orderBy(asc(events.seq))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 }
 
@@ -58,9 +58,15 @@ const listEndpoints = statement((db) =>
     .orderBy(asc(webhookEndpoints.createdAt), asc(webhookEndpoints.id)),
 )
 
+const findEnabled = statement<{ found: number }>(
+  () => sql`select 1 as found from webhook_endpoints where enabled and deleted_at is null limit 1`,
+)
+
 export function startWebhookFollower(deps: FollowDeps): Follower {
   return startFollower(deps, {
     ...{ rows, name: 'webhooks', batch: BATCH, lingerMs: LINGER_MS, beginsAt: 'newest' },
+    // An endpoint gets events from after it was enabled.
+    mayMatter: async (read) => (await read.find(findEnabled)) !== undefined,
     handle: (tx, batch, endAt) => makeDeliveries(deps, tx, { batch, endAt }),
   })
 }

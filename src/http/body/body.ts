@@ -10,7 +10,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { AppError, type UnknownName } from '../../errors.ts'
 import { type BodyShare, FREE_BODY_BYTES } from './body-allowance.ts'
 import { createBodyPace } from './body-pace.ts'
-import { parseJson } from './json.ts'
+import { isLargeJson, parseAtOnce, parseJson } from './json.ts'
 
 /** The encodings that a 415 response lists in `Accept-Encoding`. */
 const KNOWN_ENCODINGS = 'gzip, deflate, br'
@@ -44,10 +44,12 @@ export type BodyLimits = {
  * connection ends before the body; the errors of `share`
  */
 export async function readJson(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadJson> {
-  const bytes = await readBytes(incoming, limits)
+  const read = readBytes(incoming, limits)
+  const bytes = read instanceof Promise ? await read : read
   const sizeBytes = bytes.length
   const dropped: UnknownName[] = []
-  const value = await parseJson(bytes, dropped)
+  const isLarge = isLargeJson(bytes)
+  const value = isLarge ? await parseJson(bytes, dropped) : parseAtOnce(bytes, dropped)
   freeBuffer(bytes)
   return { value, sizeBytes, dropped }
 }
@@ -114,13 +116,23 @@ export function isBodyless(incoming: IncomingMessage): boolean {
   return !isChunked && (announcedLength(incoming) ?? 0) === 0
 }
 
-async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  const { maxBytes, share, sendContinue } = limits
+/** Most bodies have arrived with their head: nothing waits for them. */
+function readBytes(incoming: IncomingMessage, limits: BodyLimits): Buffer | Promise<Buffer> {
+  const { maxBytes, share } = limits
   const announced = announcedLength(incoming) ?? 0
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const source = decodedBody(incoming)
   const growth = share.growTo(announced)
-  if (growth !== undefined) await growth
+  if (growth === undefined) return takeBytes(incoming, source, limits)
+  return growth.then(() => takeBytes(incoming, source, limits))
+}
+
+function takeBytes(
+  incoming: IncomingMessage,
+  source: Readable,
+  limits: BodyLimits,
+): Buffer | Promise<Buffer> {
+  const { maxBytes, sendContinue } = limits
   sendContinue()
   if (source === incoming && isShortAndThere(incoming)) {
     const bytes: Buffer = incoming.read() ?? NOTHING
@@ -132,7 +144,6 @@ async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise
 
 const NOTHING = Buffer.alloc(0)
 
-/** Most bodies have arrived with their head: nothing waits for them. */
 function isShortAndThere({ complete, destroyed, readableLength }: IncomingMessage): boolean {
   return complete && !destroyed && readableLength <= FREE_BODY_BYTES
 }

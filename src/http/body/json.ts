@@ -32,10 +32,18 @@ const LONGEST_ESCAPE = 6
  * @throws AppError VALIDATION_ERROR: 400 for invalid JSON, 422 for JSON that exceeds the limits
  */
 export async function parseJson(given: Buffer, dropped: UnknownName[] = []): Promise<unknown> {
-  if (given.length === 0) throw malformed('The body is empty.')
-  const body = withoutByteOrderMark(given)
-  if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
-  if (body.length >= LARGE_BYTES) return parseInPieces(body, dropped)
+  if (!isLargeJson(given)) return parseAtOnce(given, dropped)
+  return parseInPieces(readable(given), dropped)
+}
+
+/** Whether `parseAtOnce` would take too long. */
+export function isLargeJson({ length }: Buffer): boolean {
+  return length >= LARGE_BYTES
+}
+
+/** As `parseJson`, in one step. */
+export function parseAtOnce(given: Buffer, dropped: UnknownName[]): unknown {
+  const body = readable(given)
   const scan = scanJson(body)
   scan.advance(body.length)
   const text = body.toString('utf8')
@@ -44,6 +52,14 @@ export async function parseJson(given: Buffer, dropped: UnknownName[] = []): Pro
   const mayHaveKey = scan.hasEscapedName() || text.includes(PROTOTYPE_KEY)
   if (mayHaveKey && hasPrototypeKey(value)) dropPrototypeKeys(value, dropped)
   return value
+}
+
+/** The JSON of a body. */
+function readable(given: Buffer): Buffer {
+  if (given.length === 0) throw malformed('The body is empty.')
+  const body = withoutByteOrderMark(given)
+  if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
+  return body
 }
 
 function withoutByteOrderMark(body: Buffer): Buffer {

@@ -49,14 +49,22 @@ export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<voi
 
 /**
  * Admits the caller of a request whose body took long once more: a body may arrive slowly for two minutes,
- * in which the session, the role or the key may have ended. Nothing is counted again.
+ * in which the session, the role or the key may have ended. Nothing is counted again. Undefined if it took not long.
  * @throws AppError
  */
-export async function admitAfterBody(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
+export function admitAfterBody(deps: ExchangeDeps, exchange: Exchange): Promise<void> | undefined {
   const { caller, receivedAt } = exchange
   const { callers } = exchange.route
-  if (caller === null || callers === 'anyone') return
-  if (deps.core.now() - receivedAt < ADMISSION_MS) return
+  if (caller === null || callers === 'anyone') return undefined
+  if (deps.core.now() - receivedAt < ADMISSION_MS) return undefined
+  return admitAgain(deps, exchange, callers)
+}
+
+async function admitAgain(
+  deps: ExchangeDeps,
+  exchange: Exchange,
+  callers: KnownCallers,
+): Promise<void> {
   refuseForState(exchange, await admitKnown(deps, exchange, callers))
 }
 

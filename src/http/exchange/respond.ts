@@ -47,11 +47,7 @@ const FULL_RETRY_AFTER = 60
 const PRINTABLE = /^[\x20-\x7e]+$/
 
 /** Responds to one request on `route`. Resolves when a response of several pieces has begun. */
-export async function respond(
-  deps: ExchangeDeps,
-  route: Route,
-  request: RoutedRequest,
-): Promise<void> {
+export function respond(deps: ExchangeDeps, route: Route, request: RoutedRequest): Promise<void> {
   const exchange = openExchange(deps, route, request)
   return withLogFields({ requestId: exchange.id }, () => respondTo(deps, exchange))
 }
@@ -104,7 +100,8 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   if (wantsStrict(incoming)) exchange.headers['preference-applied'] = 'handling=strict'
   const hasBody = route.body !== undefined || (route.expectsNoBody && !isBodyless(incoming))
   const body = hasBody ? await takeBody(deps, exchange) : undefined
-  if (hasBody) await admitAfterBody(deps, exchange)
+  const admission = hasBody ? admitAfterBody(deps, exchange) : undefined
+  if (admission !== undefined) await admission
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
   const { answerBytes, answerLimits } = route
   if (answerBytes > 0) {
@@ -113,17 +110,15 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   }
   const call = toCall(deps, exchange, { body, idempotencyKey })
   const response = await whileReading(exchange, () =>
-    within(exchange, () => runInTurn(exchange, call)),
+    within(exchange, () => (answerBytes > 0 ? runInTurn(exchange, call) : route.run(call))),
   )
   return withWarnings(response, exchange.warnings)
 }
 
 /** Work that reads much waits for its turn, and does not begin for a client that has left by then. */
 async function runInTurn({ route, outgoing }: Exchange, call: RawCall): Promise<HttpResponse> {
-  if (route.answerBytes > 0) {
-    await nextTurn()
-    if (outgoing.destroyed) throw clientLeft()
-  }
+  await nextTurn()
+  if (outgoing.destroyed) throw clientLeft()
   return route.run(call)
 }
 
@@ -158,12 +153,15 @@ function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
   throw new AppError('BAD_REQUEST', `The Idempotency-Key must be ${allowed}.`)
 }
 
-async function takeBody(deps: ExchangeDeps, exchange: Exchange): Promise<unknown> {
+function takeBody(deps: ExchangeDeps, exchange: Exchange): Promise<unknown> | undefined {
   const { incoming, route } = exchange
-  if (!route.takesForm) {
-    const isAbsent = isBodyless(incoming) && route.body?.safeParse(undefined).success
-    return isAbsent ? undefined : takeJson(deps, exchange, route.maxBodyBytes)
-  }
+  if (route.takesForm) return takeForm(deps, exchange)
+  const isAbsent = isBodyless(incoming) && route.body?.safeParse(undefined).success
+  return isAbsent ? undefined : takeJson(deps, exchange, route.maxBodyBytes)
+}
+
+async function takeForm(deps: ExchangeDeps, exchange: Exchange): Promise<unknown> {
+  const { incoming } = exchange
   const limits = bodyLimits(deps, exchange, MAX_FORM_BYTES)
   const { value, sizeBytes } = await readForm(incoming, limits)
   exchange.requestBytes = sizeBytes

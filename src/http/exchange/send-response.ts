@@ -34,19 +34,15 @@ type PiecesOut = {
 /** Statuses of responses without a body (RFC 9110, section 6.4.1). */
 const BODYLESS: ReadonlySet<number> = new Set([204, 304])
 
-/** Node sends no body with a response to HEAD, nor with a status that has none. Throws as `setHead`. */
+/** Node sends no body with a response to HEAD, nor with a status that has none. Throws as `writeHead`. */
 export function sendWhole(outgoing: ServerResponse, head: Head, body: string | Uint8Array): void {
-  setHead(outgoing, head)
-  // Node gives its length only to clients that know chunks, and ends the connection for others (HTTP/1.0).
-  const isLengthGiven = outgoing.useChunkedEncodingByDefault || outgoing.req.method === 'HEAD'
-  if (!isLengthGiven && !BODYLESS.has(head.status)) {
-    outgoing.setHeader('Content-Length', Buffer.byteLength(body))
-  }
+  const hasBody = outgoing.req.method !== 'HEAD' && !BODYLESS.has(head.status)
+  writeHead(outgoing, head, hasBody ? Buffer.byteLength(body) : undefined)
   outgoing.end(body)
 }
 
 /**
- * Sends the head at once, or throws as `setHead`. What it returns resolves when the body has ended, and
+ * Sends the head at once, or throws as `writeHead`. What it returns resolves when the body has ended, and
  * never rejects.
  */
 export function sendPieces(
@@ -56,7 +52,7 @@ export function sendPieces(
   const iterator = pieces[Symbol.asyncIterator]()
   if (!outgoing.destroyed) {
     try {
-      setHead(outgoing, head)
+      writeHead(outgoing, head)
     } catch (error) {
       abandon(iterator)
       throw error
@@ -111,22 +107,40 @@ function abandon(iterator: AsyncIterator<Uint8Array>): void {
 }
 
 /**
- * @throws TypeError for a value that no header field may have; the response has no fields then, so that another
- *   one can be sent.
+ * Gives Node the fields as one list, because each field that is set on its own is checked, copied and checked again.
+ * @throws TypeError for a value that no header field may have; another head can be written then
  */
-function setHead(outgoing: ServerResponse, { status, headers, cookies = [] }: Head): void {
+function writeHead(
+  outgoing: ServerResponse,
+  { status, headers, cookies = [] }: Head,
+  sizeBytes?: number,
+): void {
+  const fields: string[] = []
+  let isLengthGiven = sizeBytes === undefined
+  for (let at = 0; at < headers.length; at += 1) {
+    const own = headers[at] ?? {}
+    for (const name in own) {
+      if (isReplaced(headers, at, name)) continue
+      fields.push(name, own[name] ?? '')
+      isLengthGiven ||= name === 'content-length'
+    }
+  }
+  for (const cookie of cookies) fields.push('set-cookie', cookie)
+  if (!isLengthGiven) fields.push('Content-Length', String(sizeBytes))
   try {
-    outgoing.statusCode = status
-    for (const fields of headers) {
-      for (const name in fields) outgoing.setHeader(name, fields[name] ?? '')
-    }
-    if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
+    outgoing.writeHead(status, fields)
   } catch (error) {
-    if (!outgoing.headersSent) {
-      for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name)
-    }
+    outgoing.statusMessage = ''
     throw error
   }
+}
+
+/** Whether headers after those at this place have the name, too. */
+function isReplaced(headers: Head['headers'], at: number, name: string): boolean {
+  for (let later = at + 1; later < headers.length; later += 1) {
+    if (name in (headers[later] ?? {})) return true
+  }
+  return false
 }
 
 /** Resolves when the client takes more, or has left. */

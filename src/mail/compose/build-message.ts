@@ -120,7 +120,7 @@ export function buildMessage(
   const deps = { cache, limits }
   const { html, text, document, faults } = fillPrecomposed(source, deps) ?? writeBody(source, deps)
   const subject = subjectOf(source, deps)
-  const composed = composeMessage({
+  const message: MessageInput = {
     messageId: source.messageId,
     date: source.createdAt,
     from: source.from,
@@ -132,7 +132,8 @@ export function buildMessage(
     text,
     headers: headerFields(source, document),
     attachments: placeInText(source.content.attachments, document).map(decodeAttachment),
-  })
+  }
+  const composed = composeMessage(message, cache.memo)
   const all = subject.faults.length === 0 ? faults : [...subject.faults, ...faults]
   return { ...composed, subject: subject.text, faults: all }
 }

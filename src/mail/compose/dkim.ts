@@ -85,21 +85,16 @@ export function signDkim(
   if (keys.length === 0) return ''
   const bodyAt = findBody(message)
   const bodyHash = hash('sha256', hashable(canonicalBody(message.slice(bodyAt))), 'base64')
-  const signed = selectFields(message.slice(0, bodyAt))
-  const list = foldNames(signed.names)
+  const { names, canonical } = selectFields(message.slice(0, bodyAt))
+  const canonicalNames = names.replaceAll(FOLD, ' ')
+  const at = Math.floor(signedAt / 1000)
   let fields = ''
-  for (const key of keys) {
-    const tags = [
-      ` v=1; a=${key.algorithm}; c=relaxed/relaxed;`,
-      `d=${key.domain};`,
-      `s=${key.selector}; t=${Math.floor(signedAt / 1000)};`,
-      `h=${list};`,
-      `bh=${bodyHash};`,
-      'b=',
-    ]
-    const own = `dkim-signature:${tags.join(' ').slice(1).replaceAll(FOLD, ' ')}`
-    const signature = signOctets(key, Buffer.from(signed.canonical + own, 'latin1'))
-    fields += `DKIM-Signature:${tags.join(FOLD)}${foldBase64(signature.toString('base64'))}\r\n`
+  for (const { algorithm: a, domain: d, selector: s, privateKey } of keys) {
+    const own = `dkim-signature:v=1; a=${a}; c=relaxed/relaxed; d=${d}; s=${s}; t=${at}; h=${canonicalNames}; bh=${bodyHash}; b=`
+    const signature = signOctets(a, privateKey, Buffer.from(canonical + own, 'latin1'))
+    fields +=
+      `DKIM-Signature: v=1; a=${a}; c=relaxed/relaxed;${FOLD}d=${d};${FOLD}s=${s}; t=${at};` +
+      `${FOLD}h=${names};${FOLD}bh=${bodyHash};${FOLD}b=${foldBase64(signature.toString('base64'))}\r\n`
   }
   return fields
 }
@@ -124,11 +119,11 @@ export async function generateDkimKeyPair(keyType: DkimKeyType): Promise<DkimKey
 }
 
 /** Ed25519 signs the SHA-256 of the octets (RFC 8463 section 3); RSA signing hashes them itself. */
-function signOctets(key: SigningKey<KeyObject>, octets: Buffer): Buffer {
-  const keyType = key.algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'
-  if (key.privateKey.asymmetricKeyType !== keyType) throw new TypeError(`not an ${keyType} key`)
-  if (keyType === 'rsa') return sign('sha256', octets, key.privateKey)
-  return sign(null, hash('sha256', octets, 'buffer'), key.privateKey)
+function signOctets(algorithm: DkimAlgorithm, key: KeyObject, octets: Buffer): Buffer {
+  const keyType = algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'
+  if (key.asymmetricKeyType !== keyType) throw new TypeError(`not an ${keyType} key`)
+  if (keyType === 'rsa') return sign('sha256', octets, key)
+  return sign(null, hash('sha256', octets, 'buffer'), key)
 }
 
 /** The offset of the body. A message may lack header fields or a body. */
@@ -165,31 +160,30 @@ function relaxLines(body: string): string {
 }
 
 type SignedFields = {
-  /** The h= list: instances of one name from the bottom up (RFC 6376 section 5.4.2). */
-  names: string[]
+  /** The h= list, folded: instances of one name from the bottom up (RFC 6376 section 5.4.2). */
+  names: string
   /** The same fields in canonical form, each ending in CRLF; one character is one octet. */
   canonical: string
 }
 
 function selectFields(header: string): SignedFields {
   const { lines, counts } = canonicalFields(header)
-  const names: string[] = []
+  let names = ''
   let canonical = ''
   for (let place = 0; place < SIGNED.length; place += 1) {
-    const name = SIGNED[place] as string
     const count = (counts[place] ?? 0) + (place < OVERSIGNED.length ? 1 : 0)
-    for (let i = 0; i < count; i += 1) names.push(name)
+    for (let i = 0; i < count; i += 1) names += `${SIGNED[place]}:`
     canonical += lines[place] ?? ''
   }
-  return { names, canonical }
+  return { names: foldNames(names.slice(0, -1)), canonical }
 }
 
 /** By the place of their names in `SIGNED`: the fields to sign from the bottom up (section 3.4.2), and their number. */
 type CanonicalFields = { lines: (string | undefined)[]; counts: (number | undefined)[] }
 
 function canonicalFields(header: string): CanonicalFields {
-  const lines: CanonicalFields['lines'] = []
-  const counts: CanonicalFields['counts'] = []
+  const lines: CanonicalFields['lines'] = new Array(SIGNED.length)
+  const counts: CanonicalFields['counts'] = new Array(SIGNED.length)
   const isEven = !isUneven(header)
   let end = 0
   for (let at = 0; at < header.length; at = end + 2) {
@@ -198,8 +192,8 @@ function canonicalFields(header: string): CanonicalFields {
     if (colonAt === -1 || colonAt >= end) continue
     const place = placeOf(header.slice(at, colonAt))
     if (place === undefined) continue
-    const value = canonicalValue(header.slice(colonAt + 1, end), isEven)
-    lines[place] = `${SIGNED[place]}:${value}\r\n${lines[place] ?? ''}`
+    const line = `${SIGNED[place]}:${canonicalValue(header.slice(colonAt + 1, end), isEven)}\r\n`
+    lines[place] = counts[place] === undefined ? line : line + lines[place]
     counts[place] = (counts[place] ?? 0) + 1
   }
   return { lines, counts }
@@ -239,20 +233,16 @@ function capitalise(name: string): string {
   return name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 }
 
-/** Joins names by colons and folds after a colon. */
-function foldNames(names: string[]): string {
-  let text = ''
-  let column = 'h='.length + 1
-  for (const [index, name] of names.entries()) {
-    const piece = index === names.length - 1 ? name : `${name}:`
-    if (column + piece.length > FOLD_AT) {
-      text += FOLD
-      column = 1
-    }
-    text += piece
-    column += piece.length
+/** Folds a list after its colons. */
+function foldNames(list: string): string {
+  let folded = ''
+  let start = 0
+  for (let room = FOLD_AT - 'h='.length - 1; list.length - start > room; room = FOLD_AT - 1) {
+    const end = list.lastIndexOf(':', start + room - 1) + 1
+    folded += list.slice(start, end) + FOLD
+    start = end
   }
-  return text
+  return folded + list.slice(start)
 }
 
 function foldBase64(text: string): string {

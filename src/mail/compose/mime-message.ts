@@ -11,6 +11,7 @@
  * CRLF, there is no other CR or LF, and no line is longer than 998 octets.
  */
 import { MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
+import { createFieldMemo, type FieldMemo } from './field-memo.ts'
 import { assertFieldName, assertOneLine, formatField, formatTextField } from './header-field.ts'
 import { formatAddressField, formatMailboxField, type Mailbox } from './mailbox-field.ts'
 import type { RecipientFields } from './message-content.ts'
@@ -61,34 +62,40 @@ const ADDRESS_FIELD =
   /^(?:reply-to|sender|list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/i
 
 /**
- * The same input gives the same octets.
+ * The same input gives the same octets. `memo`: of the messages before it.
  * @throws TypeError if a header value contains CR, LF or NUL; if an address, a date or a header name
  *   is malformed; if a header belongs to the writer; or if there is no body
  */
-export function composeMessage(input: MessageInput): MimeMessage {
+export function composeMessage(
+  input: MessageInput,
+  memo: FieldMemo = createFieldMemo(),
+): MimeMessage {
   const root = composeBody(input)
-  const head = `${composeHead(input)}${root.fields}\r\n`
+  const head = `${composeHead(input, memo)}${root.fields}\r\n`
   const needsSmtputf8 = Buffer.byteLength(head) !== head.length
   const section = needsSmtputf8 ? Buffer.from(head, 'utf8').toString('latin1') : head
   const octets = section + root.body
   return { octets: octets.endsWith('\r\n') ? octets : `${octets}\r\n`, needsSmtputf8 }
 }
 
-function composeHead(input: MessageInput): string {
-  const extras = effectiveHeaders(input.headers)
-  const replaced = new Set(extras.map(([name]) => name.toLowerCase()))
+function composeHead(input: MessageInput, memo: FieldMemo): string {
+  const { extras, replaced } = effectiveHeaders(input.headers)
   let head =
-    formatField('Date', formatDate(input.date)) +
-    formatMailboxField('From', input.from) +
+    memo('Date', input.date, dateField) +
+    memo('From', input.from, formatMailboxField, isSameMailbox) +
     recipientFields(input)
   if (input.replyTo !== null && !replaced.has('reply-to')) {
-    head += formatMailboxField('Reply-To', input.replyTo)
+    head += memo('Reply-To', input.replyTo, formatMailboxField, isSameMailbox)
   }
-  if (!replaced.has('subject')) head += subjectField(input.subject)
+  if (!replaced.has('subject')) head += memo('Subject', input.subject, subjectField)
   if (!replaced.has('message-id')) head += messageIdField(input.messageId)
   head += 'MIME-Version: 1.0\r\n'
-  for (const [name, value] of extras) head += extraField(name, value)
+  for (const [name, value] of extras) head += memo(name, value, extraField)
   return head
+}
+
+function isSameMailbox(left: Mailbox, right: Mailbox): boolean {
+  return left.address === right.address && left.name === right.name
 }
 
 function recipientFields({ to, recipientFields }: MessageInput): string {
@@ -104,11 +111,19 @@ function formatRecipients(name: string, value: string): string {
   return formatAddressField(name, value)
 }
 
-function effectiveHeaders(headers: MessageInput['headers']): MessageInput['headers'] {
-  const lastOf = new Map(headers.map(([name], i) => [name.toLowerCase(), i]))
-  return headers.filter(([name], i) => {
-    return !SINGLE_FIELD.test(name) || lastOf.get(name.toLowerCase()) === i
-  })
+/** `replaced`: the names of the fields that occur at most once, in lower case. */
+function effectiveHeaders(headers: MessageInput['headers']) {
+  const replaced = new Map<string, number>()
+  let isRepeated = false
+  for (const [i, [name]] of headers.entries()) {
+    if (!SINGLE_FIELD.test(name)) continue
+    const single = name.toLowerCase()
+    isRepeated ||= replaced.has(single)
+    replaced.set(single, i)
+  }
+  if (!isRepeated) return { extras: headers, replaced }
+  const extras = headers.filter(([name], i) => (replaced.get(name.toLowerCase()) ?? i) === i)
+  return { extras, replaced }
 }
 
 function extraField(name: string, value: string): string {
@@ -119,9 +134,9 @@ function extraField(name: string, value: string): string {
   return ADDRESS_FIELD.test(name) ? formatAddressField(name, value) : formatTextField(name, value)
 }
 
-function subjectField(subject: string): string {
+function subjectField(name: string, subject: string): string {
   assertOneLine('subject', subject)
-  return formatTextField('Subject', subject)
+  return formatTextField(name, subject)
 }
 
 function messageIdField(messageId: string): string {
@@ -130,10 +145,10 @@ function messageIdField(messageId: string): string {
   return `Message-ID: <${messageId}>\r\n`
 }
 
-function formatDate(at: number): string {
+function dateField(name: string, at: number): string {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) throw new TypeError('date is not an instant')
-  return date.toUTCString().replace('GMT', '+0000')
+  return formatField(name, date.toUTCString().replace('GMT', '+0000'))
 }
 
 function composeBody({ html, text, attachments, messageId }: MessageInput): Part {

@@ -84,6 +84,8 @@ export function toTrackedLink(
   { baseUrl }: Pick<Tracker, 'baseUrl'>,
   numbers: LinkNumbers,
 ): TrackedLink | undefined {
+  // Most are known by their begin, before they are read.
+  if (isOwnPage(value, baseUrl)) return undefined
   const link = readLink(value)
   if (link === undefined || isOwnPage(link, baseUrl)) return undefined
   const number = numbers.get(link)

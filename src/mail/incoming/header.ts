@@ -7,6 +7,7 @@ import { oneLine } from '../one-line.ts'
 import { listCharsets } from '../parse/declared-charsets.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 import { findField, listFields, readFields } from '../parse/fields.ts'
+import { isCertainlyAscii } from '../parse/seven-bit.ts'
 
 export type IncomingHeader = {
   /** On one line, decoded. */
@@ -28,9 +29,13 @@ const MAX_ANSWERED_IDS = 20
 
 export function readIncomingHeader(raw: Buffer): IncomingHeader {
   const fields = readFields(headerSection(raw))
-  const guesses = listCharsets(raw)
-  const line = (name: string) =>
-    boundedLine(decodeHeader(findField(fields, name) ?? '', { guesses }))
+  let guesses: string[] | undefined
+  const line = (name: string) => {
+    const value = findField(fields, name) ?? ''
+    if (isPlain(value)) return boundedLine(value)
+    guesses ??= listCharsets(raw)
+    return boundedLine(decodeHeader(value, { guesses }))
+  }
   const autoSubmitted = findField(fields, 'auto-submitted') ?? 'no'
   const references = listIds(listFields(fields, 'references').join(' ')).reverse()
   const inReplyTo = listIds(listFields(fields, 'in-reply-to').join(' '))
@@ -45,9 +50,14 @@ export function readIncomingHeader(raw: Buffer): IncomingHeader {
 }
 
 function headerSection(raw: Buffer): string {
-  const begin = raw.toString('latin1', 0, MAX_HEADER_BYTES).replace(/\r\n?/g, '\n')
-  const end = begin.indexOf('\n\n')
-  return end === -1 ? begin : begin.slice(0, end)
+  const begin = raw.toString('latin1', 0, MAX_HEADER_BYTES)
+  const end = /(?:\r\n|\n|\r(?!\n)){2}/.exec(begin)?.index ?? begin.length
+  return begin.slice(0, end).replace(/\r\n?/g, '\n')
+}
+
+/** Whether a value needs no decoding. */
+function isPlain(value: string): boolean {
+  return isCertainlyAscii(value) && !value.includes('=?')
 }
 
 /** Message identifiers (RFC 5322 section 3.6.4), also without brackets. */

@@ -38,7 +38,7 @@ export function decodeCharset(
   charset: string | undefined,
   { guesses, damage, part = 'Text' }: CharsetContext = {},
 ): string {
-  const isPlain = isCertainlyAscii(raw) && !SEVEN_BIT.test(charset ?? '')
+  const isPlain = isCertainlyAscii(raw) && (charset === undefined || !SEVEN_BIT.test(charset))
   if (isPlain || /[^\0-\xff]/.test(raw)) return raw
   const decoded = decodeOctets(Buffer.from(raw, 'latin1'), charset, guesses)
   damage?.addReplaced(part, decoded)

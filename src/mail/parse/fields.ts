@@ -15,7 +15,10 @@ export type Field = {
 const MAX_FIELDS = 2_000
 const MAX_VALUE_LENGTH = 16_384
 
-const FIELD_START = /^([!-9;-~]{1,80})[ \t]{0,8}:(.*)$/s
+const MAX_NAME_LENGTH = 80
+/** Between a name and its colon. */
+const MAX_BLANKS = 8
+const [TAB, SPACE] = [0x09, 0x20]
 
 /**
  * The fields of a block. `joinsOthers`: a line that is neither a field nor folded belongs to the field
@@ -23,18 +26,21 @@ const FIELD_START = /^([!-9;-~]{1,80})[ \t]{0,8}:(.*)$/s
  */
 export function readFields(block: string, joinsOthers = false): Field[] {
   const fields: { name: string; lines: string[]; length: number }[] = []
-  for (const line of linesOf(block)) {
-    const last = fields.at(-1)
-    const start = /^[ \t]/.test(line) ? null : FIELD_START.exec(line)
-    if (start !== null) {
+  let last: (typeof fields)[number] | undefined
+  const end = Math.min(block.length, MAX_HEADER_BYTES)
+  for (let at = 0; at < end; ) {
+    const newline = block.indexOf('\n', at)
+    const lineEnd = newline === -1 ? block.length : newline
+    const line = block.slice(at, lineEnd)
+    at = lineEnd + 1
+    const isFolded = isBlank(line, 0)
+    const colon = isFolded ? -1 : findColon(line)
+    if (colon !== -1) {
       if (fields.length === MAX_FIELDS) break
-      const [, name = '', value = ''] = start
-      fields.push({
-        name: name.toLowerCase(),
-        lines: [value.slice(0, MAX_VALUE_LENGTH)],
-        length: 0,
-      })
-    } else if (last !== undefined && (joinsOthers || /^[ \t]/.test(line))) {
+      const value = line.slice(colon + 1, colon + 1 + MAX_VALUE_LENGTH)
+      last = { name: line.slice(0, colon).trimEnd().toLowerCase(), lines: [value], length: 0 }
+      fields.push(last)
+    } else if (last !== undefined && (joinsOthers || isFolded)) {
       last.length += line.length
       if (last.length < MAX_VALUE_LENGTH) last.lines.push(line)
     }
@@ -44,7 +50,25 @@ export function readFields(block: string, joinsOthers = false): Field[] {
 
 /** Whether a line begins a field. */
 export function isFieldLine(line: string): boolean {
-  return FIELD_START.test(line)
+  return findColon(line) !== -1
+}
+
+/** Returns where the colon behind the name of a field is; -1 if the line begins no field. */
+function findColon(line: string): number {
+  const colon = line.indexOf(':')
+  let end = colon
+  while (end > 0 && colon - end < MAX_BLANKS && isBlank(line, end - 1)) end -= 1
+  if (end < 1 || end > MAX_NAME_LENGTH) return -1
+  for (let at = 0; at < end; at += 1) {
+    const code = line.charCodeAt(at)
+    if (code < 0x21 || code > 0x7e) return -1
+  }
+  return colon
+}
+
+function isBlank(line: string, at: number): boolean {
+  const code = line.charCodeAt(at)
+  return code === SPACE || code === TAB
 }
 
 export function findField(fields: readonly Field[], name: string): string | undefined {
@@ -56,16 +80,8 @@ export function listFields(fields: readonly Field[], name: string): string[] {
   return fields.filter((field) => field.name === name).map((field) => field.value)
 }
 
-function* linesOf(block: string): Generator<string> {
-  const end = Math.min(block.length, MAX_HEADER_BYTES)
-  for (let at = 0; at < end; ) {
-    const newline = block.indexOf('\n', at)
-    const lineEnd = newline === -1 ? block.length : newline
-    yield block.slice(at, lineEnd)
-    at = lineEnd + 1
-  }
-}
-
 function joinLines(lines: readonly string[]): string {
-  return decodeCharset(lines.map((line) => line.trim()).join(' '), undefined).trim()
+  const [only = '', ...others] = lines
+  const text = others.length === 0 ? only.trim() : lines.map((line) => line.trim()).join(' ')
+  return decodeCharset(text, undefined).trim()
 }

@@ -55,7 +55,12 @@ export type PrecomposedBody = {
   /** Slots of tracking tokens, numbered after `slots`; empty without tracking. */
   trackingSlots: readonly TrackingSlot[]
   numbers: LinkNumbers
+  /** What the slots had last: those of the footer, and some of the others, have it again and again. */
+  last: FilledSlot[]
 }
+
+/** A value as it was printed, and in both forms of the message. */
+type FilledSlot = { value: string; printed: Value; shown: Value }
 
 /** The values of one recipient. */
 type RecipientValues = {
@@ -125,6 +130,7 @@ export function precomposeBody(
     }),
     trackingSlots: tracked?.trackingSlots ?? [],
     numbers: kind.tracking?.numbers ?? new Map(),
+    last: [],
   }
 }
 
@@ -136,13 +142,15 @@ export function fillPrecomposedBody(
 ): FilledBody | undefined {
   const printed: Value[] = []
   const shown: Value[] = []
-  for (const slot of body.slots) {
+  for (let i = 0; i < body.slots.length; i += 1) {
+    const slot = body.slots[i] as BodySlot
     const value = printSlot(slot, recipient)
-    const text = value.includes('&') ? decodeEntities(value) : value
-    if (!isFit(slot, value, text)) return undefined
-    const pair = toValue(value)
-    printed.push(pair)
-    shown.push(text === value ? pair : toValue(text))
+    const last = body.last[i]
+    const filled = last?.value === value ? last : fillSlot(slot, value)
+    if (filled === undefined) return undefined
+    body.last[i] = filled
+    printed.push(filled.printed)
+    shown.push(filled.shown)
   }
   const isAlike = body.links.some(({ address, text }) => {
     return fillSlottedText(address, shown) === fillSlottedText(text, shown)
@@ -155,6 +163,14 @@ export function fillPrecomposedBody(
     text: fillEncoded(body.text, shown),
     document: () => fillSlottedText(body.document, printed),
   }
+}
+
+/** Undefined if the value is not fit for the slot. */
+function fillSlot(slot: BodySlot, value: string): FilledSlot | undefined {
+  const text = value.includes('&') ? decodeEntities(value) : value
+  if (!isFit(slot, value, text)) return undefined
+  const printed = toValue(value)
+  return { value, printed, shown: text === value ? printed : toValue(text) }
 }
 
 function printSlot({ source }: BodySlot, { variables, language, footer }: RecipientValues): string {

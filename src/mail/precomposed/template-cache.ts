@@ -3,6 +3,7 @@
  * own often have the same text. Bounded by the number and the memory of the templates.
  */
 import { createLru } from '../../lru.ts'
+import { createFieldMemo, type FieldMemo } from '../compose/field-memo.ts'
 import type { FooterKind } from '../html/footer.ts'
 import { type LinkNumbers, numberLinks } from '../html/links.ts'
 import type { Tracker } from '../html/tracking.ts'
@@ -25,9 +26,10 @@ export type PreparedTemplate = {
 /** `footer`: undefined without one. */
 type BodyKind = { footer: FooterKind | undefined; isTracked: boolean }
 
-/** One per thread; all its messages share `tracker`. */
+/** One per thread; all its messages share `tracker` and `memo`. */
 export type TemplateCache = {
   tracker: Tracker
+  memo: FieldMemo
   prepare(source: string, kind: CompileOptions & { format: TextFormat }): PreparedTemplate
 }
 
@@ -63,6 +65,7 @@ export function createTemplateCache(tracker: Tracker): TemplateCache {
 
   return {
     tracker,
+    memo: createFieldMemo(),
     prepare(source, { format, isPlain = false, isLiteral = false }) {
       const kind = isLiteral ? `${format} literal` : isPlain ? `${format} plain` : format
       const { kinds, bodies } = templates.get(source) ?? { kinds: new Map(), bodies: 0 }

@@ -20,15 +20,15 @@ export function matchReply(input: ReplyContext, digit: number): Match {
   const raw = input.reply.text.slice(0, MAX_MATCHED_LENGTH).toLowerCase().replace(/\s+/g, ' ')
   const text = dropNames(raw)
   const verdict = dropAdvice(text)
-  const fitting = TEXT_RULES.filter((one) => matchesContext(one, input, digit))
+  const context = contextOf(input, digit)
+  const find = (rules: readonly ReplyRule[], words: string) =>
+    rules.find((one) => matchesContext(one, context) && matchesText(one, raw, words))
   const rule =
-    WHOLE_TEXT_RULES.find(
-      (one) => matchesContext(one, input, digit) && matchesText(one, raw, text),
-    ) ??
-    fitting.find((one) => matchesText(one, raw, verdict)) ??
-    (verdict === text ? undefined : fitting.find((one) => matchesText(one, raw, text))) ??
-    ENHANCED_RULES.find((one) => matchesContext(one, input, digit)) ??
-    CODE_RULES.find((one) => matchesContext(one, input, digit))
+    find(WHOLE_TEXT_RULES, text) ??
+    find(TEXT_RULES, verdict) ??
+    (verdict === text ? undefined : find(TEXT_RULES, text)) ??
+    ENHANCED_RULES.find((one) => matchesContext(one, context)) ??
+    CODE_RULES.find((one) => matchesContext(one, context))
   return { rule, digit, text }
 }
 
@@ -52,18 +52,29 @@ function dropNames(raw: string): string {
     .trim()
 }
 
-function matchesContext(rule: ReplyRule, input: ReplyContext, digit: number): boolean {
-  const { stage, reply, command } = input
+/** What rules look at beside the text, made once for all of them. */
+function contextOf(input: ReplyContext, digit: number) {
+  const { stage, reply, command, mxHost, recipientDomain, isForeign = false } = input
   const detail = reply.enhancedCode?.slice(2) ?? NO_DETAIL
-  if (rule.digit !== undefined && rule.digit !== digit) return false
-  if (rule.codes !== undefined && !rule.codes.includes(reply.code)) return false
+  const names = [mxHost, recipientDomain].flatMap((name) => name?.toLowerCase() ?? [])
+  return { stage, code: reply.code, command, detail, digit, names, isForeign }
+}
+
+type Context = ReturnType<typeof contextOf>
+
+function matchesContext(rule: ReplyRule, context: Context): boolean {
+  const { stage, code, command, detail } = context
+  if (rule.digit !== undefined && rule.digit !== context.digit) return false
+  if (rule.codes !== undefined && !rule.codes.includes(code)) return false
   if (rule.stages !== undefined && !rule.stages.some((one) => one === stage || one === command)) {
     return false
   }
-  if (rule.isForeign === true && input.isForeign !== true) return false
+  if (rule.isForeign === true && !context.isForeign) return false
   if (rule.unless?.includes(detail)) return false
   if (rule.enhanced !== undefined && !rule.enhanced.includes(detail)) return false
-  return matchesCommand(rule, command ?? stage) && matchesProvider(rule, input)
+  if (!matchesCommand(rule, command ?? stage)) return false
+  const { mx } = rule
+  return mx === undefined || context.names.some((name) => mx.test(name))
 }
 
 /** Before RCPT, no rule that blames the recipient's address applies. */
@@ -72,9 +83,4 @@ function matchesCommand(rule: ReplyRule, command: Stage): boolean {
   if (isOfAddress && BEFORE_RECIPIENT.includes(command)) return false
   if (rule.commands !== undefined && !rule.commands.includes(command)) return false
   return rule.exceptCommands?.includes(command) !== true
-}
-
-function matchesProvider({ mx }: ReplyRule, { mxHost, recipientDomain }: ReplyContext): boolean {
-  if (mx === undefined) return true
-  return [mxHost, recipientDomain].some((name) => name !== undefined && mx.test(name.toLowerCase()))
 }

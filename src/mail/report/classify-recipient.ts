@@ -4,14 +4,7 @@
  */
 import { type Classification, classifyWithBasis } from '../replies/classify-reply.ts'
 import type { Stage, Verdict } from '../replies/reply.ts'
-import {
-  type Diagnosis,
-  isVague,
-  mostSpecific,
-  readCommand,
-  readDiagnosis,
-  specificity,
-} from './diagnostic.ts'
+import { type Diagnosis, isVague, mostSpecific, readDiagnosis, specificity } from './diagnostic.ts'
 import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
 
 export type RecipientEvidence = {
@@ -68,7 +61,7 @@ export function classifyRecipient(given: RecipientEvidence): ReportedRecipient {
 function diagnose({ status, texts: own, notice, command: given }: RecipientEvidence): Diagnosis {
   const texts = [...own, notice]
   const diagnoses = texts.map(readDiagnosis)
-  const command = texts.map(readCommand).find((one) => one !== null) ?? null
+  const command = diagnoses.map((one) => one.command).find((one) => one !== null) ?? null
   const best = chooseStatus(status, diagnoses)
   const isAddressNamed = isVague(best) && texts.some((text) => ADDRESS_REFUSED.test(text))
   const replyCode = diagnoses.map((one) => one.replyCode).find((code) => code !== null) ?? null

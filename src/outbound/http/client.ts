@@ -9,6 +9,7 @@
 import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { isIP } from 'node:net'
+import { createLru } from '../../lru.ts'
 import type { DnsAnswer } from '../dns/answer.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import { isPublicAddress } from '../routing/addresses.ts'
@@ -54,7 +55,7 @@ export type HttpClient = {
 
 export type HttpClientOptions = {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
-  /** Whether an address may be connected to; default: public addresses only. */
+  /** Whether an address may be connected to, now and later; default: public addresses only. */
   isAllowed?: (address: string) => boolean
   /** Whether http is allowed, beside https. */
   allowsHttp?: boolean
@@ -72,6 +73,8 @@ const TIMEOUT_MS = 5_000
 const IDLE_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
 const MAX_IDLE = 64
+/** Addresses whose check is remembered. */
+const MAX_CHECKED = 1_000
 /** Addresses of a name that are tried, if there is no connection to the first. */
 const MAX_ADDRESSES = 3
 const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
@@ -90,9 +93,19 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { resolver, isAllowed = isPublicAddress, allowsHttp = false, ca } = options
   const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxIdle = MAX_IDLE } = options
   const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle }
+  /** Answers of `isAllowed`, which do not change. */
+  const allowed = createLru<boolean>(MAX_CHECKED)
   const agents: Agents = {
     http: new NamedAgent(keep),
     https: new HttpsAgent({ ...keep, ...(ca === undefined ? {} : { ca }) }),
+  }
+
+  function isKnownAllowed(address: string): boolean {
+    const known = allowed.get(address)
+    if (known !== undefined) return known
+    const answer = isAllowed(address)
+    allowed.set(address, answer)
+    return answer
   }
 
   async function follow(input: HttpRequest): Promise<HttpResult> {
@@ -120,7 +133,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (!Array.isArray(found)) return found
       if (found.length === 0)
         return { kind: 'unreachable', error: `${hop.url.hostname} has no address` }
-      const act = (address: string) => exchange(hop, { agents, address, ends: end.signal })
+      const act = (address: string) => exchange(hop, { agents, address, ends: end })
       return await tryEach(found, act, isRepeatable)
     } catch (error) {
       return failureOf(error)
@@ -159,7 +172,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   async function findAddresses(url: URL): Promise<string[] | HttpFailure> {
     const host = bareHost(url)
     const addresses = isIP(host) !== 0 ? [host] : await resolve(host)
-    const forbidden = addresses.find((address) => !isAllowed(address))
+    const forbidden = addresses.find((address) => !isKnownAllowed(address))
     if (forbidden === undefined) return addresses.slice(0, MAX_ADDRESSES)
     const error =
       forbidden === host

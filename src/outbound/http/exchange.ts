@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import { type Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
+import type { HopEnd } from './hop-end.ts'
 import { limitPeer } from './peer-limits.ts'
 import { readBody } from './response-body.ts'
 
@@ -37,8 +38,7 @@ export type Hop = {
 
 export type Agents = { http: HttpAgent; https: HttpsAgent }
 
-/** `ends` aborts with an `Ended` as its reason. */
-type Target = { agents: Agents; address: string; ends: AbortSignal }
+type Target = { agents: Agents; address: string; ends: Pick<HopEnd, 'watch'> }
 
 /** The client sets these itself; they would change how the request is framed. */
 const UNSENT = new Set([
@@ -66,10 +66,9 @@ export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
       ended ??= reason
       sent.destroy(ended)
     }
-    const abort = () => end(ends.reason)
     const settle = () => {
       limits.stop()
-      ends.removeEventListener('abort', abort)
+      unwatch()
     }
     const fail = (error: unknown) => {
       settle()
@@ -95,8 +94,7 @@ export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
     sent.on('close', () => {
       if (!hasResponse) fail(new Error('the connection ended before the response did'))
     })
-    ends.addEventListener('abort', abort)
-    if (ends.aborted) abort()
+    const unwatch = ends.watch(end)
     sent.end(bodyOf(hop) ?? undefined)
   })
 }
@@ -112,8 +110,28 @@ function optionsOf(hop: Hop, { agents, address }: Target): RequestOptions {
     servername: isIP(bareHost(url)) === 0 ? url.hostname : '',
     port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
     path: `${url.pathname}${url.search}`,
-    headers: { accept: '*/*', ...sendable(headers), ...lengthOf(body), host: url.host },
+    headers: headersOf({ accept: '*/*', ...headers }, body, url.host),
   }
+}
+
+/**
+ * As a list, which node takes as it is: with an object, it keeps each header for a change. Without a body,
+ * node adds the length when the request ends, for which it needs the object.
+ */
+function headersOf(
+  headers: Hop['headers'],
+  body: Hop['body'],
+  host: string,
+): string[] | Record<string, string> {
+  // As in node, a header keeps the place of its first value, and gets the last one.
+  const sent = new Map<string, [name: string, value: string]>()
+  for (const [name, value] of Object.entries(headers)) {
+    const key = name.toLowerCase()
+    if (!UNSENT.has(key)) sent.set(key, [name, value])
+  }
+  if (body !== null) sent.set('content-length', ['content-length', String(Buffer.byteLength(body))])
+  sent.set('host', ['host', host])
+  return body === null ? Object.fromEntries(sent.values()) : [...sent.values()].flat()
 }
 
 /** The host of a URL; an IPv6 address without its brackets. */
@@ -126,14 +144,4 @@ function bodyOf({ headers, body }: Hop): string | Buffer | null {
   if (typeof body !== 'string') return body
   const isAscii = Object.values(headers).every((value) => /^[\x00-\x7f]*$/.test(value))
   return isAscii ? body : Buffer.from(body)
-}
-
-function sendable(headers: Hop['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !UNSENT.has(name.toLowerCase())),
-  )
-}
-
-function lengthOf(body: string | Buffer | null): Record<string, string> {
-  return body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 }

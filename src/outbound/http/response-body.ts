@@ -11,8 +11,6 @@ type BodyLimits = {
   cutsBody: boolean
 }
 
-const FIRST_BYTES = 4 * 1024
-
 /** Calls `done` before it closes the connection of a body that it cuts off. */
 export function readBody(
   response: IncomingMessage,
@@ -20,7 +18,7 @@ export function readBody(
   fail: (error: unknown) => void,
   done: (bytes: Buffer, isCut: boolean) => void,
 ): void {
-  let bytes = Buffer.alloc(Math.min(FIRST_BYTES, maxBodyBytes))
+  let bytes = Buffer.alloc(0)
   let size = 0
   response.on('data', (chunk: Buffer) => {
     if (size > maxBodyBytes) return

@@ -5,9 +5,6 @@
  * not slow the API. On `stop` it puts back tasks whose message is not being written, waits within the
  * grace period for the replies to the others, then closes its connections; the outcomes of those tasks
  * show how far they got.
- *
- * Results are sent in batches of 100, or after 20 ms. Until then the task numbers of accepted
- * messages are in `accepted`, which the main thread reads if it has to end this thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -16,34 +13,31 @@ import { describeError } from '../../errors.ts'
 import { QUICK_LIMITS } from '../../mail/template/limits.ts'
 import { lowerPriority } from '../../threads/low-priority.ts'
 import { createComposedBytes, createComposer } from '../composing/composer.ts'
-import {
-  type FromThread,
-  MAX_BATCHED_RESULTS,
-  type TaskResult,
-  type ThreadSettings,
-  type ToThread,
-} from '../protocol.ts'
+import { packResults } from '../packed-results.ts'
+import type { PackedMessage, TaskResult, ThreadSettings, ToThread } from '../protocol.ts'
 import { createFamilyFinder } from '../routing/addresses.ts'
 import { composeTask, isSmallTask } from './compose-task.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
+import { createResultBatches } from './result-batches.ts'
 import { tryTask } from './try-task.ts'
 
 const MAX_COMPOSED_BYTES = 64 * 1024 * 1024
-const MAX_BATCH_WAIT_MS = 20
 
 function main(settings: ThreadSettings): void {
   const port = parentPort
   if (port === null) throw new TypeError('delivery-thread.ts runs as a worker thread only')
-  const post = (message: FromThread) => port.postMessage(message)
+  const post = (message: PackedMessage) => port.postMessage(message)
   lowerPriority()
   const { slot, tracker } = settings
   let isCut = false
   const composer = createComposer({ slot, tracker, limits: QUICK_LIMITS, now })
   const connector = createConnector(settings, (site) => pools.greeted(site))
-  const results = createResultBatches(settings.accepted, (batch) =>
-    post({ type: 'results', results: batch }),
-  )
+  const results = createResultBatches({
+    accepted: settings.accepted,
+    post: (batch) => post({ type: 'results', packed: packResults(batch) }),
+    now,
+  })
   const tryDeps = {
     compose: composer.compose,
     contentBytes: composer.contentBytes,
@@ -120,39 +114,6 @@ function afterCut(result: TaskResult): TaskResult {
   const { outcome, task } = result
   const isDecided = outcome.result !== 'deferred' || outcome.reply !== null
   return isDecided || outcome.isMaybeDelivered ? result : { task, kind: 'put back' }
-}
-
-function createResultBatches(
-  accepted: SharedArrayBuffer,
-  post: (results: TaskResult[]) => void,
-): { add(result: TaskResult): void; flush(): void } {
-  const numbers = new Int32Array(accepted)
-  let results: TaskResult[] = []
-  let timer: NodeJS.Timeout | undefined
-
-  function flush(): void {
-    clearTimeout(timer)
-    timer = undefined
-    if (results.length === 0) return
-    const batch = results
-    results = []
-    post(batch)
-  }
-
-  function add(result: TaskResult): void {
-    numbers[results.length] = isAccepted(result) ? result.task : 0
-    results.push(result)
-    if (results.length >= MAX_BATCHED_RESULTS) flush()
-    else timer ??= setTimeout(flush, MAX_BATCH_WAIT_MS)
-  }
-
-  return { add, flush }
-}
-
-function isAccepted(result: TaskResult): boolean {
-  if (result.kind !== 'attempted') return false
-  const { result: outcome } = result.outcome
-  return outcome === 'delivered' || outcome === 'relayed'
 }
 
 main(workerData)

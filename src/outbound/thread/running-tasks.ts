@@ -44,7 +44,7 @@ export function createRunningTasks(now: Now): RunningTasks {
 
   function end(task: number): void {
     running.delete(task)
-    if (isInTransaction()) return
+    if (settled.length === 0 || isInTransaction()) return
     for (const resolve of settled) resolve()
     settled = []
   }

@@ -82,7 +82,7 @@ function openWritable(settings: StoreThreadSettings): Connection {
  */
 function checkpoint(
   connection: Connection,
-  { isQuiet, maxLogBytes, mayWait }: Checkpoint,
+  { isQuiet, empties, maxLogBytes, mayWait }: Checkpoint,
 ): boolean {
   const pageBytes = Number(connection.value('PRAGMA page_size')())
   let log = copyPages(connection)
@@ -93,7 +93,7 @@ function checkpoint(
     log = next
   }
   if (!mayWait || (!isQuiet && log.pages * pageBytes <= maxLogBytes)) return false
-  const mode = isQuiet ? 'TRUNCATE' : 'RESTART'
+  const mode = empties ? 'TRUNCATE' : 'RESTART'
   const [isBusy] = connection.run(`PRAGMA wal_checkpoint(${mode})`, [], 'row') as unknown[]
   return Number(isBusy) !== 0
 }

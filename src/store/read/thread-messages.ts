@@ -6,13 +6,15 @@ export type StoreThreadSettings = { path: string; nativeBinding: string | undefi
 export type Query = { kind: 'query'; text: string; params: unknown[]; shape: Shape }
 
 /**
- * `isQuiet`: there are no writes, so the log file can be emptied. Otherwise pages are copied while
+ * `isQuiet`: there are no writes, so the log can start over. Otherwise pages are copied while
  * the writer works, and only a log of more than `maxLogBytes` makes the writer wait. Without `mayWait`
- * it never waits. The result is whether it waited in vain.
+ * it never waits. `empties`: a log that starts over loses its file's size too. The result is whether it
+ * waited in vain.
  */
 export type Checkpoint = {
   kind: 'checkpoint'
   isQuiet: boolean
+  empties: boolean
   maxLogBytes: number
   mayWait: boolean
 }

@@ -1,25 +1,33 @@
 /**
  * Keeps the write-ahead log short, on a thread that starts once the log has grown:
  *
- *   log file under 8 MB          nothing
- *   larger, during writes        its pages are copied into the database beside the writer
+ *   less than 8 MB of it used    nothing
+ *   more, during writes          its pages are copied into the database beside the writer
  *   more than 32 MB of it used   in addition, the writer waits a moment, so that the log starts over
- *   larger, without writes       all pages are copied and the file is emptied
+ *   more, without writes         all pages are copied and the log starts over; a file of more than 64 MB is emptied
  *
- * Without the third step the log would never start over under constant load. While another process reads
- * from the log for long, as a backup does, the writer would wait in vain each time: after such a wait, the
+ * Without the third step the log would never start over under constant load. The file keeps its size otherwise:
+ * a commit that makes it grow takes the kernel a third longer, and the disk twice as long. While another process
+ * reads from the log for long, as a backup does, the writer would wait in vain each time: after such a wait, the
  * third and the fourth step pause, for a second at first, at most for ten.
  */
 import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import type { StoreThread } from '../read/thread.ts'
 
-export type CheckpointLimits = { intervalMs: number; smallBytes: number; maxLogBytes: number }
+export type CheckpointLimits = {
+  intervalMs: number
+  smallBytes: number
+  maxLogBytes: number
+  /** Of the file, without writes. */
+  maxKeptBytes: number
+}
 
 const DEFAULT_LIMITS: CheckpointLimits = {
   intervalMs: 250,
   smallBytes: 8 * 1024 * 1024,
   maxLogBytes: 32 * 1024 * 1024,
+  maxKeptBytes: 64 * 1024 * 1024,
 }
 
 const FIRST_PAUSE_MS = 1_000
@@ -33,7 +41,10 @@ type Checkpoints = {
 
 type Deps = {
   thread: StoreThread
+  /** The size of the file. */
   walBytes(): number
+  /** How much of it is used (`log-use.ts`). */
+  usedBytes(): number
   /** Whether the files were removed or replaced: a thread would open the wrong ones. */
   areFilesLost(): boolean
   /** Called after each copy, also after one that failed. Must not throw. */
@@ -46,13 +57,18 @@ export function startCheckpoints(
   deps: Deps,
   limits: CheckpointLimits = DEFAULT_LIMITS,
 ): Checkpoints {
-  const { thread, walBytes, areFilesLost, onCopy, log, counters } = deps
-  const { intervalMs, smallBytes, maxLogBytes } = limits
+  const { thread, walBytes, usedBytes, areFilesLost, onCopy, log, counters } = deps
+  const { intervalMs, smallBytes, maxLogBytes, maxKeptBytes } = limits
   let isWritten = false
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   let pauseMs = 0
   let pausedUntil = 0
+
+  function isLarge(): boolean {
+    const bytes = walBytes()
+    return bytes > maxKeptBytes || (bytes >= smallBytes && usedBytes() >= smallBytes)
+  }
 
   function startTimer(): void {
     timer ??= setTimeout(() => {
@@ -63,16 +79,17 @@ export function startCheckpoints(
   async function tick(): Promise<void> {
     const isQuiet = !isWritten
     isWritten = false
-    if (!areFilesLost() && walBytes() >= smallBytes) await copy(isQuiet)
+    if (!areFilesLost() && isLarge()) await copy(isQuiet)
     timer = undefined
-    if (isWritten || walBytes() >= smallBytes) startTimer()
+    if (isWritten || isLarge()) startTimer()
   }
 
   async function copy(isQuiet: boolean): Promise<void> {
     const from = performance.now()
     try {
       const mayWait = performance.now() >= pausedUntil
-      const request = { kind: 'checkpoint', isQuiet, maxLogBytes, mayWait } as const
+      const empties = isQuiet && walBytes() > maxKeptBytes
+      const request = { kind: 'checkpoint', isQuiet, empties, maxLogBytes, mayWait } as const
       const isBusy = (await thread.ask(request)) === true
       if (mayWait) pause(isBusy)
       counters?.observe('pillarbox_checkpoint_duration_seconds', performance.now() - from)
@@ -87,7 +104,7 @@ export function startCheckpoints(
     pausedUntil = performance.now() + pauseMs
   }
 
-  if (walBytes() >= smallBytes) startTimer()
+  if (isLarge()) startTimer()
   return {
     committed() {
       isWritten = true

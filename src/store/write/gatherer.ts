@@ -40,7 +40,8 @@ export type Gatherer<Item, Written> = <Result>(
   finish: Finish<Written, Result>,
 ) => Promise<Result>
 
-type Finish<Written, Result> = (tx: Tx, written: Written) => Promise<Result>
+/** A promise only if it writes. */
+type Finish<Written, Result> = (tx: Tx, written: Written) => Promise<Result> | Result
 
 type Waiting<Item, Written> = {
   item: Item
@@ -81,7 +82,8 @@ export function createGatherer<Item, Written>(
     const results: unknown[] = []
     for (const [index, { finish }] of taken.entries()) {
       const own = written[index] as Written | Alone
-      results.push(own === ALONE ? ALONE : await finish(tx, own))
+      const result = own === ALONE ? ALONE : finish(tx, own)
+      results.push(result instanceof Promise ? await result : result)
     }
     return results
   }

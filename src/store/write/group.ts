@@ -43,10 +43,11 @@ export type WriteRequest = {
   reject(error: unknown): void
   /** How many callers wait for it by now; 1 if absent. */
   callers?: (() => number) | undefined
-  /** A heavy request is alone in its group and yields to the event loop. */
+  /** It is alone in its group and yields to the event loop. */
   isHeavy: boolean
-  /** `performance.now()` of the call. */
+  /** `performance.now()` of the call, and until when it may wait for the group of another request. */
   queuedAt: number
+  dueAt: number
   /** The first run was rolled back because another closure failed. */
   isSecondRun: boolean
 }

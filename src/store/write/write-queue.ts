@@ -25,6 +25,8 @@ type WriteQueue = {
   /** Records the duration of the group that `next` started. */
   took(ms: number): void
   isEmpty(): boolean
+  /** When the next group begins at the latest: the time is over unless all requests are patient. */
+  dueAt(): number
   /**
    * How many callers a group of light requests would have; undefined if the next group may not wait for
    * more, because there are heavy requests, or such that run again.
@@ -70,6 +72,10 @@ export function createWriteQueue(): WriteQueue {
     callers: () =>
       heavy.isEmpty() && light[0]?.isSecondRun === false ? countCallers(light) : undefined,
     isEmpty: () => light.length === 0 && heavy.isEmpty(),
+    dueAt() {
+      if (!heavy.isEmpty()) return 0
+      return light.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY)
+    },
     takeQueuedUntil(instant) {
       const isOver = ({ queuedAt }: WriteRequest) => queuedAt <= instant
       const firstLeft = light.findIndex((request) => !isOver(request))

@@ -35,6 +35,8 @@ export type WriteOptions = {
    * `recountCallers` when there are more.
    */
   callers?: (() => number) | undefined
+  /** How long the write may wait for the transaction of another one, so that both share a commit (ms); 0 if absent. */
+  patienceMs?: number
 }
 
 export type WriteCounts = { committed: number; waiting: number }
@@ -73,13 +75,15 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
   let closed: (() => void) | undefined
   /** The next group waits for more callers. */
   let pause: NodeJS.Timeout | undefined
+  /** All writes that wait are patient. */
+  let patience: NodeJS.Timeout | undefined
   let retryDelayMs = 1
   /** Since when another process has held the lock. */
   let busySince: number | undefined
 
   function write<T>(
     fn: (tx: Tx) => Promise<T>,
-    { heavyFor, callers }: WriteOptions = {},
+    { heavyFor, callers, patienceMs = 0 }: WriteOptions = {},
   ): Promise<T> {
     if (active.getStore()?.isOpen) return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
@@ -98,7 +102,9 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
         },
       }
       const isHeavy = heavyFor !== undefined
-      const request = { run: fn, callers, isHeavy, queuedAt: now(), isSecondRun: false }
+      const queuedAt = now()
+      const times = { queuedAt, dueAt: queuedAt + patienceMs }
+      const request = { run: fn, callers, isHeavy, ...times, isSecondRun: false }
       queue.add({ ...request, ...settle }, heavyFor)
       startNext()
     })
@@ -114,6 +120,13 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
   function startNext(): void {
     recountCallers()
     if (isStarted) return
+    clearTimeout(patience)
+    const ms = closed === undefined ? queue.dueAt() - now() : 0
+    if (ms > 0) patience = later(begin, ms)
+    else begin()
+  }
+
+  function begin(): void {
     isStarted = true
     setImmediate(inNoContext, runInPace)
   }
@@ -137,7 +150,7 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
       setImmediate(runNext)
       return
     }
-    if (begin()) {
+    if (open()) {
       const from = now()
       const group = queue.next()
       const waitedMs = from - (group[0]?.queuedAt ?? from)
@@ -161,7 +174,7 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
    * Begins a transaction; false while another process holds the lock, or after all callers have
    * failed.
    */
-  function begin(): boolean {
+  function open(): boolean {
     try {
       checkFiles()
       groups.begin()
@@ -188,7 +201,7 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
   function close(): Promise<void> {
     return new Promise((resolve) => {
       closed = resolve
-      if (!isStarted) resolve()
+      if (!isStarted && queue.isEmpty()) resolve()
       else startNext()
     })
   }

@@ -61,6 +61,32 @@ test('events arrive once, in order and in batches, and the cursor is saved for w
   await follower.stop()
 })
 
+test('a follower for which no row matters passes over all without a transaction, and begins when one may', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, ...numbered(25))
+  let mayMatter = false
+  const before = core.store.writes().committed
+  const asked = Promise.withResolvers<void>()
+  const { follower, batches } = follow(core, {
+    batch: 10,
+    mayMatter: async () => {
+      asked.resolve()
+      return mayMatter
+    },
+  })
+  await asked.promise
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(core.store.writes().committed, before)
+  await follower.caughtUp()
+  const [cursor] = await cursorsOf(core)
+  assert.equal(cursor?.seq, 25)
+  mayMatter = true
+  await addEvents(core, 'later')
+  await follower.caughtUp()
+  assert.deepEqual(batches, [['later']])
+  await follower.stop()
+})
+
 test('a batch that took long is followed by smaller ones, down to one event, and they grow again', async (t) => {
   const core = await openTestCore(t)
   await addEvents(core, ...numbered(150))

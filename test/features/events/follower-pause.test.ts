@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lingerFor } from '../../../src/features/events/follower-pause.ts'
+import { lingerFor, patienceFor } from '../../../src/features/events/follower-pause.ts'
 
 const idle = { rows: 0, endedAt: Number.NEGATIVE_INFINITY }
 
@@ -29,4 +29,11 @@ test('nobody lingers longer than its time, or a beat', () => {
     const long = lingerFor({ lingerMs: 250, at, ...idle })
     assert.ok(long > 200 && long <= 250, `${long}`)
   }
+})
+
+test('a follower waits for the commit of another write if it lingers long, or has much to do', () => {
+  assert.equal(patienceFor({ lingerMs: 20, rows: 7 }), 0)
+  assert.ok(patienceFor({ lingerMs: 20, rows: 8 }) > 0)
+  assert.ok(patienceFor({ lingerMs: 250, rows: 1 }) > 0)
+  assert.equal(patienceFor({ lingerMs: 0, rows: 100 }), 0)
 })

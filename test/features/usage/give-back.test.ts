@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { endEmails } from '../../../src/features/messages/outcome/end-emails.ts'
-import {
-  type EmailReport,
-  recordReports,
-} from '../../../src/features/messages/outcome/record-reports.ts'
+import { recordReports } from '../../../src/features/messages/outcome/record-reports.ts'
+import type { EmailReport } from '../../../src/features/messages/outcome/reported-email.ts'
 import { cancelEmails, retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { monthOf } from '../../../src/features/usage/month.ts'
 import type { Verdict } from '../../../src/mail/replies/reply.ts'

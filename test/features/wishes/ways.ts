@@ -16,6 +16,7 @@ import { addSuppressions } from '../../../src/features/suppressions/add.ts'
 import { removeAddresses } from '../../../src/features/suppressions/remove.ts'
 import { createStepValues } from '../../../src/features/workflows/engine/step-values.ts'
 import { updateContact as runUpdateStep } from '../../../src/features/workflows/engine/steps/update-contact.ts'
+import { createTurnChanges } from '../../../src/features/workflows/engine/turn-changes.ts'
 import type { StepCall } from '../../../src/features/workflows/engine/walk.ts'
 import type { StepOf } from '../../../src/features/workflows/graph/step-config.ts'
 import { and, eq } from '../../../src/store/drizzle.ts'
@@ -131,12 +132,16 @@ async function runStep({ core, project }: Sender, email: string): Promise<void> 
   const contact = await contactOf({ core, project } as Sender, email)
   if (contact === undefined) return
   const config = { updates: {}, subscriptionAction: 'subscribe' }
-  const call = { step: { config }, execution: { contact } } as unknown as StepCall<
+  const call = { step: { config }, execution: { contact, depth: 0 } } as unknown as StepCall<
     StepOf<'UPDATE_CONTACT'>
   >
   const values = createStepValues(core)
-  const input = { call, workflow: { id: '' }, at: core.now(), ask: () => undefined }
-  await core.store.write((tx) => runUpdateStep({ values }, tx, input))
+  const changes = createTurnChanges({ workflowId: '', projectId: project.id })
+  const input = { call, workflow: { id: '' }, at: core.now(), ask: () => undefined, changes }
+  await core.store.write(async (tx) => {
+    await runUpdateStep({ values }, tx, input)
+    await changes.write(tx, input.at)
+  })
 }
 
 const file = (sender: Sender, csv: string, options: { resubscribe?: boolean } = {}) =>

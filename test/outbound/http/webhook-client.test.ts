@@ -273,6 +273,30 @@ test('localhost is loopback, and its second address is tried if the first has no
   assert.equal(result.body.toString(), 'six')
 })
 
+test('the time limit counts at the second address, too', async (t) => {
+  const port = await listen(() => undefined, '::1').catch(() => 0)
+  if (port === 0) return t.skip('this machine has no ::1')
+  const limited = { timeoutMs: 300 }
+  const result = await ask(openClient(), `http://localhost:${port}/`, limited)
+  assert.equal(result.kind, 'timeout')
+})
+
+test('a header keeps its place and gets its last value, and none is sent twice', async () => {
+  const port = await listen(({ rawHeaders }, response) => response.end(rawHeaders.join('|')))
+  const headers = { 'X-A': '1', Accept: 'text/plain', 'x-a': '2' }
+  const lines = async (request: Partial<HttpRequest>) => {
+    const result = await ask(openClient(), `http://127.0.0.1:${port}/`, { headers, ...request })
+    return result.kind === 'response' ? result.body.toString().split('|') : []
+  }
+  const given = ['Accept', 'text/plain', 'x-a', '2']
+  const host = ['host', `127.0.0.1:${port}`, 'Connection', 'keep-alive']
+  assert.deepEqual(await lines({}), [...given, ...host])
+  const post = { method: 'POST', body: 'ä' } as const
+  assert.deepEqual(await lines(post), [...given, 'content-length', '2', ...host])
+  const empty = await lines({ method: 'POST' })
+  assert.deepEqual(empty, [...given, ...host, 'Content-Length', '0'])
+})
+
 const targets: [string, typeof config | typeof direct, boolean][] = [
   ['http://127.0.0.1/', config, true],
   ['http://localhost/', config, true],

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openConnection } from '../../../src/store/connection.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
 import { startCheckpoints } from '../../../src/store/write/checkpoints.ts'
+import { createLogUse } from '../../../src/store/write/log-use.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { makeDatabaseFolder, recordingLog } from '../test-store.ts'
 
@@ -28,8 +29,11 @@ test('while a reader keeps the log, the writer is not made to wait again and aga
   const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const entries: unknown[][] = []
   const checkpoints = startCheckpoints(
-    { thread: counting, walBytes, areFilesLost: () => false, log: recordingLog(entries) },
-    { intervalMs: 5, smallBytes: 10_000, maxLogBytes: 20_000 },
+    {
+      ...{ thread: counting, walBytes, usedBytes: createLogUse(connection, walBytes) },
+      ...{ areFilesLost: () => false, log: recordingLog(entries) },
+    },
+    { intervalMs: 5, smallBytes: 10_000, maxLogBytes: 20_000, maxKeptBytes: 20_000 },
   )
   t.after(async () => {
     await checkpoints.stop()

@@ -5,10 +5,13 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { openConnection } from '../../../src/store/connection.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
 import { type CheckpointLimits, startCheckpoints } from '../../../src/store/write/checkpoints.ts'
+import { createLogUse } from '../../../src/store/write/log-use.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { makeDatabaseFolder, recordingLog } from '../test-store.ts'
 
-const limits: CheckpointLimits = { intervalMs: 10, smallBytes: 100_000, maxLogBytes: 400_000 }
+const limits: CheckpointLimits = {
+  ...{ intervalMs: 10, smallBytes: 100_000, maxLogBytes: 400_000, maxKeptBytes: 600_000 },
+}
 const insert = 'insert into t values (?)'
 
 async function setUp(t: Parameters<typeof makeDatabaseFolder>[0]) {
@@ -19,7 +22,9 @@ async function setUp(t: Parameters<typeof makeDatabaseFolder>[0]) {
   const thread = createThread({ path, nativeBinding: undefined })
   const entries: unknown[][] = []
   const log = recordingLog(entries)
-  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost: () => false, log }, limits)
+  const usedBytes = createLogUse(connection, walBytes)
+  const deps = { thread, walBytes, usedBytes, areFilesLost: () => false, log }
+  const checkpoints = startCheckpoints(deps, limits)
   t.after(async () => {
     await checkpoints.stop()
     connection.close()
@@ -29,7 +34,7 @@ async function setUp(t: Parameters<typeof makeDatabaseFolder>[0]) {
     connection.run(insert, [Buffer.alloc(bytes)], 'run')
     checkpoints.committed()
   }
-  return { checkpoints, write, walBytes, thread }
+  return { connection, write, walBytes, usedBytes, thread }
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
@@ -48,11 +53,41 @@ test('a small log needs no checkpoint and no thread', async (t) => {
   assert.equal(thread.isStarted(), false)
 })
 
-test('a large log is emptied once there are no writes', async (t) => {
-  const { write, walBytes } = await setUp(t)
+test('a large log starts over once there are no writes, in the file that it has', async (t) => {
+  const { write, walBytes, usedBytes } = await setUp(t)
   write(200_000)
-  assert.ok(walBytes() > limits.smallBytes)
+  const bytes = walBytes()
+  assert.ok(usedBytes() > limits.smallBytes)
+  await until(() => usedBytes() === 0)
+  write(50_000)
+  assert.equal(walBytes(), bytes)
+  assert.ok(usedBytes() > 0 && usedBytes() < limits.smallBytes, `${usedBytes()}`)
+})
+
+test('a log whose file became very large is emptied once there are no writes', async (t) => {
+  const { write, walBytes } = await setUp(t)
+  write(800_000)
+  assert.ok(walBytes() > limits.maxKeptBytes)
   await until(() => walBytes() === 0)
+})
+
+test('a log that has started over needs no checkpoint until it is large again', async (t) => {
+  const { write, usedBytes, thread } = await setUp(t)
+  write(200_000)
+  await until(() => usedBytes() === 0)
+  const ask = t.mock.method(thread, 'ask')
+  write(10_000)
+  await delay(40)
+  assert.equal(ask.mock.callCount(), 0)
+})
+
+test('within a transaction the whole file counts as used', async (t) => {
+  const { connection, write, walBytes, usedBytes } = await setUp(t)
+  write(10_000)
+  assert.ok(usedBytes() < walBytes())
+  connection.script('BEGIN IMMEDIATE')
+  assert.equal(usedBytes(), walBytes())
+  connection.script('ROLLBACK')
 })
 
 test('under constant load the log starts over, again and again', async (t) => {

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { feedWatchdog } from '../../../src/cli/systemd/watchdog.ts'
+import { HOUR_MS } from '../../../src/clock.ts'
 import { AppError } from '../../../src/errors.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
@@ -74,6 +75,45 @@ test('callers of one turn share one transaction, in the order of their calls', a
   )
   assert.deepEqual(seen, [0, 0, 0])
   assert.deepEqual(await bodies(store), ['a', 'b', 'c'])
+})
+
+test('a patient write waits for the transaction of another one', async (t) => {
+  const store = await openTestStore(t)
+  stopClock(t)
+  const patient = store.write((tx) => addNote(tx, 'patient'), { patienceMs: HOUR_MS })
+  for (let turns = 0; turns < 20; turns += 1) await turn()
+  assert.deepEqual([await bodies(store), store.writes().waiting], [[], 1])
+  const seen = await store.write(async (tx) => {
+    await addNote(tx, 'other')
+    return store.read.$count(notes)
+  })
+  await patient
+  assert.equal(seen, 0)
+  assert.deepEqual(await bodies(store), ['patient', 'other'])
+})
+
+test('a patient write behind a group waits again', async (t) => {
+  const store = await openTestStore(t)
+  let patient: Promise<unknown> | undefined
+  await store.write(async (tx) => {
+    await addNote(tx, 'first')
+    tx.afterCommit(() => {
+      patient = store.write((other) => addNote(other, 'patient'), { patienceMs: HOUR_MS })
+    })
+  })
+  for (let turns = 0; turns < 20; turns += 1) await turn()
+  assert.deepEqual(await bodies(store), ['first'])
+  await store.write((tx) => addNote(tx, 'other'))
+  await patient
+  assert.deepEqual(await bodies(store), ['first', 'patient', 'other'])
+})
+
+test('a patient write that nobody joins is durable when its time is over, or the store is closed', async (t) => {
+  const store = await openTestStore(t)
+  await store.write((tx) => addNote(tx, 'alone'), { patienceMs: 2 })
+  assert.deepEqual(await bodies(store), ['alone'])
+  const last = store.write((tx) => addNote(tx, 'last'), { patienceMs: HOUR_MS })
+  await Promise.all([last, store.close()])
 })
 
 test('a failing closure undoes only itself, and its caller gets the same error', async (t) => {

@@ -3,6 +3,7 @@
  * unique index, so the time of a look-up does not show how much of a guess is right.
  */
 import { AppError } from '../../../errors.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { digestSecret } from '../../directory.ts'
 import { PUBLIC_KEY_PATTERN, SECRET_KEY_PATTERN } from '../projects/keys.ts'
@@ -34,10 +35,11 @@ export async function authenticate(
   kinds: KeyKinds,
 ): Promise<KeyCaller> {
   if (key === undefined) throw missingAuth()
-  const caller = await findCaller(directory, key, kinds)
-  if (caller === undefined) throw new AppError('INVALID_API_KEY', 'This API key is not valid here.')
-  if (caller.project.areKeysSandbox && config.delivery.mode !== 'sandbox') throw sandboxKey()
-  return caller
+  if (key.kind === 'unknown' || !kinds.includes(key.kind)) throw invalidKey()
+  const project = await findProject(directory, key)
+  if (project === undefined) throw invalidKey()
+  if (project.areKeysSandbox && config.delivery.mode !== 'sandbox') throw sandboxKey()
+  return { kind: 'key', key: key.kind, project }
 }
 
 /** Like `authenticate`, for a bare key. @throws AppError INVALID_API_KEY */
@@ -54,17 +56,19 @@ function toGivenKey(key: string): GivenKey {
   return PUBLIC_KEY_PATTERN.test(key) ? { kind: 'public', publicKey: key } : { kind: 'unknown' }
 }
 
-async function findCaller(
+type KnownKey = Exclude<GivenKey, { kind: 'unknown' }>
+
+function findProject(
   directory: AuthDeps['directory'],
-  key: GivenKey,
-  kinds: KeyKinds,
-): Promise<KeyCaller | undefined> {
-  const { kind } = key
-  if (kind === 'unknown' || !kinds.includes(kind)) return undefined
-  const project = await (kind === 'secret'
+  key: KnownKey,
+): Promise<Project | undefined> {
+  return key.kind === 'secret'
     ? directory.findProjectByDigest(key.digest)
-    : directory.findProjectByPublicKey(key.publicKey))
-  return project && { kind: 'key', key: kind, project }
+    : directory.findProjectByPublicKey(key.publicKey)
+}
+
+function invalidKey(): AppError {
+  return new AppError('INVALID_API_KEY', 'This API key is not valid here.')
 }
 
 function sandboxKey(): AppError {

@@ -5,13 +5,14 @@
  */
 import { classifyReply } from '../../../mail/replies/classify-reply.ts'
 import type { RowOf } from '../../../store/database.ts'
-import { listOf } from '../../../store/dialect.ts'
+import { listOf, unseen } from '../../../store/dialect.ts'
 import { asc, gt, sql } from '../../../store/drizzle.ts'
 import { attempts } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { type Follower, startFollower } from '../../events/follow.ts'
+import { hasCampaigns } from '../figures/follow-outcomes.ts'
 import { AUTHENTICATION_REFUSAL_MARK, HARD_BOUNCE_MARK, REFUSAL_MARK } from '../figures/marks.ts'
 import { type BrakeDeps, brakeCampaigns } from './brake.ts'
 
@@ -34,7 +35,7 @@ const ATTEMPTS = {
       .from(attempts)
       .where(gt(attempts.id, parameter('seq')))
       .orderBy(asc(attempts.id))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 } as const
 
@@ -69,6 +70,7 @@ export function startRefusals(deps: BrakeDeps & Pick<Base, 'store' | 'log'>): Fo
     name: 'campaign-refusals',
     batch: BATCH,
     lingerMs: LINGER_MS,
+    mayMatter: hasCampaigns,
     handle: (tx, rows) => countRefusals(deps, tx, rows),
   })
 }

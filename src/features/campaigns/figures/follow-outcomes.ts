@@ -6,7 +6,7 @@
  * where it stopped. Delivery does not know of campaigns.
  */
 import type { RowOf } from '../../../store/database.ts'
-import { jsonValue, listOf } from '../../../store/dialect.ts'
+import { jsonValue, listOf, unseen } from '../../../store/dialect.ts'
 import { asc, gt, sql } from '../../../store/drizzle.ts'
 import { events } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -44,7 +44,7 @@ const ROWS = {
       .from(events)
       .where(gt(events.seq, parameter('seq')))
       .orderBy(asc(events.seq))
-      .limit(parameter('limit')),
+      .limit(unseen(parameter('limit'))),
   ),
 } as const
 
@@ -87,12 +87,22 @@ const markUnsubscribed = statement(
     where id in ${listOf(parameter('ids'))} and campaign_id is not null`,
 )
 
+const findCampaign = statement<{ found: number }>(
+  () => sql`select 1 as found from campaign_progress limit 1`,
+)
+
+/** For `mayMatter` of followers: whether a campaign has begun, before which there is no mail of it. */
+export async function hasCampaigns(read: Pick<Tx, 'find'>): Promise<boolean> {
+  return (await read.find(findCampaign)) !== undefined
+}
+
 export function startFigures(deps: FiguresDeps): Follower {
   return startFollower(deps, {
     rows: ROWS,
     name: 'campaign-figures',
     batch: BATCH,
     lingerMs: LINGER_MS,
+    mayMatter: hasCampaigns,
     handle: (tx, events) => countOutcomes(deps, tx, events),
   })
 }

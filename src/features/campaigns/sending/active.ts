@@ -1,7 +1,9 @@
 /** The campaigns that have something to do: those that are due, and those that send. */
 import { isActive } from '../../../store/campaign-terms.ts'
+import type { Db } from '../../../store/database.ts'
 import { and, asc, eq, isNull, lte, min } from '../../../store/drizzle.ts'
 import { type Campaign, campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { CampaignKey } from '../find.ts'
@@ -19,39 +21,51 @@ export type ActiveCampaign = {
   expandedAt: number | null
 }
 
+const isSending = and(eq(campaigns.status, 'SENDING'), isNull(campaigns.pausedAt))
+
+const selectSending = statement((db) =>
+  selectActive(db)
+    .where(and(isActive, isSending))
+    .orderBy(asc(campaignProgress.begunAt), asc(campaigns.id)),
+)
+
+const selectSendingById = statement((db) =>
+  selectActive(db).where(and(eq(campaigns.id, parameter('id')), isSending)),
+)
+
+const selectDue = statement((db) =>
+  db
+    .select({ id: campaigns.id, projectId: campaigns.projectId })
+    .from(campaigns)
+    .where(isDue(parameter('at')))
+    .orderBy(asc(campaigns.scheduledFor), asc(campaigns.id)),
+)
+
+const selectNextDue = statement((db) =>
+  db
+    .select({ at: min(campaigns.scheduledFor) })
+    .from(campaigns)
+    .where(and(isActive, eq(campaigns.status, 'SCHEDULED'), isNull(campaigns.pausedAt))),
+)
+
 /** The campaigns that send and are not paused, oldest first. */
-export function listSending(queries: Pick<Tx, 'select'>): Promise<ActiveCampaign[]> {
-  return selectActive(queries)
-    .where(and(isActive, eq(campaigns.status, 'SENDING'), isNull(campaigns.pausedAt)))
-    .orderBy(asc(campaignProgress.begunAt), asc(campaigns.id))
-    .all()
+export function listSending(queries: Pick<Tx, 'list'>): Promise<ActiveCampaign[]> {
+  return queries.list(selectSending)
 }
 
 /** Undefined if the campaign does not send now: it is paused, cancelled, at its end or gone. */
 export function findSending(tx: Tx, id: string): Promise<ActiveCampaign | undefined> {
-  return selectActive(tx)
-    .where(and(eq(campaigns.id, id), eq(campaigns.status, 'SENDING'), isNull(campaigns.pausedAt)))
-    .get()
+  return tx.find(selectSendingById, { id })
 }
 
 /** Campaigns whose time has come, also while the server was down. */
 export function listDue({ store, now }: Pick<Base, 'store' | 'now'>): Promise<CampaignKey[]> {
-  return store.read
-    .select({ id: campaigns.id, projectId: campaigns.projectId })
-    .from(campaigns)
-    .where(isDue(now()))
-    .orderBy(asc(campaigns.scheduledFor), asc(campaigns.id))
-    .all()
+  return store.read.list(selectDue, { at: now() })
 }
 
 /** When the next scheduled campaign that is not paused is due (epoch ms); null without any. */
 export async function findNextDue({ store }: Pick<Base, 'store'>): Promise<number | null> {
-  const row = await store.read
-    .select({ at: min(campaigns.scheduledFor) })
-    .from(campaigns)
-    .where(and(isActive, eq(campaigns.status, 'SCHEDULED'), isNull(campaigns.pausedAt)))
-    .get()
-  return row?.at ?? null
+  return (await store.read.find(selectNextDue))?.at ?? null
 }
 
 /** Starts a due campaign, unless somebody was faster. Any trouble is found when it expands. */
@@ -70,7 +84,7 @@ export async function fire(
   })
 }
 
-function isDue(at: number) {
+function isDue(at: number | ReturnType<typeof parameter>) {
   return and(
     isActive,
     eq(campaigns.status, 'SCHEDULED'),
@@ -79,8 +93,8 @@ function isDue(at: number) {
   )
 }
 
-function selectActive(queries: Pick<Tx, 'select'>) {
-  return queries
+function selectActive(db: Pick<Db, 'select'>) {
+  return db
     .select({
       id: campaigns.id,
       projectId: campaigns.projectId,

@@ -1,8 +1,9 @@
 /** The audience of a campaign, page by page, the next page while the current one is written. */
 import type { Base } from '../../base.ts'
-import type { ContactScope } from '../../contacts/list/scope.ts'
-import { type WalkedPage, walkPages } from '../../contacts/list/walk.ts'
-import type { StretchContact } from './stretch.ts'
+import type { RecipientRow } from '../../contacts/list/row.ts'
+import { type WalkedRows, walkRecipients } from '../../contacts/list/walk.ts'
+import type { SendingPlan } from './plan.ts'
+import { type StretchContact, toContact } from './stretch.ts'
 
 /** `upTo`: all contacts up to this number are in this page, in an earlier one or not meant. */
 export type AudiencePage = {
@@ -23,16 +24,16 @@ const PAGE = 1_000
 /** `wake` is called when a page has been read. */
 export function readAudience(
   deps: Pick<Base, 'store'>,
-  scope: ContactScope,
+  { scope, isForAll }: Pick<SendingPlan, 'scope' | 'isForAll'>,
   { after, lastNumber, wake }: { after: number; lastNumber: number; wake: () => void },
 ): AudiencePages {
-  const walk = walkPages(deps, scope, { size: PAGE, after })
+  const walk = walkRecipients(deps, scope, { size: PAGE, after, isForAll })
   let read: { page: AudiencePage } | { error: unknown } | undefined
 
   async function readNext(): Promise<void> {
     try {
       const { value } = await walk.next()
-      read = { page: toPage(value ?? { contacts: [], upTo: undefined }, lastNumber) }
+      read = { page: toPage(value ?? { rows: [], upTo: undefined }, lastNumber) }
     } catch (error) {
       read = { error }
     }
@@ -53,10 +54,13 @@ export function readAudience(
 }
 
 /** Contacts behind `lastNumber` did not exist when the campaign began. */
-function toPage({ contacts, upTo }: WalkedPage, lastNumber: number): AudiencePage {
+function toPage({ rows, upTo }: WalkedRows<RecipientRow>, lastNumber: number): AudiencePage {
   const isLast = upTo === undefined || upTo >= lastNumber
+  const meant = isLast ? rows.filter(([number]) => number <= lastNumber) : rows
   return {
-    contacts: isLast ? contacts.filter(({ number }) => number <= lastNumber) : contacts,
+    contacts: meant.map(([number, id, , address, subscribed, data]) =>
+      toContact({ number, id, address, subscribed, data }),
+    ),
     upTo: isLast ? lastNumber : upTo,
     isLast,
     readAt: performance.now(),

@@ -67,7 +67,7 @@ export function createExpansion(
     }
     isKept = plan.isKept
     const { cursor: after, lastNumber } = campaign
-    const pages = readAudience(deps, plan.scope, { after, lastNumber, wake })
+    const pages = readAudience(deps, plan, { after, lastNumber, wake })
     return { plan, pages, page: undefined, after, openedAt: performance.now() }
   }
 

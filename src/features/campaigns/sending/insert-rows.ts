@@ -41,6 +41,9 @@ export type SharedColumns = {
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 
+const contact = () =>
+  sql`contacts.number, contacts.id, contacts.email as address, contacts.subscribed, contacts.data`
+
 const shelf = (name: Shelf) => sql.raw(String(SHELF[name]))
 
 const insertRows = statement(
@@ -90,18 +93,17 @@ const listSuppressed = statement<{ id: string; contactId: string; recipient: str
     order by ${rowNumber('emails')}`,
 )
 
-/** The numbers of those contacts whose address is suppressed. `contacts`: pairs of number and address. */
-const listListed = statement<{ number: number }>(
-  () => sql`select ${item(0)} as number from ${eachOf(parameter('contacts'))} as row
+/** Those contacts whose address is suppressed. `contacts`: pairs of number and address. */
+const listListed = statement<CurrentContact>(
+  () => sql`select ${contact()} from ${eachOf(parameter('contacts'))} as row
     ${orderedJoin()} suppressions on suppressions.project_id = ${parameter('projectId')}
-      and suppressions.email = ${item(1)}`,
+      and suppressions.email = ${item(1)}
+    ${orderedJoin()} contacts on contacts.number = ${item(0)} and contacts.email = ${item(1)}`,
 )
 
 /** The contacts of the rows as they are now. */
 const listCurrent = statement<CurrentContact>(
-  () => sql`select contacts.number, contacts.id, contacts.email as address,
-      contacts.subscribed, contacts.data
-    from ${eachOf(parameter('rows'))} as row
+  () => sql`select ${contact()} from ${eachOf(parameter('rows'))} as row
     ${orderedJoin()} contacts on contacts.number = ${item(1)} and contacts.id = ${item(2)}`,
 )
 
@@ -141,16 +143,14 @@ export async function insertDrafts(
   }
 }
 
-/** Returns the numbers of those contacts whose address is suppressed. */
-export async function findListed(
+/** Returns those contacts whose address is suppressed. */
+export function findListed(
   tx: Tx,
   projectId: string,
   contacts: readonly { number: number; address: string }[],
-): Promise<Set<number>> {
-  if (contacts.length === 0) return new Set()
+): Promise<CurrentContact[]> {
   const pairs = JSON.stringify(contacts.map(({ number, address }) => [number, address]))
-  const rows = await tx.list(listListed, { projectId, contacts: pairs })
-  return new Set(rows.map(({ number }) => number))
+  return tx.list(listListed, { projectId, contacts: pairs })
 }
 
 function toList(draft: DraftRow): unknown[] {

@@ -38,6 +38,7 @@ export type StretchDeps = Pick<
   outbound: Pick<Base['outbound'], 'siteOf' | 'pauseOf'>
 }
 
+/** `data`: not read of a contact who gets no mail. */
 export type StretchContact = {
   number: number
   id: string
@@ -164,9 +165,10 @@ async function insertMoved(
   return insertDrafts(tx, shared, moved)
 }
 
-function toContact({ subscribed, data, ...contact }: CurrentContact): StretchContact {
+export function toContact(contact: CurrentContact): StretchContact {
+  const { number, id, address, subscribed, data } = contact
   const parsed = data === null ? null : (parseJsonText(data) as ContactData)
-  return { ...contact, data: parsed, subscribed: subscribed === 1 }
+  return { number, id, address, subscribed: subscribed === 1, data: parsed }
 }
 
 /**
@@ -181,10 +183,9 @@ async function insertListed(
     contacts,
   }: { plan: SendingPlan; shared: SharedColumns; contacts: readonly StretchContact[] },
 ) {
+  if (contacts.length === 0) return insertDrafts(tx, shared, [])
   const listed = await findListed(tx, shared.projectId, contacts)
-  const drafts = contacts
-    .filter(({ number }) => listed.has(number))
-    .flatMap((contact) => draftRow(plan, contact, shared.at))
+  const drafts = listed.flatMap((contact) => draftRow(plan, toContact(contact), shared.at))
   return insertDrafts(tx, { ...shared, isForAll: true }, drafts)
 }
 

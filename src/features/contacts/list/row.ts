@@ -32,6 +32,16 @@ export type ContactHead = [
   updatedAt: number,
 ]
 
+/** The begin of a ContactRow. A contact who gets no mail has no data here. */
+export type RecipientRow = [
+  number: number,
+  id: string,
+  projectId: null,
+  address: string,
+  subscribed: number,
+  data: string | null,
+]
+
 const OTHER_COLUMNS = [
   'id',
   'project_id',
@@ -55,6 +65,14 @@ export function selectHeads(rows: SQL): SQL {
   const names = sql.raw(`number, ${OTHER_COLUMNS.join(', ')}`)
   return sql`with page (${names}) as (${rows}) select number, id, project_id, email, subscribed,
     coalesce(${octets(sql`data`)}, 0), created_at, updated_at from page`
+}
+
+/** Makes a query of ContactRows one of RecipientRows. `isForAll`: whether unsubscribed contacts get the mail. */
+export function selectRecipients(rows: SQL, isForAll: boolean): SQL {
+  const names = sql.raw(`number, ${OTHER_COLUMNS.join(', ')}`)
+  const data = isForAll ? sql`data` : sql`case when subscribed then data end`
+  return sql`with page (${names}) as (${rows}) select number, id, null, email, subscribed, ${data}
+    from page`
 }
 
 export function toContact(row: ContactRow): NumberedContact {

@@ -11,6 +11,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import { withRest } from '../../../jobs/pace.ts'
+import { unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { lookAfterWrites } from '../../../store/look-after-writes.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -33,7 +34,7 @@ const findBacklog = statement(() => sql`select 1 from contact_search_backlog lim
 
 const lastOfBatch = statement<{ number: number }>(
   () => sql`select max(number) as number from
-    (select number from contact_search_backlog order by number limit ${BATCH})
+    (select number from contact_search_backlog order by number limit ${unseen(sql`${BATCH}`)})
     having max(number) is not null`,
 )
 

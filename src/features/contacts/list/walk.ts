@@ -10,7 +10,9 @@ import {
   type ContactHead,
   type ContactRow,
   type NumberedContact,
+  type RecipientRow,
   selectHeads,
+  selectRecipients,
   toContact,
 } from './row.ts'
 import { type ContactScope, normalizedSearch } from './scope.ts'
@@ -31,6 +33,7 @@ type WalkOptions = { size?: number; after?: number }
 
 /** `upTo`: the walk is through with all contacts up to this number; undefined on the last page. */
 export type WalkedPage = { contacts: NumberedContact[]; upTo: number | undefined }
+export type WalkedRows<Row> = { rows: Row[]; upTo: number | undefined }
 
 /**
  * Yields every contact of the scope once. Contacts that are created, changed or deleted during the
@@ -51,41 +54,69 @@ export async function* walkContacts(
 export async function* walkPages(
   deps: Deps,
   scope: ContactScope,
-  { size = PAGE, after = 0 }: WalkOptions = {},
+  options: WalkOptions = {},
 ): AsyncGenerator<WalkedPage> {
+  for await (const { rows, upTo } of walkRows<ContactRow>(deps, scope, options, asRows)) {
+    yield { contacts: rows.map(toContact), upTo }
+  }
+}
+
+/** As `walkPages`, with what a campaign needs. `isForAll`: whether unsubscribed contacts get it. */
+export function walkRecipients(
+  deps: Deps,
+  scope: ContactScope,
+  { isForAll, ...options }: WalkOptions & { isForAll: boolean },
+): AsyncGenerator<WalkedRows<RecipientRow>> {
+  return walkRows(deps, scope, options, (rows) => selectRecipients(rows, isForAll))
+}
+
+async function* walkRows<Row extends ContactRow | RecipientRow>(
+  deps: Deps,
+  scope: ContactScope,
+  { size = PAGE, after = 0 }: WalkOptions,
+  form: (rows: SQL) => SQL,
+): AsyncGenerator<WalkedRows<Row>> {
   const source = await findSource(deps, scope, { isExact: true })
   let place = { after, limit: Math.min(size, FIRST_PAGE) }
   for (;;) {
-    const { rows, upTo } = await findWalkPage(deps, { source, scope, ...place })
-    yield { contacts: rows.map(toContact), upTo }
+    const page = await findWalkPage<Row>(deps, { source, scope, form, ...place })
+    yield page
+    const { rows, upTo } = page
     if (upTo === undefined) return
     place = { after: upTo, limit: Math.max(1, Math.min(size, nextPageSize(rows, place.limit))) }
   }
 }
 
 /** Contacts of the next page if they are as large as these; at most four times as many. */
-function nextPageSize(rows: readonly ContactRow[], limit: number): number {
+function nextPageSize(rows: readonly (ContactRow | RecipientRow)[], limit: number): number {
   if (rows.length === 0) return limit
   const chars = rows.reduce((sum, [, , , , , data]) => sum + (data?.length ?? 0), 1)
   return Math.min(limit * 4, Math.floor((rows.length * PAGE_CHARS) / chars))
 }
 
-type WalkPosition = { source: ContactSource; scope: ContactScope; after: number; limit: number }
-type FoundPage<Row = ContactRow> = { rows: Row[]; upTo: number | undefined }
+/** `form`: of the rows of a query. */
+type WalkPosition = {
+  source: ContactSource
+  scope: ContactScope
+  after: number
+  limit: number
+  form(rows: SQL): SQL
+}
 
-async function findWalkPage(
+async function findWalkPage<Row extends ContactRow | RecipientRow>(
   deps: Deps,
-  { source, scope, ...place }: WalkPosition,
-): Promise<FoundPage> {
+  { source, scope, form, ...place }: WalkPosition,
+): Promise<WalkedRows<Row>> {
   const range = { ...place, dir: 'asc' as const }
   if (source.kind === 'hits') {
-    return toPage(await deps.store.scan.values(selectHits(source, scope, range)), range)
+    const query = selectHits(source, scope, range)
+    return toPage(await deps.store.scan.values<Row>(form(query)), range)
   }
   if ('candidates' in source) {
     const query = selectAmong(source.candidates, scope, { ...range, sort: 'createdAt' })
-    return toPage(await deps.store.scan.values(query), range)
+    return toPage(await deps.store.scan.values<Row>(form(query)), range)
   }
-  return readByNumber<ContactRow>(deps, scope, { ...range, maxMs: PAGE_MS, form: asRows })
+  return readByNumber<Row>(deps, scope, { ...range, maxMs: PAGE_MS, form })
 }
 
 type Range = Omit<RangedPage, 'after'> & { after?: number | undefined }
@@ -108,11 +139,11 @@ type Reading = Range & { maxMs: number; form(rows: SQL): SQL }
 
 const asRows = (rows: SQL): SQL => rows
 
-async function readByNumber<Row extends ContactHead | ContactRow>(
+async function readByNumber<Row extends ContactHead | ContactRow | RecipientRow>(
   deps: Deps,
   scope: ContactScope,
   { maxMs, form, ...range }: Reading,
-): Promise<FoundPage<Row>> {
+): Promise<WalkedRows<Row>> {
   if (scope.condition === undefined && normalizedSearch(scope) === '') {
     return toPage(await deps.store.scan.values<Row>(form(selectByNumber(scope, range))), range)
   }
@@ -135,9 +166,9 @@ async function readByNumber<Row extends ContactHead | ContactRow>(
 }
 
 /** A page that is not full is the last one. */
-function toPage<Row extends ContactHead | ContactRow>(
+function toPage<Row extends ContactHead | ContactRow | RecipientRow>(
   rows: Row[],
   { limit }: Pick<Range, 'limit'>,
-): FoundPage<Row> {
+): WalkedRows<Row> {
   return { rows, upTo: rows.length < limit ? undefined : rows.at(-1)?.[0] }
 }

@@ -71,13 +71,28 @@ export function parseData(data: unknown): ParsedData {
  * @throws AppError VALIDATION_ERROR when it becomes too large, or has too many keys
  */
 export function mergeData(current: ContactData | null, changes: ContactData): ContactData | null {
+  if (current === null) return newData(changes)
   if (!Object.entries(changes).some(([key, value]) => differs(current, key, value))) return current
-  const merged = new Map(Object.entries(current ?? {}))
+  const merged = new Map(Object.entries(current))
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) merged.delete(key)
     else merged.set(key, value)
   }
   return merged.size === 0 ? null : checkedData(merged)
+}
+
+/** The data of a contact that has none yet: the changes themselves, if they delete nothing. */
+function newData(changes: ContactData): ContactData | null {
+  const values = Object.values(changes)
+  if (values.includes(null)) return newData(withoutNull(changes))
+  if (values.length === 0) return null
+  if (values.length > MAX_KEYS) throw tooManyKeys()
+  checkSize(changes, 'The data of the contact')
+  return changes
+}
+
+function withoutNull(changes: ContactData): ContactData {
+  return toData(Object.entries(changes).filter(([, value]) => value !== null))
 }
 
 /**
@@ -176,8 +191,8 @@ function checkLocale(value: unknown): void {
   throw invalid([field])
 }
 
-function differs(current: ContactData | null, key: string, value: unknown): boolean {
-  const isStored = current !== null && Object.hasOwn(current, key)
+function differs(current: ContactData, key: string, value: unknown): boolean {
+  const isStored = Object.hasOwn(current, key)
   if (value === null) return isStored
   return !isStored || JSON.stringify(current[key]) !== JSON.stringify(value)
 }

@@ -12,7 +12,7 @@ import { type SubscriptionReason, setSubscribed } from './set-subscribed.ts'
 /** Uses the index of addresses, not that of subscribed contacts. */
 export const selectSubscribed = statement((db) =>
   db
-    .select({ id: contacts.id })
+    .select({ id: contacts.id, address: contacts.address })
     .from(contacts)
     .where(
       sql`${contacts.projectId} = ${parameter('projectId')}
@@ -23,11 +23,12 @@ export const selectSubscribed = statement((db) =>
 
 type Unsubscription = {
   projectId: string
-  /** In the form of `ParsedAddress.address`. */
-  addresses: readonly string[]
+  /**
+   * In the form of `ParsedAddress.address`, each with the email that led to this, if any; it may be another
+   * contact's.
+   */
+  addresses: ReadonlyMap<string, string | null>
   reason: SubscriptionReason
-  /** The email that led to this, if any; it may be another contact's. */
-  emailId: string | null
   at: number
 }
 
@@ -37,7 +38,10 @@ export async function unsubscribeAddresses(
 ): Promise<void> {
   const subscribed = await tx.list(selectSubscribed, {
     projectId,
-    addresses: JSON.stringify(addresses),
+    addresses: JSON.stringify([...addresses.keys()]),
   })
-  for (const { id } of subscribed) await setSubscribed(tx, id, { subscribed: false, ...change })
+  for (const { id, address } of subscribed) {
+    const emailId = addresses.get(address) ?? null
+    await setSubscribed(tx, id, { subscribed: false, emailId, ...change })
+  }
 }

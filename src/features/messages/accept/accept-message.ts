@@ -56,21 +56,21 @@ const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLAS
  * first response.
  * @throws AppError as `acceptMessage`, and IDEMPOTENCY_KEY_REUSED
  */
-export async function acceptOnce<Data extends Record<string, unknown>>(
+export function acceptOnce<Data extends Record<string, unknown>>(
   deps: MessageDeps,
   input: MessageRequest,
   { idempotency, toResponseData }: IdempotentResponse<Data>,
 ): Promise<Data> {
   const at = deps.now()
-  const keyedRequest: IdempotentRequest | null =
-    idempotency === undefined ? null : { projectId: input.project.id, at, ...idempotency }
+  if (idempotency === undefined) {
+    return writePlanned(deps, { input, at }, (_, accepted) => toResponseData(accepted))
+  }
+  const keyedRequest: IdempotentRequest = { projectId: input.project.id, at, ...idempotency }
   const hours = deps.config.limits.idempotencyHours
   return reserveKey(deps.reservedKeys, keyedRequest, () =>
     writePlanned(deps, { input, at }, async (tx, accepted) => {
       const responseData = toResponseData(accepted)
-      if (keyedRequest !== null) {
-        await insertIdempotencyKey(tx, keyedRequest, { statusCode: 200, responseData, hours })
-      }
+      await insertIdempotencyKey(tx, keyedRequest, { statusCode: 200, responseData, hours })
       return responseData
     }),
   )
@@ -86,13 +86,13 @@ export async function acceptMessage(
   deps: MessageDeps,
   input: MessageRequest,
 ): Promise<AcceptedEmail[]> {
-  return writePlanned(deps, { input, at: deps.now() }, async (_, { emails }) => emails)
+  return writePlanned(deps, { input, at: deps.now() }, (_, { emails }) => emails)
 }
 
 async function writePlanned<Result>(
   deps: MessageDeps,
   { input: { project, request, check }, at }: { input: MessageRequest; at: number },
-  finish: (tx: Tx, accepted: AcceptedMessage) => Promise<Result>,
+  finish: (tx: Tx, accepted: AcceptedMessage) => Promise<Result> | Result,
 ): Promise<Result> {
   const plan = await planEmails(deps, { project, request, check, origin: ORIGIN }, at)
   const { faults } = plan

@@ -18,7 +18,7 @@ import { discardChunks, readChunks, requireChunks, writeChunks } from '../../chu
 export type { StoredAttachment } from '../../../store/schema/messages.ts'
 
 /** The columns of a content that depend on where its attachments are stored. */
-type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
+export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
 
 type Owner = { projectId: string; contentId: string }
 
@@ -85,7 +85,6 @@ export async function storeAttachments(
   owner: Owner,
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
-  if (attachments.length === 0) return { attachments: null, chunkBytes: 0 }
   if (attachedBytes(attachments) <= MAX_QUICK_BASE64_LENGTH) {
     return { attachments: [...attachments], chunkBytes: 0 }
   }

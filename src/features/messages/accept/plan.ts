@@ -19,7 +19,7 @@ import type { SenderDomain } from '../../directory.ts'
 import { unverifiedSender } from '../../domains/unverified-sender.ts'
 import { checkTemplateSizes } from '../../templates/validate-size.ts'
 import { templateNotFound } from '../../templates/view.ts'
-import { type ContentDraft, storeAttachments } from './content.ts'
+import { type AttachmentColumns, type ContentDraft, storeAttachments } from './content.ts'
 import { inspectRequest, isTextAlone } from './inspect-request.ts'
 import { type FieldFault, refuseFaults, type TemplateCheck } from './template-check.ts'
 
@@ -60,6 +60,7 @@ type PlanDeps = Pick<Base, 'config' | 'directory'>
 
 const MAX_DATA_BYTES_PER_REQUEST = 4 * 1024 * 1024
 const MAX_DATA_KEYS_PER_REQUEST = 50_000
+const NONE_STORED: AttachmentColumns = { attachments: null, chunkBytes: 0 }
 
 /** The reason for the emails, and their queue class. */
 export type EmailOrigin = {
@@ -131,7 +132,12 @@ export async function planEmails(
   const heldDomains = await deps.directory.heldDomains()
   const contentClass = template?.type ?? 'TRANSACTIONAL'
   const draft = { project, request, template, isText, isLiteral, warnings, at }
-  const content = await draftContent(deps, draft)
+  const id = newId()
+  const { attachments = [] } = request
+  const owner = { projectId: project.id, contentId: id }
+  const stored =
+    attachments.length === 0 ? NONE_STORED : await storeAttachments(deps, owner, attachments)
+  const content = draftContent(draft, { id, ...stored })
   return {
     project,
     request: isSealed ? { ...request, tracking: false } : request,
@@ -162,21 +168,17 @@ type ContentParts = Pick<EmailPlan, 'project' | 'request' | 'template' | 'at'> &
   warnings: readonly string[]
 }
 
-async function draftContent(
-  deps: Pick<Base, 'store'>,
+function draftContent(
   { project, request, template, isText, isLiteral, warnings, at }: ContentParts,
-): Promise<ContentDraft> {
-  const attachments = request.attachments ?? []
-  const id = newId()
+  { id, attachments, chunkBytes }: AttachmentColumns & { id: string },
+): ContentDraft {
   const isTemplateItself =
     template !== undefined &&
     !isLiteral &&
     request.subject === undefined &&
     request.body === undefined &&
     request.text === undefined &&
-    attachments.length === 0
-  const owner = { projectId: project.id, contentId: id }
-  const stored = await storeAttachments(deps, owner, attachments)
+    attachments === null
   const { body, text } = textsOf(request, template)
   return {
     id,
@@ -190,8 +192,8 @@ async function draftContent(
     warnings: warnings.length === 0 ? null : warnings,
     recipientFields: request.recipientFields ?? null,
     at,
-    attachments: stored.attachments,
-    chunkBytes: stored.chunkBytes,
+    attachments,
+    chunkBytes,
   }
 }
 

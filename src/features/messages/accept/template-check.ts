@@ -74,10 +74,10 @@ export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>
     return fault
   }
 
-  async function find(source: string, isQuick: boolean): Promise<CheckedTemplate> {
-    const key = sampleOf(source)
-    const cached = known.get(key)
-    if (cached?.source === source) return cached.fault
+  async function find(
+    source: string,
+    { key, isQuick }: { key: string; isQuick: boolean },
+  ): Promise<CheckedTemplate> {
     const quick = findQuickFault(source)
     if (quick === 'slow' && isQuick) return undefined
     const fault = quick === 'slow' ? await checkSlow(source) : quick
@@ -93,7 +93,10 @@ export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>
     for (field in texts) {
       const source = texts[field]
       if (source === undefined || !hasMarker(source)) continue
-      const fault = await find(source, isQuick)
+      const key = sampleOf(source)
+      const cached = known.get(key)
+      const isKnown = cached?.source === source
+      const fault = isKnown ? cached.fault : await find(source, { key, isQuick })
       if (fault === 'too heavy')
         faults.push({ field, message: TOO_HEAVY, line: null, column: null })
       else if (fault !== undefined) faults.push({ field, ...fault })

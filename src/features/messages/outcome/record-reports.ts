@@ -7,8 +7,6 @@
  * the contact that has the address now. A complaint by somebody to whom a workflow wrote about a contact
  * does not unsubscribe that contact.
  */
-import type { Verdict } from '../../../mail/replies/reply.ts'
-import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { wentToOther } from '../../../store/email-terms.ts'
 import { emails } from '../../../store/schema/messages.ts'
@@ -17,68 +15,39 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
 import { unsubscribeAddresses } from '../../contacts/write/unsubscribe-addresses.ts'
-import { countEmailAgain, type UsageDeps } from '../../usage/count.ts'
+import type { UsageDeps } from '../../usage/count.ts'
 import { logOutcome } from './final-state.ts'
-import { suppressReportedBounce } from './suppress-bounced.ts'
+import { recordBounces } from './record-bounces.ts'
+import {
+  countIfFailed,
+  type EmailAndReport,
+  type EmailReport,
+  factsOf,
+  isOver,
+  listReportedEmails,
+  type ReportedEmail,
+  type ReportOf,
+  shownReport,
+  wasSent,
+} from './reported-email.ts'
 import { suppress } from './suppression.ts'
 import {
-  bounceByReport,
   complainByReport,
   deliverByReport,
   findReport,
-  insertReport,
-  type ReportedReply,
+  insertReports,
   type ReportResult,
   recordDelayEvent,
 } from './write-report.ts'
 
-export type EmailReport =
-  /** The action field says failed; the status code may be of any class. */
-  | ({ type: 'bounce'; verdict: Verdict } & ReportFacts)
-  | ({ type: 'delay' } & ReportFacts)
-  /** Relayed mail has arrived. */
-  | { type: 'delivery'; emailId: string }
-  | { type: 'complaint'; emailId: string; feedbackType: string | null }
-
-/** The facts about a delivery that a report states. */
-type ReportFacts = {
-  emailId: string
-  /** The remote server's reply, if the report quotes it. */
-  reply?: ReportedReply | null
-  /** One line, control bytes escaped, bounded. */
-  diagnostic: string
-  reportingMta?: string | null
-  /** The recipient, as the report names it. */
-  finalRecipient?: string | null
-}
-
-type ReportOf<Type extends EmailReport['type']> = Extract<EmailReport, { type: Type }>
-
-const findEmail = statement((db) =>
-  db
-    .select({
-      id: emails.id,
-      projectId: emails.projectId,
-      contactId: emails.contactId,
-      recipient: emails.recipient,
-      recipientDomain: emails.recipientDomain,
-      state: emails.state,
-      status: emails.status,
-      sentAt: emails.sentAt,
-      deliveredAt: emails.deliveredAt,
-      complainedAt: emails.complainedAt,
-      attemptCount: emails.attemptCount,
-      sourceType: emails.sourceType,
-      isPlatform: emails.isPlatform,
-      createdAt: emails.createdAt,
-      isToOther: sql<boolean>`${wentToOther}`.mapWith(Boolean),
-    })
-    .from(emails)
-    .where(eq(emails.id, parameter('id'))),
+/** Whether a workflow sent the email to somebody else than its contact. */
+const findIsToOther = statement<{ isToOther: number }>(
+  () => sql`select ${wentToOther} as "isToOther" from ${emails}
+    where ${eq(emails.id, parameter('id'))}`,
 )
 
 type Deps = UsageDeps & Pick<Base, 'counters' | 'now' | 'log'>
-type ReportedEmailRow = RowOf<typeof findEmail>
+type OtherReport = Exclude<EmailReport, { type: 'bounce' }>
 
 /**
  * Records reports in their order. Returns for each whether it changed anything; a report about an
@@ -91,32 +60,32 @@ export async function recordReports(
 ): Promise<boolean[]> {
   const at = deps.now()
   const changed: boolean[] = []
-  for (const report of reports) {
-    const email = await tx.find(findEmail, { id: report.emailId })
-    if (email === undefined) changed.push(false)
-    else changed.push(await record(deps, tx, { email, report: shownReport(email, report), at }))
+  let bounces: ReportOf<'bounce'>[] = []
+  const recordWaiting = async () => {
+    if (bounces.length === 0) return
+    changed.push(...(await recordBounces(deps, tx, { reports: bounces, at })))
+    bounces = []
   }
+  for (const report of reports) {
+    if (report.type === 'bounce') bounces.push(report)
+    else {
+      await recordWaiting()
+      changed.push(await recordOther(deps, tx, { report, at }))
+    }
+  }
+  await recordWaiting()
   return changed
 }
 
-/** Mail of the server to its users is final by now, and its secrets are no longer known. */
-function shownReport({ isPlatform }: ReportedEmailRow, report: EmailReport): EmailReport {
-  if (!isPlatform || report.type === 'delivery' || report.type === 'complaint') return report
-  const hide = (text: string) => text.replace(/[0-9a-f]{16}[0-9a-f]*/g, '…')
-  const { reply = null, diagnostic } = report
-  return {
-    ...report,
-    diagnostic: hide(diagnostic),
-    reply: reply && { ...reply, text: hide(reply.text) },
-  }
-}
-
-type EmailAndReport<Report = EmailReport> = { email: ReportedEmailRow; report: Report; at: number }
-
-function record(deps: Deps, tx: Tx, { email, report, at }: EmailAndReport): Promise<boolean> {
+async function recordOther(
+  deps: Deps,
+  tx: Tx,
+  { report: given, at }: { report: OtherReport; at: number },
+): Promise<boolean> {
+  const email = (await listReportedEmails(tx, [given.emailId])).get(given.emailId)
+  if (email === undefined) return false
+  const report = shownReport(email, given)
   switch (report.type) {
-    case 'bounce':
-      return recordBounce(deps, tx, { email, report, at })
     case 'delay':
       return recordDelay(tx, { email, report, at })
     case 'delivery':
@@ -124,39 +93,6 @@ function record(deps: Deps, tx: Tx, { email, report, at }: EmailAndReport): Prom
     case 'complaint':
       return recordComplaint(deps, tx, { email, report, at })
   }
-}
-
-async function recordBounce(
-  deps: Deps,
-  tx: Tx,
-  reported: EmailAndReport<ReportOf<'bounce'>>,
-): Promise<boolean> {
-  const { email, report, at } = reported
-  if (isOver(email)) return false
-  const { verdict, diagnostic } = report
-  const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
-  await countIfFailed(deps, tx, { email, at })
-  await bounceByReport(tx, { email, at, error: diagnostic, bounceType })
-  const facts = { class: verdict.class, ...factsOf(report) }
-  await insertRow(tx, reported, { result: 'reported-bounced', ...facts })
-  await suppressReportedBounce(tx, { email, verdict, source: diagnostic, at })
-  const type = verdict.isHard ? 'hard' : 'soft'
-  tx.afterCommit(() => {
-    deps.counters.add('pillarbox_bounces_total', { source: 'report', type })
-    const { attemptCount: attempts } = email
-    const why = { class: verdict.class, reply: facts.reply, reason: diagnostic }
-    logOutcome(deps, { email, outcome: 'bounced', ...why, attempts })
-  })
-  return true
-}
-
-function factsOf({
-  reply = null,
-  diagnostic: error,
-  reportingMta: host = null,
-  ...rest
-}: ReportFacts) {
-  return { reply, error, host, finalRecipient: rest.finalRecipient ?? null }
 }
 
 /** Only the first delay of an email counts: the reporting server repeats it every few hours. */
@@ -194,17 +130,18 @@ async function recordComplaint(
   const { id: emailId, contactId } = email
   if (email.complainedAt !== null || !wasSent(email)) return false
   const { feedbackType } = report
+  const isToOther = (await tx.find(findIsToOther, { id: emailId }))?.isToOther === 1
   await countIfFailed(deps, tx, { email, at })
   await complainByReport(tx, { email, at, isSettled: isSettled(email), feedbackType })
   const source = `complaint (${report.feedbackType ?? 'abuse'})`
   await insertRow(tx, reported, { result: 'reported-complaint', error: source })
   await suppress(tx, { ...address(email), reason: 'COMPLAINT', source, emailId, at })
-  if (!email.isToOther) {
+  if (!isToOther) {
     await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
   }
   const { projectId, recipient } = email
-  const addresses = [recipient]
-  await unsubscribeAddresses(tx, { projectId, addresses, reason: 'complaint', emailId, at })
+  const addresses = new Map([[recipient, emailId]])
+  await unsubscribeAddresses(tx, { projectId, addresses, reason: 'complaint', at })
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_complaints_total')
     deps.log.info({ emailId, projectId, to: recipient, feedbackType }, 'email complained about')
@@ -212,29 +149,11 @@ async function recordComplaint(
   return true
 }
 
-/** BOUNCED and COMPLAINED are terminal; an email that was never sent cannot bounce. */
-function isOver(email: ReportedEmailRow): boolean {
-  return !wasSent(email) || email.state === 'bounced' || email.status === 'COMPLAINED'
-}
-
-/** The use of an email that failed was given back; the report proves that it was sent all the same. */
-async function countIfFailed(
-  deps: Deps,
-  tx: Tx,
-  { email, at }: Pick<EmailAndReport, 'email' | 'at'>,
-): Promise<void> {
-  if (email.state === 'failed') await countEmailAgain(deps, tx, { email, at, isForced: true })
-}
-
-function isSettled({ state }: ReportedEmailRow): boolean {
+function isSettled({ state }: ReportedEmail): boolean {
   return state === 'delivered' || state === 'relayed' || state === 'bounced'
 }
 
-function wasSent({ state }: ReportedEmailRow): boolean {
-  return state !== 'received' && state !== 'suppressed'
-}
-
-function address({ projectId, recipient }: ReportedEmailRow) {
+function address({ projectId, recipient }: ReportedEmail) {
   return { projectId, address: recipient }
 }
 
@@ -243,5 +162,5 @@ function insertRow(
   { email, at }: EmailAndReport<unknown>,
   report: Omit<ReportResult, 'emailId' | 'at'>,
 ): Promise<void> {
-  return insertReport(tx, { emailId: email.id, at, ...report })
+  return insertReports(tx, [{ emailId: email.id, at, ...report }])
 }

@@ -26,7 +26,7 @@ import { unsubscribeAddresses } from '../../contacts/write/unsubscribe-addresses
 import type { Fuse } from './fuse.ts'
 import { isKnownDomain } from './known-domains.ts'
 import { recordStrike } from './strikes.ts'
-import { isSuppressed, suppress } from './suppression.ts'
+import { isSuppressed, suppress, suppressReported } from './suppression.ts'
 
 export type BounceSuppression = {
   projectId: string
@@ -86,13 +86,24 @@ const insertHeld = statement((db) =>
 )
 
 /**
- * Applies a bounce that another server reports. The class `hard` suppresses the address at once; a
+ * Applies bounces that other servers report, all of one instant. The class `hard` suppresses the address at once; a
  * full or disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of
  * the address (this server on a blocklist, the content, a policy) changes nothing.
  */
-export async function suppressReportedBounce(tx: Tx, refusal: Refusal): Promise<void> {
-  const suppression = await findSuppression(tx, refusal)
-  if (suppression !== undefined) await suppressBouncedAddress(tx, suppression)
+export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal[]): Promise<void> {
+  const found: BounceSuppression[] = []
+  for (const refusal of refusals) {
+    const suppression = await findSuppression(tx, refusal)
+    if (suppression !== undefined) found.push(suppression)
+  }
+  const [first] = found
+  if (first === undefined) return
+  await suppressReported(tx, found.map(toRow))
+  for (const [projectId, ofProject] of Map.groupBy(found, (each) => each.projectId)) {
+    // The first bounce of an address led to it.
+    const addresses = new Map(ofProject.toReversed().map((each) => [each.address, each.emailId]))
+    await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', at: first.at })
+  }
 }
 
 /** Applies a bounce by a verdict of this server. `isByDns`: no server was contacted. */
@@ -137,11 +148,15 @@ export async function suppressBouncedAddress(
   tx: Tx,
   suppression: BounceSuppression,
 ): Promise<boolean> {
-  const { projectId, address, reason, source, emailId, at } = suppression
-  const isNew = await suppress(tx, { projectId, address, reason, source, emailId, at })
-  const addresses = [address]
-  await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', emailId, at })
+  const { projectId, address, emailId, at } = suppression
+  const isNew = await suppress(tx, toRow(suppression))
+  const addresses = new Map([[address, emailId]])
+  await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', at })
   return isNew
+}
+
+function toRow({ projectId, address, reason, source, emailId, at }: BounceSuppression) {
+  return { projectId, address, reason, source, emailId, at }
 }
 
 /**

@@ -47,6 +47,9 @@ const dropHeld = statement((db) =>
     ),
 )
 
+/** Almost always there is none. */
+const findAnyHeld = statement<{ id: string }>(() => sql`select id from held_suppressions limit 1`)
+
 const setLaterReason = statement((db) =>
   db
     .update(suppressions)
@@ -81,6 +84,19 @@ export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boo
   const isByPerson = emailId === null || reason === 'COMPLAINT'
   if (isByPerson) await tx.execute(setLaterReason, { projectId, address, reason })
   return false
+}
+
+/** A bounce that another server reported: it is no decision of a person. */
+type ReportedSuppression = NewSuppression & { reason: 'HARD_BOUNCE' | 'STRIKES'; emailId: string }
+
+/** As `suppress`, for many addresses. */
+export async function suppressReported(
+  tx: Tx,
+  suppressions: readonly ReportedSuppression[],
+): Promise<void> {
+  if ((await tx.find(findAnyHeld)) !== undefined) await tx.executeEach(dropHeld, suppressions)
+  const rows = suppressions.map(({ at, ...row }) => ({ ...row, id: newId(), createdAt: at }))
+  await tx.executeEach(insertSuppression, rows)
 }
 
 /** Whether an address is on the list; with `ignoresComplaint`, for another reason than a complaint. */

@@ -108,16 +108,17 @@ const setDelivered = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-/** A report says that the email was not delivered. `error`: the diagnostic of the report. */
-export async function bounceByReport(
-  tx: Tx,
-  { email, at, error, bounceType }: EmailOfReport & { error: string; bounceType: BounceType },
-): Promise<void> {
-  await tx.execute(setBounced, { id: email.id, error, at })
-  await appendEvents(tx, [
+export type ReportedBounce = EmailOfReport & { error: string; bounceType: BounceType }
+
+/** Reports say that the emails were not delivered. `error`: the diagnostic of the report. */
+export async function bounceByReports(tx: Tx, bounces: readonly ReportedBounce[]): Promise<void> {
+  const rows = bounces.map(({ email, at, error }) => ({ id: email.id, error, at }))
+  await tx.executeEach(setBounced, rows)
+  const events = bounces.map(({ email, at, bounceType }) => [
     ...missingSentEvent({ email, at }),
     emailEvent(email, 'email.bounce', { at, data: { bounceType } }),
   ])
+  await appendEvents(tx, events.flat())
 }
 
 /** A report says that delivery is delayed: the state stays. */
@@ -162,9 +163,13 @@ export function isReport({ result }: { result: string }): boolean {
   return result.startsWith(REPORT_PREFIX)
 }
 
-export async function insertReport(tx: Tx, report: ReportResult): Promise<void> {
+export async function insertReports(tx: Tx, reports: readonly ReportResult[]): Promise<void> {
+  await tx.insertRows(insertRow, reports.map(toRow))
+}
+
+function toRow(report: ReportResult) {
   const { emailId, at, result, reply = null } = report
-  await tx.execute(insertRow, {
+  return {
     emailId,
     at,
     result,
@@ -175,7 +180,7 @@ export async function insertReport(tx: Tx, report: ReportResult): Promise<void> 
     replyText: reply?.text ?? null,
     error: report.error ?? null,
     finalRecipient: report.finalRecipient ?? null,
-  })
+  }
 }
 
 /**

@@ -11,6 +11,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks, requireChunks } from '../../chunks.ts'
+import type { InboundNotice } from '../../inbound-notice.ts'
 import { type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
 import { requireSpace } from './quota.ts'
 
@@ -115,13 +116,23 @@ function toRow(deps: Pick<Base, 'config' | 'now'>, message: NewInboundMessage) {
   return { ...row, id, receivedAt: at, sizeBytes, pendingKind, isForServer, line, parts }
 }
 
+type NewRow = Omit<ReturnType<typeof toRow>, 'parts'> & StoredRaw
+
 async function insertRow(
   { config, inboundNotifier }: Pick<Base, 'config' | 'inboundNotifier'>,
   tx: Tx,
-  row: Omit<ReturnType<typeof toRow>, 'parts'> & StoredRaw,
+  row: NewRow,
 ): Promise<void> {
   await requireSpace({ config }, tx, row)
   if (row.rawChunks > 0) await requireChunks(tx, { ownerId: row.id, count: row.rawChunks })
   await tx.execute(insertMessage, row)
-  tx.afterCommit(() => inboundNotifier.notify())
+  tx.afterCommit(() => inboundNotifier.notify(toNotice(row)))
+}
+
+/** The row as it is read when it waits. */
+function toNotice({ raw, rawChunks, ...row }: NewRow): InboundNotice {
+  const untried = { attempts: 0, isSuspect: false, interruptions: 0, dueAt: 0 }
+  const { tls: _, isForServer: __, recipients, ...others } = row
+  const stored = { ...others, ...untried, recipients: [...recipients], rawChunks }
+  return { row: stored, raw: rawChunks > 0 ? null : raw }
 }

@@ -36,7 +36,7 @@ export async function retryInboundMessages(
 ): Promise<void> {
   await store.write(async (tx) => {
     for (const id of ids) await retry(tx, id)
-    tx.afterCommit(() => inboundNotifier.notify())
+    tx.afterCommit(() => inboundNotifier.notify('changed'))
   })
 }
 
@@ -46,7 +46,7 @@ export async function retryFailedInboundMessages({
   inboundNotifier,
 }: Deps): Promise<number> {
   return store.write(async (tx) => {
-    tx.afterCommit(() => inboundNotifier.notify())
+    tx.afterCommit(() => inboundNotifier.notify('changed'))
     return tx.execute(retryAll, {})
   })
 }

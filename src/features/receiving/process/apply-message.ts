@@ -1,5 +1,5 @@
 /**
- * Applies a parsed message: the effect for each recipient, by the purpose of its address
+ * Applies parsed messages: the effect for each recipient, by the purpose of its address
  * (`accept/admit-recipient.ts`), and the final state of the row, in one transaction. A message
  * therefore counts once, even if it is parsed several times.
  */
@@ -9,26 +9,97 @@ import type { InboundKind } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
 import { mayStoreReport } from '../accept/quota.ts'
-import { applyReturnedReport, applyStrayReport } from './apply-report.ts'
+import {
+  applyReturnedBounces,
+  applyReturnedReport,
+  applyStrayReport,
+  type ReturnedMessage,
+} from './apply-report.ts'
 import { applyUnsubscribe } from './apply-unsubscribe.ts'
 import { deliverToMailboxes } from './deliver-to-mailbox.ts'
 import { type ApplyDeps, type Effect, hasEffect, ignore, type ReceivedMessage } from './effect.ts'
-import { endPending, isPending } from './pending.ts'
+import { type EndedMessage, endPending, listPending } from './pending.ts'
 
-export async function applyMessage(
+/** Bounces to return paths first, by few statements, then all others. */
+export async function applyMessages(
   deps: ApplyDeps,
   tx: Tx,
-  message: ReceivedMessage,
+  messages: readonly ReceivedMessage[],
+): Promise<undefined[]> {
+  const pending = await listPending(
+    tx,
+    messages.map(({ row }) => row.id),
+  )
+  const bounces: ReturnedMessage[] = []
+  const others: ReceivedMessage[] = []
+  for (const message of messages) {
+    if (!pending.has(message.row.id)) continue
+    const emailId = findBounced(message)
+    if (emailId === undefined) others.push(message)
+    else bounces.push({ ...message, emailId })
+  }
+  await applyBounces(deps, tx, bounces)
+  for (const message of others) await applyMessage(deps, tx, message)
+  return messages.map(() => undefined)
+}
+
+/** The email of a bounce whose only recipient is a return path. */
+function findBounced({ row: { recipients }, parsed }: ReceivedMessage): string | undefined {
+  const [recipient, ...others] = recipients
+  if (parsed.report.kind !== 'bounce' || others.length > 0) return undefined
+  return recipient?.for === 'return-path' ? recipient.emailId : undefined
+}
+
+async function applyBounces(
+  deps: ApplyDeps,
+  tx: Tx,
+  bounces: readonly ReturnedMessage[],
 ): Promise<void> {
-  const { row, parsed } = message
-  if (!(await isPending(tx, row.id))) return
+  if (bounces.length === 0) return
+  const effects = await applyReturnedBounces(deps, tx, bounces)
+  const endings = bounces.map((message, index) => {
+    const own = effects.slice(index, index + 1)
+    return { message, effects: own, kind: kindOf(message, own), keepsRaw: false }
+  })
+  await end(deps, tx, endings)
+}
+
+async function applyMessage(deps: ApplyDeps, tx: Tx, message: ReceivedMessage): Promise<void> {
   const effects = [
     ...(await applyReturnedReports(deps, tx, message)),
     ...(await applyUnsubscriptions(deps, tx, message)),
     ...(await applyToMailboxes(deps, tx, message)),
   ]
   const kind = kindOf(message, effects)
-  await endPending(tx, {
+  const keepsRaw =
+    isForMailboxOrServer(message) || (kind === 'other' && (await mayStoreReport(tx, message.row)))
+  await end(deps, tx, [{ message, effects, kind, keepsRaw }])
+}
+
+type Ending = {
+  message: ReceivedMessage
+  effects: readonly Effect[]
+  kind: InboundKind
+  keepsRaw: boolean
+}
+
+async function end(deps: ApplyDeps, tx: Tx, endings: readonly Ending[]): Promise<void> {
+  const at = deps.now()
+  await endPending(
+    tx,
+    endings.map((ending) => toEnded(ending, at)),
+  )
+  tx.afterCommit(() => {
+    for (const { message, effects, kind } of endings) {
+      deps.counters.add('pillarbox_inbound_messages_total', { kind })
+      logEffects(deps, message.row, effects)
+    }
+  })
+}
+
+function toEnded({ message, effects, kind, keepsRaw }: Ending, at: number): EndedMessage {
+  const { row, parsed } = message
+  return {
     id: row.id,
     kind,
     sender: (parsed.header.fromField || row.reversePath).slice(0, MAX_SHOWN_ADDRESS_LENGTH),
@@ -41,14 +112,9 @@ export async function applyMessage(
     remark: isForMailbox(message) ? remarkOf(effects) : null,
     kept: parsed.kept,
     rawChunks: row.rawChunks,
-    keepsRaw:
-      isForMailboxOrServer(message) || (kind === 'other' && (await mayStoreReport(tx, row))),
-    at: deps.now(),
-  })
-  tx.afterCommit(() => {
-    deps.counters.add('pillarbox_inbound_messages_total', { kind })
-    logEffects(deps, row, effects)
-  })
+    keepsRaw,
+    at,
+  }
 }
 
 /** Logs ignored and capped mail. */

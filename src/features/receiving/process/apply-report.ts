@@ -16,38 +16,75 @@ import { parseAddress } from '../../../mail/address/address.ts'
 import { isComplaint, isOptOut } from '../../../mail/report/complaint.ts'
 import type { Report } from '../../../mail/report/read-report.ts'
 import type { ReportedRecipient } from '../../../mail/report/reported-recipient.ts'
-import { eq } from '../../../store/drizzle.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type EmailReport, recordReports } from '../../messages/outcome/record-reports.ts'
+import { recordReports } from '../../messages/outcome/record-reports.ts'
+import type { EmailReport } from '../../messages/outcome/reported-email.ts'
 import { leaveByMail } from './apply-unsubscribe.ts'
 import { type ApplyDeps, type Effect, ignore, ignoreKnown, type ReceivedMessage } from './effect.ts'
 import { isExpired, readOwnTokens } from './own-tokens.ts'
 
-const findRecipient = statement((db) =>
+const listRecipients = statement((db) =>
   db
-    .select({ recipient: emails.recipient })
+    .select({ id: emails.id, recipient: emails.recipient })
     .from(emails)
-    .where(eq(emails.id, parameter('id'))),
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
 )
 
-/** Applies a message to the return path of `emailId`. */
+/** A message to the return path of `emailId`. */
+export type ReturnedMessage = ReceivedMessage & { emailId: string }
+
+/** Applies a message to a return path. */
 export async function applyReturnedReport(
   deps: ApplyDeps,
   tx: Tx,
-  { row, parsed, emailId }: ReceivedMessage & { emailId: string },
+  returned: ReturnedMessage,
 ): Promise<Effect> {
-  const { report } = parsed
+  const { kind } = returned.parsed.report
+  const refused = refuseReturned(deps, returned)
+  if (refused !== undefined) return refused
+  if (kind === 'complaint') return applyComplaint(deps, tx, returned.parsed)
+  return applyBounce(deps, tx, { ...returned, mayBeForwarded: true })
+}
+
+/** Applies bounces to return paths, many by few statements. */
+export async function applyReturnedBounces(
+  deps: ApplyDeps,
+  tx: Tx,
+  messages: readonly ReturnedMessage[],
+): Promise<Effect[]> {
+  const recipients = await listRecipientsOf(
+    tx,
+    messages.map(({ emailId }) => emailId),
+  )
+  const found = messages.map(
+    (message) =>
+      refuseReturned(deps, message) ??
+      readBounce({ ...message, mayBeForwarded: true }, recipients.get(message.emailId)),
+  )
+  const reports = found.filter((each) => 'type' in each)
+  const recorded = (await recordReports(deps, tx, reports)).values()
+  return found.map((each) =>
+    'type' in each ? effectOf(each, recorded.next().value === true) : each,
+  )
+}
+
+/** Why a message to a return path has no effect, as far as that does not depend on the email. */
+function refuseReturned(
+  deps: ApplyDeps,
+  { row, parsed: { report }, emailId }: ReturnedMessage,
+): Effect | undefined {
   if (report.kind === 'auto-reply') return ignore('an automatic reply', emailId)
   if (report.kind === 'other') return ignore('not a report', emailId)
   const emails = readOwnTokens(deps, report.tokens)
   if (emails.length > 0 && !emails.some((email) => email.emailId === emailId)) {
     return ignore('about another email', emailId)
   }
-  if (report.kind === 'complaint') return applyComplaint(deps, tx, parsed)
-  if (isExpired(emailId, row.receivedAt)) return ignore('the return path has expired', emailId)
-  return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: true })
+  const isLate = report.kind === 'bounce' && isExpired(emailId, row.receivedAt)
+  return isLate ? ignore('the return path has expired', emailId) : undefined
 }
 
 /**
@@ -78,28 +115,39 @@ async function applyComplaint(
   const { emailId } = email
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
   if (isOptOut(feedbackType)) return leaveByMail(deps, tx, { email, reason: 'mail' })
-  if ((await tx.find(findRecipient, { id: emailId })) === undefined)
+  if (!(await listRecipientsOf(tx, [emailId])).has(emailId))
     return leaveByMail(deps, tx, { email, reason: 'complaint' })
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })
 }
 
 type BouncedEmail = { parsed: ReceivedMessage['parsed']; emailId: string; mayBeForwarded: boolean }
 
-async function applyBounce(
-  deps: ApplyDeps,
-  tx: Tx,
+async function applyBounce(deps: ApplyDeps, tx: Tx, bounced: BouncedEmail): Promise<Effect> {
+  const { emailId } = bounced
+  const recipients = await listRecipientsOf(tx, [emailId])
+  const found = readBounce(bounced, recipients.get(emailId))
+  return 'type' in found ? record(deps, tx, found) : found
+}
+
+/** By the emails' ids; deleted emails are missing. */
+async function listRecipientsOf(tx: Tx, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.list(listRecipients, { ids: JSON.stringify(ids) })
+  return new Map(rows.map(({ id, recipient }) => [id, recipient]))
+}
+
+/** The report to record, or why there is none. `address`: of the email, if it is there. */
+function readBounce(
   { parsed, emailId, mayBeForwarded }: BouncedEmail,
-): Promise<Effect> {
-  const email = await tx.find(findRecipient, { id: emailId })
-  if (email === undefined) return ignore('the email has been deleted', emailId)
+  address: string | undefined,
+): EmailReport | Effect {
+  if (address === undefined) return ignore('the email has been deleted', emailId)
   const { reportingMta } = parsed.report
-  const chosen = chooseRecipient(parsed.report, email.recipient)
+  const chosen = chooseRecipient(parsed.report, address)
   if (chosen === undefined) return ignore('a report without a recipient', emailId)
   const { reported, relation } = chosen
   if (relation === 'other' && !mayBeForwarded) return ignore('about another recipient', emailId)
   const report = toEmailReport(reported, { emailId, reportingMta, relation })
-  if (report === undefined) return ignore(`only ${reported.action}`, emailId)
-  return record(deps, tx, report)
+  return report ?? ignore(`only ${reported.action}`, emailId)
 }
 
 /** Worst first. */
@@ -191,8 +239,9 @@ const EFFECT_OF_REPORT = {
 
 async function record(deps: ApplyDeps, tx: Tx, report: EmailReport): Promise<Effect> {
   const [isRecorded] = await recordReports(deps, tx, [report])
-  const { emailId } = report
-  return isRecorded === true
-    ? { did: EFFECT_OF_REPORT[report.type], emailId }
-    : ignoreKnown(emailId)
+  return effectOf(report, isRecorded === true)
+}
+
+function effectOf({ type, emailId }: EmailReport, isRecorded: boolean): Effect {
+  return isRecorded ? { did: EFFECT_OF_REPORT[type], emailId } : ignoreKnown(emailId)
 }

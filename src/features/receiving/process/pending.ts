@@ -3,7 +3,7 @@
  * lists them; `suspects.ts` handles those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
-import { orderedJoin } from '../../../store/dialect.ts'
+import { listOf, orderedJoin, unindexed, unseen } from '../../../store/dialect.ts'
 import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
@@ -35,7 +35,7 @@ export const columns = {
 }
 
 /** The condition repeats that of the index. */
-const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${parameter('kind')}`
+const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${unseen(parameter('kind'))}`
 
 /** Greater than every id. */
 const LAST_ID = '~'
@@ -83,10 +83,10 @@ const fairShare = sql`(select case when fair < ${parameter('ofLine')} then fair
 export const selectPending = statement((db) => {
   const walk = firstOfLines({
     from: parameter('from'),
-    maxLines: parameter('limit'),
+    maxLines: unseen(parameter('limit')),
     share: fairShare,
   })
-  const first = sql`(select id, last_line from ${walk} order by place, line limit ${parameter('limit')}) as first`
+  const first = sql`(select id, last_line from ${walk} order by place, line limit ${unseen(parameter('limit'))}) as first`
   return db
     .select({ ...columns, lastLine: sql<string | null>`first.last_line` })
     .from(inboundMessages)
@@ -103,11 +103,13 @@ const selectRaw = statement((db) =>
     .where(eq(inboundMessages.id, parameter('id'))),
 )
 
-const selectState = statement((db) =>
+const selectStillPending = statement((db) =>
   db
-    .select({ state: inboundMessages.state })
+    .select({ id: inboundMessages.id })
     .from(inboundMessages)
-    .where(eq(inboundMessages.id, parameter('id'))),
+    .where(
+      sql`${inboundMessages.id} in ${listOf(parameter('ids'))} and ${unindexed(inboundMessages.state)} = 'pending'`,
+    ),
 )
 
 const end = {
@@ -159,12 +161,13 @@ export async function findRaw(
   return row === undefined ? null : readRaw(store, { ...pending, raw: row.raw })
 }
 
-/** False for a row that has ended since it was listed. */
-export async function isPending(tx: Tx, id: string): Promise<boolean> {
-  return (await tx.find(selectState, { id }))?.state === 'pending'
+/** Without those that have ended since they were listed. */
+export async function listPending(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.list(selectStillPending, { ids: JSON.stringify(ids) })
+  return new Set(rows.map(({ id }) => id))
 }
 
-type Ended = {
+export type EndedMessage = {
   id: string
   kind: InboundKind
   sender: string | null
@@ -179,16 +182,27 @@ type Ended = {
   at: number
 }
 
-export async function endPending(
-  tx: Tx,
-  { keepsRaw, kept, rawChunks, ...ended }: Ended,
-): Promise<void> {
-  const end = async () => void (await tx.execute(keepsRaw ? endWithRaw : endWithoutRaw, ended))
-  if (kept === null) return end()
-  await overwriting(tx, async () => {
-    await replaceRaw(tx, { id: ended.id, rawChunks }, kept)
-    await end()
-  })
+export async function endPending(tx: Tx, messages: readonly EndedMessage[]): Promise<void> {
+  const asSent = messages.filter(({ kept }) => kept === null)
+  const write = async (ended: readonly EndedMessage[]) => {
+    await tx.executeEach(
+      endWithRaw,
+      ended.filter(({ keepsRaw }) => keepsRaw),
+    )
+    await tx.executeEach(
+      endWithoutRaw,
+      ended.filter(({ keepsRaw }) => !keepsRaw),
+    )
+  }
+  await write(asSent)
+  for (const message of messages) {
+    const { id, kept, rawChunks } = message
+    if (kept === null) continue
+    await overwriting(tx, async () => {
+      await replaceRaw(tx, { id, rawChunks }, kept)
+      await write([message])
+    })
+  }
 }
 
 /** Sets the message aside for the operator; it is not parsed again. */

@@ -1,6 +1,8 @@
 /**
- * Processes received messages: parses a window of the oldest pending ones of each project and applies them in
- * batches. A row stays pending until its effects are on disk, so a crash loses none.
+ * Processes received messages. One that was accepted a moment ago is parsed from memory, if no other of its kind
+ * waits; those that wait are read from the database, a window of the oldest ones of each project at a time. All
+ * that are parsed when the next transaction begins are applied in it. A row stays pending until its effects are
+ * on disk, so a crash loses none.
  *
  * A message that may have ended its reader thread, or the whole process, is parsed alone, so that
  * only its own failures count as its attempts (`suspects.ts`).
@@ -11,11 +13,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { PendingKind } from '../../../store/schema/words.ts'
+import { createGatherer } from '../../../store/write/gatherer.ts'
 import { retryWhileUnwritable } from '../../../store/write/retry.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
-import { applyMessage } from './apply-message.ts'
+import type { InboundNotice } from '../../inbound-notice.ts'
+import { applyMessages } from './apply-message.ts'
 import type { ApplyDeps, ReceivedMessage } from './effect.ts'
+import { createInProgress, MAX_IN_PROGRESS, MAX_IN_PROGRESS_OF_LINE } from './in-progress.ts'
 import { createLineWalks } from './line-walks.ts'
 import { type MessageReader, ReaderLost } from './parsed-message.ts'
 import { failPending, findRaw, PENDING_KINDS, type PendingMessage } from './pending.ts'
@@ -41,17 +46,11 @@ export type Processing = {
 
 type ProcessDeps = ApplyDeps & Pick<Base, 'store' | 'inboundNotifier'>
 
-/**
- * The maximum number of messages of each kind that are in progress: being parsed, or waiting to be
- * written.
- */
-const MAX_IN_PROGRESS = 128
-/** Of one project: a share that leaves others some, and is worth a poll. */
-const MAX_IN_PROGRESS_OF_LINE = 96
-const MAX_IN_PROGRESS_BYTES = 16 * 1024 * 1024
-/** The maximum number of messages in a transaction; other writes run between two batches. */
-const MAX_BATCH = 32
-const MAX_BATCH_BYTES = 2 * 1024 * 1024
+/** A longer list of waiting messages may lack some; of so few, no line has used up its share. */
+const MAX_WHOLE_LIST = 15
+/** Of a closure of the gatherer: applying a message takes as long as two inserts. */
+const WEIGHT = 2
+const BYTES_PER_WEIGHT = 32 * 1024
 const RETRY_MS = 1_000
 const POLL_MS = 30_000
 
@@ -60,14 +59,21 @@ export async function startProcessing(
   reader: MessageReader,
 ): Promise<Processing> {
   await tryToRecord(deps, () => startParsing(deps, MAX_IN_PROGRESS_OF_LINE))
-  const inProgress = new Map<string, PendingMessage>()
-  const parsedMessages: ReceivedMessage[] = []
-  const discarding = new Set<Promise<void>>()
+  const inProgress = createInProgress()
+  /** Kinds of which messages may wait that are not in progress. */
+  const behind = new Set<PendingKind>(PENDING_KINDS)
+  let maySuspectsWait = true
+  /** What `stop` waits for. */
+  const underWay = new Set<Promise<unknown>>()
   const walks = createLineWalks(deps)
+  const apply = createGatherer<ReceivedMessage, undefined>(deps.store, {
+    together: (tx, messages) => applyMessages(deps, tx, messages),
+    alone: async (tx, message) => (await applyMessages(deps, tx, [message]))[0],
+    weigh: ({ row }) => WEIGHT + row.sizeBytes / BYTES_PER_WEIGHT,
+  })
   let idleWaiters: (() => void)[] = []
   let aloneId: string | undefined
   let polling: Promise<void> | undefined
-  let writing: Promise<void> | undefined
   let dueTimer: NodeJS.Timeout | undefined
   let isPollDue = false
   let isStopped = false
@@ -84,29 +90,41 @@ export async function startProcessing(
     })
   }
 
+  function pollForAll(): void {
+    for (const kind of PENDING_KINDS) behind.add(kind)
+    maySuspectsWait = true
+    poll()
+  }
+
   async function pollWhileDue(): Promise<void> {
     while (isPollDue && !isStopped) {
       isPollDue = false
       try {
         const waiting = await listWaiting()
-        const isIdle = waiting.length === 0 && inProgress.size === 0
+        const isIdle = waiting.length === 0 && inProgress.isEmpty()
         if (isIdle) for (const resolve of idleWaiters.splice(0)) resolve()
         const fullKinds = new Set<PendingKind>()
         for (const row of waiting) if (!isStopped) await start(row, fullKinds)
       } catch (error) {
         deps.log.error({ error: describeError(error) }, 'inbound mail could not be listed')
         await pause()
-        isPollDue = true
+        pollForAll()
       }
     }
   }
 
   async function listWaiting(): Promise<PendingMessage[]> {
+    maySuspectsWait = false
     const next = await findNextSuspect(deps)
+    if (next !== undefined) maySuspectsWait = true
     const waiting = next === undefined ? [] : [next]
     for (const kind of PENDING_KINDS) {
+      if (!behind.has(kind) || !inProgress.isLow(kind)) continue
+      behind.delete(kind)
       const window = { kind, limit: MAX_IN_PROGRESS, ofLine: MAX_IN_PROGRESS_OF_LINE }
-      if (isLow(kind)) waiting.push(...(await walks.list(window)))
+      const found = await walks.list(window)
+      if (found.length > MAX_WHOLE_LIST) behind.add(kind)
+      waiting.push(...found)
     }
     return waiting
   }
@@ -116,8 +134,9 @@ export async function startProcessing(
     const { id, isSuspect, pendingKind } = row
     if (inProgress.has(id) || (isSuspect && aloneId !== undefined)) return
     if (!isSuspect && fullKinds.has(pendingKind)) return
-    if (!isSuspect && !hasCapacityFor(ofKind(pendingKind), row)) {
+    if (!isSuspect && !inProgress.hasCapacityFor(row)) {
       fullKinds.add(pendingKind)
+      behind.add(pendingKind)
       return walks.leave(row)
     }
     const error = findReasonToFail(row)
@@ -132,9 +151,7 @@ export async function startProcessing(
     }
     const waitMs = remainingWaitMs(row, deps.now())
     if (waitMs > 0) return pollIn(waitMs)
-    inProgress.set(id, row)
-    if (isSuspect) aloneId = id
-    void parse(row).catch((error) => handleFault(row, error))
+    begin(row, null)
   }
 
   function pollIn(waitMs: number): void {
@@ -142,13 +159,35 @@ export async function startProcessing(
     dueTimer = setTimeout(poll, waitMs).unref()
   }
 
-  async function parse(row: PendingMessage): Promise<void> {
+  /** A message that was accepted begins at once if none of its kind waits; a list brings it later otherwise. */
+  function hear(notice: InboundNotice): void {
+    if (notice === 'changed') pollForAll()
+    else if (mayBegin(notice.row)) begin(notice.row, notice.raw)
+    else {
+      behind.add(notice.row.pendingKind)
+      pollIfDue()
+    }
+  }
+
+  function mayBegin(row: PendingMessage): boolean {
+    const isNext = !behind.has(row.pendingKind) && !isStopped
+    return isNext && inProgress.hasCapacityFor(row) && inProgress.hasShareFor(row)
+  }
+
+  /** `raw`: null if it has to be read. */
+  function begin(row: PendingMessage, raw: Buffer | null): void {
+    inProgress.add(row)
+    if (row.isSuspect) aloneId = row.id
+    void parse(row, raw).catch((error) => handleFault(row, error))
+  }
+
+  async function parse(row: PendingMessage, given: Buffer | null): Promise<void> {
     const isAlone = row.isSuspect
     if (isAlone) await keepTrying(() => startAlone(deps, row.id))
-    const raw = await findRaw(deps, row)
+    const raw = given ?? (await findRaw(deps, row))
     if (raw === null) {
       await failPending(deps, { id: row.id, error: 'its text has been deleted' })
-      return release([row])
+      return release(row)
     }
     const { reversePath, clientAddress, clientName } = row
     const message = {
@@ -159,10 +198,11 @@ export async function startProcessing(
       isMail: row.pendingKind === 'mail',
     }
     const parsed = await reader.read(message, { isAlone })
-    parsedMessages.push({ row, parsed })
-    writing ??= writeAll().finally(() => {
-      writing = undefined
-    })
+    const write = () => apply({ row, parsed }, () => Promise.resolve())
+    await finishBeforeStop(keepTrying(write))
+    release(row)
+    // A report's octets are deleted once it is applied.
+    if (row.rawChunks > 0) void finishBeforeStop(discardChunks(deps.store, row.id))
   }
 
   /** Marks a message that failed as a suspect, so that it is parsed alone from now on. */
@@ -175,37 +215,21 @@ export async function startProcessing(
     const isAttempt = row.isSuspect || !(error instanceof ReaderLost)
     try {
       await keepTrying(() => markAsSuspect(deps, { id: row.id, isAttempt }))
-      release([row])
+      maySuspectsWait = true
+      release(row)
     } catch (failure) {
       const facts = { inboundId: row.id, error: describeError(failure) }
       deps.log.error(facts, 'inbound mail is left until the next start')
     }
   }
 
-  async function writeAll(): Promise<void> {
-    while (parsedMessages.length > 0) await write(takeBatch(parsedMessages))
-  }
-
-  async function write(batch: readonly ReceivedMessage[]): Promise<void> {
+  async function finishBeforeStop(action: Promise<unknown>): Promise<void> {
+    underWay.add(action)
     try {
-      await keepTrying(() =>
-        deps.store.write(async (tx) => {
-          for (const message of batch) await applyMessage(deps, tx, message)
-        }),
-      )
-      release(batch.map(({ row }) => row))
-      for (const { row } of batch) if (row.rawChunks > 0) discardUnneededChunks(row)
-    } catch (error) {
-      if (batch.length > 1) for (const message of batch) await write([message])
-      else for (const { row } of batch) await handleFault(row, error)
+      await action
+    } finally {
+      underWay.delete(action)
     }
-  }
-
-  /** Discards the chunks of a report, whose octets are deleted once it is applied. */
-  function discardUnneededChunks({ id }: PendingMessage): void {
-    const discarded = discardChunks(deps.store, id)
-    discarding.add(discarded)
-    void discarded.then(() => discarding.delete(discarded))
   }
 
   function keepTrying(action: () => Promise<unknown>): Promise<void> {
@@ -216,30 +240,21 @@ export async function startProcessing(
     })
   }
 
-  function release(rows: readonly PendingMessage[]): void {
-    for (const { id } of rows) {
-      inProgress.delete(id)
-      if (aloneId === id) aloneId = undefined
-    }
-    pollIfLow()
+  function release(row: PendingMessage): void {
+    inProgress.delete(row)
+    if (aloneId === row.id) aloneId = undefined
+    pollIfDue()
   }
 
   /** Polls only when few messages of a kind are in progress. `release` calls this again. */
-  function pollIfLow(): void {
-    if (PENDING_KINDS.some(isLow)) poll()
+  function pollIfDue(): void {
+    const isBehind = PENDING_KINDS.some((kind) => behind.has(kind) && inProgress.isLow(kind))
+    const mayBeIdle = idleWaiters.length > 0 && inProgress.isEmpty()
+    if (isBehind || maySuspectsWait || mayBeIdle) poll()
   }
 
-  function isLow(kind: PendingKind): boolean {
-    return ofKind(kind).length <= MAX_IN_PROGRESS / 2
-  }
-
-  /** Returns the messages of a kind in progress, without the one that is parsed alone. */
-  function ofKind(kind: PendingKind): PendingMessage[] {
-    return [...inProgress.values()].filter((row) => !row.isSuspect && row.pendingKind === kind)
-  }
-
-  const unlisten = deps.inboundNotifier.listen(pollIfLow)
-  const timer = setInterval(poll, POLL_MS).unref()
+  const unlisten = deps.inboundNotifier.listen(hear)
+  const timer = setInterval(pollForAll, POLL_MS).unref()
   poll()
   return {
     idle: () =>
@@ -255,8 +270,7 @@ export async function startProcessing(
       clearTimeout(dueTimer)
       idleWaiters = []
       await polling
-      await writing
-      await Promise.all(discarding)
+      await Promise.allSettled(underWay)
       await tryToRecord(deps, () => endParsing(deps))
     },
   }
@@ -272,20 +286,4 @@ async function tryToRecord({ log }: ProcessDeps, write: () => Promise<void>): Pr
   } catch (error) {
     log.error({ error: describeError(error) }, 'the state of inbound mail could not be recorded')
   }
-}
-
-function hasCapacityFor(others: readonly PendingMessage[], row: PendingMessage): boolean {
-  if (others.length === 0) return true
-  const bytes = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  return others.length < MAX_IN_PROGRESS && bytes + row.sizeBytes <= MAX_IN_PROGRESS_BYTES
-}
-
-/** Removes a batch from the front; a large message is a batch of its own. */
-function takeBatch(messages: ReceivedMessage[]): ReceivedMessage[] {
-  let bytes = 0
-  const end = messages.findIndex(({ row }, index) => {
-    bytes += row.sizeBytes
-    return index === MAX_BATCH || (index > 0 && bytes > MAX_BATCH_BYTES)
-  })
-  return messages.splice(0, end === -1 ? messages.length : end)
 }

@@ -17,6 +17,7 @@
  * set aside for the operator. Processes crash for many reasons, so one interruption proves little;
  * the waits between ten of them add up to minutes.
  */
+import { unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { inboundMessages, inboundReading } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -37,7 +38,7 @@ export const selectSuspect = statement((db) =>
     .from(inboundMessages)
     .where(sql`state = 'pending' and is_suspect = 1`)
     .orderBy(inboundMessages.dueAt, inboundMessages.id)
-    .limit(1),
+    .limit(unseen(parameter('limit'))),
 )
 
 /**
@@ -99,7 +100,7 @@ export async function endParsing({ store }: Pick<Base, 'store'>): Promise<void> 
 export async function findNextSuspect({
   store,
 }: Pick<Base, 'store'>): Promise<PendingMessage | undefined> {
-  return store.read.find(selectSuspect, {})
+  return store.read.find(selectSuspect, { limit: 1 })
 }
 
 /** Returns 0 when the clock was set back by more than the longest wait. */

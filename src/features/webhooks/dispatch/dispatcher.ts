@@ -41,7 +41,7 @@ const MIN_WAIT_MS = 5
 const MAX_LOADS = 4
 const MAX_BATCH = 256
 /** Results that arrive within this time are recorded together. */
-const LINGER_MS = 4
+const LINGER_MS = 10
 /** How long requests may still take at a stop. */
 const STOP_MS = 3 * SECOND_MS
 

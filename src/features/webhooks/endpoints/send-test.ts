@@ -25,7 +25,7 @@ export async function sendTestDelivery(
   const body = testPayload({ id: eventId, projectId, endpointId, at: createdAt })
   const keys = openSigningKeys(deps, endpoint, createdAt)
   const startedAt = performance.now()
-  const result = await postWebhook(deps, { url, id: eventId, body, keys })
+  const result = await postWebhook(deps, { url: new URL(url), id: eventId, body, keys })
   const durationMs = performance.now() - startedAt
   const at = now()
   const columns = attemptColumns(result, { attempts: 0, dueAt: null, durationMs, at })

@@ -87,7 +87,7 @@ export async function attemptDelivery(
 }
 
 type Posted = {
-  url: string
+  url: URL
   id: string
   body: string
   keys: readonly KeyObject[]
@@ -100,7 +100,7 @@ export function postWebhook(
   { url, id, body, keys, signal }: Posted,
 ): Promise<HttpResult> {
   return webhookClient.request({
-    url: new URL(url),
+    url,
     method: 'POST',
     body,
     headers: {

@@ -10,7 +10,7 @@
  */
 import type { KeyObject } from 'node:crypto'
 import { SECOND_MS } from '../../../clock.ts'
-import { octets } from '../../../store/dialect.ts'
+import { octets, unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -26,7 +26,7 @@ export type DeliveryTask = Task & {
   attempts: number
   projectId: string
   eventId: string
-  url: string
+  url: URL
   keys: readonly KeyObject[]
   sent: WaitingEvent | undefined
 }
@@ -68,19 +68,19 @@ const line = sql`delivery.number, delivery.attempts, delivery.event_seq as "even
 const joined = sql`webhook_deliveries as delivery
   left join events as event on event.seq = delivery.event_seq`
 
-const isOfEndpoint = sql`delivery.endpoint_id = ${parameter('id')}`
+const isOfEndpoint = sql`delivery.endpoint_id = ${unseen(parameter('id'))}`
 
 export const listFirst = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint} and delivery.due_at = 0
       and delivery.number > ${parameter('after')}
-    order by delivery.number limit ${parameter('limit')}`,
+    order by delivery.number limit ${unseen(parameter('limit'))}`,
 )
 
 export const listRetries = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint}
       and delivery.due_at > 0 and delivery.due_at <= ${parameter('now')}
       and delivery.number > ${parameter('fenced')}
-    order by delivery.due_at, delivery.number limit ${parameter('limit')}`,
+    order by delivery.due_at, delivery.number limit ${unseen(parameter('limit'))}`,
 )
 
 export const findNextDue = statement<{ dueAt: number | null }>(
@@ -147,6 +147,7 @@ async function toTasks(
     lines.flatMap(({ eventSeq }) => eventSeq ?? []),
   )
   const keys = openSigningKeys(deps, endpoint, deps.now())
+  const url = new URL(endpoint.url)
   return lines.map(({ eventSeq, bytes, ...rest }) => {
     const found = events.get(eventSeq ?? -1)
     // The engine may give the number of a deleted event to a new one.
@@ -154,7 +155,7 @@ async function toTasks(
     const isReceived = sent !== undefined && isReceivedMail(sent.event)
     return {
       ...rest,
-      ...{ bytes: bytes + TASK_BYTES, url: endpoint.url, keys, sent },
+      ...{ bytes: bytes + TASK_BYTES, url, keys, sent },
       projectId: endpoint.projectId,
       sentBytes: bytes + (isReceived ? 2 * MAX_RECEIVED_BYTES : 0),
     }

@@ -2,8 +2,9 @@
  * Reads the events of deliveries, with what their payloads show: the contact and the base data of the
  * email; and, when an event is sent, the beginning of received mail.
  */
-import { listOf, startsWith } from '../../../store/dialect.ts'
-import { eq, getTableColumns, sql } from '../../../store/drizzle.ts'
+import type { Statement } from '../../../store/database.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { type EventRow, events } from '../../../store/schema/events.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
@@ -36,23 +37,28 @@ export type SentEvent = WaitingEvent & {
 
 const selectEvents = statement((db) =>
   db
-    .select({
-      event: getTableColumns(events),
-      contact: {
-        id: contacts.id,
-        address: contacts.address,
-        subscribed: contacts.subscribed,
-        data: contacts.data,
-      },
-      email: eventEmailColumns,
-    })
+    .select()
     .from(events)
-    .leftJoin(contacts, eq(contacts.id, events.contactId))
-    .leftJoin(
-      emails,
-      sql`${emails.id} = ${events.emailId} and ${startsWith(events.name, 'email.')}`,
-    )
     .where(sql`${events.seq} in ${listOf(parameter('seqs'))}`),
+)
+
+const selectContacts = statement((db) =>
+  db
+    .select({
+      id: contacts.id,
+      address: contacts.address,
+      subscribed: contacts.subscribed,
+      data: contacts.data,
+    })
+    .from(contacts)
+    .where(sql`${contacts.id} in ${listOf(parameter('ids'))}`),
+)
+
+const selectEmails = statement((db) =>
+  db
+    .select(eventEmailColumns)
+    .from(emails)
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
 )
 
 const selectReceived = statement<{ body: string | null; isText: number; text: string | null }>(
@@ -69,7 +75,32 @@ export async function readEvents(
   seqs: readonly number[],
 ): Promise<Map<number, WaitingEvent>> {
   const rows = await store.read.list(selectEvents, { seqs: JSON.stringify(seqs) })
-  return new Map(rows.map((row) => [row.event.seq, row]))
+  const contactIds = rows.flatMap(({ contactId }) => contactId ?? [])
+  const emailIds = rows.flatMap((event) => emailIdOf(event) ?? [])
+  const contactOf = await readByIds(store, selectContacts, contactIds)
+  const emailOf = await readByIds(store, selectEmails, emailIds)
+  return new Map(
+    rows.map((event) => {
+      const contact = contactOf.get(event.contactId ?? '') ?? null
+      const email = emailOf.get(emailIdOf(event) ?? '') ?? null
+      return [event.seq, { event, contact, email }]
+    }),
+  )
+}
+
+/** The email that the event shows. */
+function emailIdOf({ name, emailId }: EventRow): string | null {
+  return name.startsWith('email.') ? emailId : null
+}
+
+async function readByIds<Row extends { id: string }>(
+  { read }: Base['store'],
+  rowsOf: Statement<Row>,
+  ids: readonly string[],
+): Promise<Map<string, Row>> {
+  if (ids.length === 0) return new Map()
+  const rows = await read.list(rowsOf, { ids: JSON.stringify([...new Set(ids)]) })
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 export function isReceivedMail({ name, emailId }: Pick<EventRow, 'name' | 'emailId'>): boolean {

@@ -1,7 +1,7 @@
 /** The executions of a workflow that are due, with their contacts and the rows of their steps. */
 
 import { parseJsonText } from '../../../json-text.ts'
-import { indexedBy, orderedJoin } from '../../../store/dialect.ts'
+import { indexedBy, orderedJoin, unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
 import type { ExecutionStatus, StepExecutionStatus } from '../../../store/schema/words.ts'
@@ -51,28 +51,28 @@ const select = sql`select execution.number, execution.id, execution.contact_id a
     ${orderedJoin()} contacts on contacts.id = execution.contact_id
     left join workflow_step_executions as step on step.execution_number = execution.number
       and step.ordinal = execution.steps_done
-    where execution.workflow_id = ${parameter('workflowId')}`
+    where execution.workflow_id = ${unseen(parameter('workflowId'))}`
 
 /** What is due at once: starts, and executions whose wait was ended. In the order of their starts. */
 const listNow = statement<Row>(
   () => sql`${select} and execution.due_at = 0 and execution.number > ${parameter('after')}
-    order by execution.number limit ${parameter('limit')}`,
+    order by execution.number limit ${unseen(parameter('limit'))}`,
 )
 
 /** What has slept, in the order of the due times. */
 const listTimed = statement<Row>(
   () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
       and execution.number > ${parameter('after')}
-    order by execution.due_at limit ${parameter('limit')}`,
+    order by execution.due_at limit ${unseen(parameter('limit'))}`,
 )
 
 const findEarliest = statement<{ dueAt: number | null }>(
   () => sql`select case
       when exists (select 1 from workflow_executions ${indexedBy('workflow_executions_due')}
-        where workflow_id = ${parameter('workflowId')} and due_at = 0
+        where workflow_id = ${unseen(parameter('workflowId'))} and due_at = 0
           and number > ${parameter('after')}) then 0
       else (select min(due_at) from workflow_executions ${indexedBy('workflow_executions_due')}
-        where workflow_id = ${parameter('workflowId')} and due_at > 0)
+        where workflow_id = ${unseen(parameter('workflowId'))} and due_at > 0)
     end as "dueAt"`,
 )
 

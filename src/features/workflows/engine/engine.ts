@@ -12,16 +12,13 @@ import { createWorkflowLanes, type WorkflowLanes } from './lanes.ts'
 import { createStepValues } from './step-values.ts'
 import type { StepDeps } from './steps/steps.ts'
 import { type TurnDeps, type TurnResult, takeTurn } from './turn.ts'
+import { createTurnSizes, type TurnSizes } from './turn-sizes.ts'
 
 export type EngineDeps = Omit<StepDeps, 'values'> &
   Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
 
 /** Their commits share one sync of the disk. */
 const MAX_TURNS = 4
-const FIRST_SIZE = 4
-const MAX_SIZE = 200
-/** The transaction of a turn takes about so long; the size of the next one follows the last one. */
-const TURN_MS = 12
 /** After a failure, and while the disk is full. */
 const RETRY_MS = 1_000
 /** The clock may have jumped meanwhile. */
@@ -34,8 +31,7 @@ type EngineState = {
   deps: TurnDeps & Pick<Base, 'disk'>
   lanes: WorkflowLanes
   running: Map<string, RunningTurn>
-  /** Executions of the next turn of a workflow, if its last one was measured. */
-  sizes: Map<string, number>
+  sizes: TurnSizes
   timer: NodeJS.Timeout | undefined
   isStopping: boolean
 }
@@ -45,7 +41,7 @@ export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<v
     deps: { ...deps, graphs: createGraphs(), values: createStepValues(deps) },
     lanes: createWorkflowLanes(),
     running: new Map(),
-    sizes: new Map(),
+    sizes: createTurnSizes(),
     timer: undefined,
     isStopping: false,
   }
@@ -124,7 +120,6 @@ function end(state: EngineState, lane: WorkflowLane, nextDueAt: number | undefin
   state.running.delete(lane.workflowId)
   const dueAt = [nextDueAt, turn?.dueAt].filter((at) => at !== undefined)
   if (dueAt.length > 0) state.lanes.addDueAt(lane, Math.min(...dueAt))
-  else state.sizes.delete(lane.workflowId)
   advance(state)
 }
 
@@ -140,20 +135,15 @@ async function run(
   const { deps, sizes } = state
   // What was accepted may end; what an email needs is missing when the disk is full.
   if (deps.disk.isLow()) return { nextDueAt: retryAt(state) }
-  const size = sizes.get(lane.workflowId) ?? FIRST_SIZE
+  const size = sizes.next(lane.workflowId, countTurns(state))
   try {
     const { walked, tookMs, ...next } = await takeTurn(deps, lane, size)
-    sizes.set(lane.workflowId, nextSize(size, walked, tookMs))
+    const isAll = next.nextDueAt === undefined || next.nextDueAt > deps.now()
+    sizes.ended(lane.workflowId, { ...size, walked, tookMs, isAll })
     return next
   } catch (error) {
     const facts = { workflowId: lane.workflowId, error: describeError(error) }
     deps.log.error(facts, 'executions could not go on; they are tried again')
     return { nextDueAt: retryAt(state) }
   }
-}
-
-function nextSize(size: number, walked: number, tookMs: number): number {
-  if (walked === 0) return size
-  const fitting = Math.round((walked * TURN_MS) / Math.max(tookMs, 0.5))
-  return Math.max(1, Math.min(MAX_SIZE, 2 * size, fitting))
 }

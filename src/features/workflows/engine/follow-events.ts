@@ -17,7 +17,8 @@ import { readEventDepths } from '../../events/depth.ts'
 import { type Follower, startFollower } from '../../events/follow.ts'
 import { EVENTS } from '../../events/followed-rows.ts'
 import { raiseExecutions, splitAtFence } from '../../fence/rows.ts'
-import { type StartableWorkflow, startExecution } from '../executions/start.ts'
+import type { StartableWorkflow, Wanted } from '../executions/insert.ts'
+import { startExecutions } from '../executions/start-many.ts'
 import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { NOW } from './walk.ts'
@@ -94,6 +95,11 @@ const listExisting = statement<{ id: string }>(
     ${orderedJoin()} contacts on contacts.id = ${item(0)} and contacts.project_id = ${item(1)}`,
 )
 
+const findAny = statement<{ found: number }>(
+  () => sql`select 1 as found where exists (select 1 from workflows where enabled = 1)
+    or exists (select 1 from workflow_waits where event_seq is null)`,
+)
+
 /** Begins at the newest event of the upgrade. */
 export function startTriggers(deps: TriggerDeps): Follower {
   return startFollower(deps, {
@@ -102,6 +108,8 @@ export function startTriggers(deps: TriggerDeps): Follower {
     batch: BATCH,
     lingerMs: LINGER_MS,
     beginsAt: 'newest',
+    // A workflow is started by events from after it was enabled.
+    mayMatter: async (read) => (await read.find(findAny)) !== undefined,
     handle: (tx, rows, endAt) => applyEvents(deps, tx, { rows, endAt }),
   })
 }
@@ -198,6 +206,7 @@ async function startTriggered(
   const contacts = new Set(existing.map(({ id }) => id))
   const contextOf = await readEventContexts(tx, starting)
   const depthOf = await readEventDepths(tx, starting)
+  const wanted: Wanted[] = []
   for (const event of starting) {
     if (!contacts.has(event.contactId)) continue
     for (const workflow of triggered.get(nameOf(event)) ?? []) {
@@ -206,37 +215,30 @@ async function startTriggered(
         await addFigures(tx, workflow.id, [['', 'automatic', 1]])
         continue
       }
-      await start(deps, tx, { workflow, event, context: contextOf(event), depth: depthOf(event) })
+      const facts = { event, context: contextOf(event), depth: depthOf(event), at: deps.now() }
+      wanted.push(toWanted(workflow, facts))
     }
   }
+  const outcomes = await startExecutions(deps, tx, wanted)
+  const refused = outcomes.filter(({ kind }) => kind === 'too deep').length
+  if (refused === 0) return
+  tx.afterCommit(() => deps.counters.add('pillarbox_chain_starts_refused_total', {}, refused))
 }
 
-async function start(
-  deps: TriggerDeps,
-  tx: Tx,
-  {
-    workflow,
-    event,
-    context,
-    depth,
-  }: {
-    workflow: Triggered
-    event: ContactEvent
-    context: Record<string, unknown>
-    depth: number
-  },
-): Promise<void> {
+function toWanted(
+  { allowsReentry, ...workflow }: Triggered,
+  facts: { event: ContactEvent; context: Record<string, unknown>; depth: number; at: number },
+): Wanted {
+  const { event, context, depth, at } = facts
   const { contactId, id, seq } = event
-  const { kind } = await startExecution(deps, tx, {
-    workflow: { ...workflow, allowsReentry: workflow.allowsReentry === 1 },
+  return {
+    workflow: { ...workflow, allowsReentry: allowsReentry === 1 },
     start: {
       contactId,
       context: Object.keys(context).length === 0 ? null : context,
       source: { id, seq },
       depth,
-      at: deps.now(),
+      at,
     },
-  })
-  if (kind !== 'too deep') return
-  tx.afterCommit(() => deps.counters.add('pillarbox_chain_starts_refused_total'))
+  }
 }

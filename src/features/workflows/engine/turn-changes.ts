@@ -1,15 +1,23 @@
 /**
  * What a turn of the engine has done, collected while it walks and written at its end in a few
- * statements: step rows, figures, positions and ends of executions, events.
+ * statements: step rows, figures, positions and ends of executions, data of contacts, events. The statements of
+ * steps meanwhile read none of it.
  */
-import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
 import type { ExecutionStatus, StepExecutionStatus } from '../../../store/schema/words.ts'
-import { type WorkflowExecution, workflowExecutions } from '../../../store/schema/workflows.ts'
+import {
+  type WorkflowExecution,
+  workflowExecutions,
+  workflowStepExecutions,
+} from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { writeContactData } from '../../contacts/write/write-data.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
+import { recordCausedChanges } from '../../segments/caused-changes.ts'
 import { addFigures, durationBucket, type FigureChange } from '../figures.ts'
+import type { WorkflowLane } from '../notifier.ts'
 
 /** A row of `workflow_step_executions`. */
 export type StepRow = {
@@ -44,6 +52,8 @@ export type TurnChanges = {
   addStep(row: StepRow): void
   addFigure(subject: string, figure: string): void
   addPosition(position: Position): void
+  /** A contact that an execution has changed. `depth`: of the events that follow. */
+  addContact(contact: Contact, depth: number): void
   /** An event that an execution makes is one deeper than the execution. */
   addEvent(event: NewEvent & { depth: number }): void
   /** The statuses of the executions that end. */
@@ -51,19 +61,40 @@ export type TurnChanges = {
   write(tx: Tx, at: number): Promise<void>
 }
 
-const item = (index: number) => jsonItem(sql`row.value`, index)
+const excluded = (column: string) => sql.raw(`excluded.${column}`)
+const orStored = (column: string) => sql.raw(`coalesce(excluded.${column}, ${column})`)
 
-const saveSteps = statement(
-  () => sql`insert into workflow_step_executions (execution_number, ordinal, id, step_id, status,
-      scheduled_for, execute_after, input, output, error, started_at, completed_at)
-    select ${item(0)}, ${item(1)}, ${item(2)}, ${item(3)}, ${item(4)}, ${item(5)}, ${item(6)},
-      ${item(7)}, ${item(8)}, ${item(9)}, ${item(10)}, ${item(11)}
-    from ${eachOf(parameter('rows'))} as row where true
-    on conflict (execution_number, ordinal) do update set status = excluded.status,
-      scheduled_for = coalesce(excluded.scheduled_for, scheduled_for),
-      execute_after = coalesce(excluded.execute_after, execute_after),
-      input = coalesce(excluded.input, input), started_at = excluded.started_at,
-      output = excluded.output, error = excluded.error, completed_at = excluded.completed_at`,
+/** A step that waited has a row. */
+const saveStep = statement((db) =>
+  db
+    .insert(workflowStepExecutions)
+    .values({
+      executionNumber: parameter('executionNumber'),
+      ordinal: parameter('ordinal'),
+      id: parameter('id'),
+      stepId: parameter('stepId'),
+      status: parameter('status'),
+      scheduledFor: parameter('scheduledFor'),
+      executeAfter: parameter('executeAfter'),
+      input: parameter('input'),
+      output: parameter('output'),
+      error: parameter('error'),
+      startedAt: parameter('startedAt'),
+      completedAt: parameter('completedAt'),
+    })
+    .onConflictDoUpdate({
+      target: [workflowStepExecutions.executionNumber, workflowStepExecutions.ordinal],
+      set: {
+        status: excluded('status'),
+        scheduledFor: orStored('scheduled_for'),
+        executeAfter: orStored('execute_after'),
+        input: orStored('input'),
+        output: excluded('output'),
+        error: excluded('error'),
+        startedAt: excluded('started_at'),
+        completedAt: excluded('completed_at'),
+      },
+    }),
 )
 
 /** Runs once for each: no trigger reads this table, so that a statement over a list would cost more. */
@@ -83,10 +114,12 @@ const savePosition = statement((db) =>
     .where(sql`${workflowExecutions.number} = ${parameter('number')}`),
 )
 
-export function createTurnChanges(workflowId: string): TurnChanges {
-  const steps: unknown[][] = []
+export function createTurnChanges({ workflowId, projectId }: WorkflowLane): TurnChanges {
+  const steps: StepRow[] = []
   const figures = new Map<string, FigureChange>()
   const positions: Position[] = []
+  const contacts = new Map<string, Contact>()
+  const depths = new Map<string, number>()
   const events: NewEvent[] = []
 
   function addFigure(subject: string, figure: string): void {
@@ -99,7 +132,7 @@ export function createTurnChanges(workflowId: string): TurnChanges {
   return {
     addFigure,
     addStep(row) {
-      steps.push(toList(row))
+      steps.push(row)
       const { status, stepId, startedAt, completedAt } = row
       if (status === 'FAILED') addFigure(stepId, 'failed')
       if (status === 'SKIPPED') addFigure(stepId, 'skipped')
@@ -108,11 +141,17 @@ export function createTurnChanges(workflowId: string): TurnChanges {
       addFigure(stepId, `took ${durationBucket((completedAt ?? startedAt) - startedAt)}`)
     },
     addPosition: (position) => positions.push(position),
+    addContact(contact, depth) {
+      contacts.set(contact.id, contact)
+      depths.set(contact.id, Math.max(depth, depths.get(contact.id) ?? 0))
+    },
     addEvent: (event) => events.push(event),
     ends: () =>
       positions.flatMap(({ status, completedAt }) => (completedAt === null ? [] : status)),
     async write(tx, at) {
-      if (steps.length > 0) await tx.execute(saveSteps, { rows: JSON.stringify(steps) })
+      await writeContactData(tx, [...contacts.values()])
+      await recordCausedChanges(tx, projectId, depths)
+      await tx.insertRows(saveStep, steps)
       await tx.executeEach(
         savePosition,
         positions.map((position) => ({ ...position, at })),
@@ -121,21 +160,4 @@ export function createTurnChanges(workflowId: string): TurnChanges {
       if (events.length > 0) await appendEvents(tx, events)
     },
   }
-}
-
-function toList(row: StepRow): unknown[] {
-  return [
-    row.executionNumber,
-    row.ordinal,
-    row.id,
-    row.stepId,
-    row.status,
-    row.scheduledFor,
-    row.executeAfter,
-    row.input === null ? null : JSON.stringify(row.input),
-    row.output === null ? null : JSON.stringify(row.output),
-    row.error,
-    row.startedAt,
-    row.completedAt,
-  ]
 }

@@ -15,7 +15,7 @@ import { findFence } from '../../fence/rows.ts'
 import { isInLine } from '../chains/in-line.ts'
 import { type ChainLine, createChainLine } from '../chains/line.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
-import { startedEvent } from '../executions/start.ts'
+import { startedEvent } from '../executions/insert.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { WorkflowLane } from '../notifier.ts'
@@ -24,6 +24,7 @@ import { type FoundWorkflow, findWorkflow, type Graphs } from './graphs.ts'
 import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
 import { createTurnChanges, type TurnChanges } from './turn-changes.ts'
+import type { TurnSize } from './turn-sizes.ts'
 import {
   type DueExecution,
   type StepCall,
@@ -52,8 +53,9 @@ type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean
 
 /** Then the rest of the executions waits for another turn. */
 const MAX_TURN_MS = 25
-/** More executions make a heavy write (`store/write/writer.ts`). */
-const LIGHT_EXECUTIONS = 4
+const MAX_LIGHT_MS = 5
+/** A turn for one execution, because others have failed with it. */
+const ALONE: TurnSize = { limit: 1, isHeavy: false }
 
 /** Held executions that a turn passes over: they take a few ms. */
 const MAX_PASSED = 500
@@ -66,20 +68,20 @@ const NOTHING: Written = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: []
 export async function takeTurn(
   deps: TurnDeps,
   lane: WorkflowLane,
-  limit: number,
+  size: TurnSize,
 ): Promise<TurnResult> {
   try {
-    return begin(deps, lane, await write(deps, lane, { limit, fail: null }))
+    return begin(deps, lane, await write(deps, lane, { size, fail: null }))
   } catch (error) {
     if (!(error instanceof StepFault)) throw error
-    if (limit > 1) return { ...(await takeTurn(deps, lane, 1)), tookMs: MAX_TURN_MS }
+    if (size.limit > 1) return { ...(await takeTurn(deps, lane, ALONE)), tookMs: MAX_TURN_MS }
     const facts = {
       workflowId: lane.workflowId,
       executionNumber: error.place.number,
       error: describeError(error.cause),
     }
     deps.log.error(facts, error.message)
-    return begin(deps, lane, await write(deps, lane, { limit, fail: error.place }))
+    return begin(deps, lane, await write(deps, lane, { size, fail: error.place }))
   }
 }
 
@@ -98,17 +100,19 @@ function begin(
 function write(
   deps: TurnDeps,
   lane: WorkflowLane,
-  { limit, fail }: { limit: number; fail: StepPlace | null },
+  { size, fail }: { size: TurnSize; fail: StepPlace | null },
 ): Promise<Written> {
-  const heavyFor = limit > LIGHT_EXECUTIONS ? lane.projectId : undefined
-  return deps.store.write((tx) => walkDue(deps, tx, { lane, limit, fail }), { heavyFor })
+  const heavyFor = size.isHeavy ? lane.projectId : undefined
+  return deps.store.write((tx) => walkDue(deps, tx, { lane, size, fail }), { heavyFor })
 }
 
 async function walkDue(
   deps: TurnDeps,
   tx: Tx,
-  { lane, limit, fail }: { lane: WorkflowLane; limit: number; fail: StepPlace | null },
+  { lane, size, fail }: { lane: WorkflowLane; size: TurnSize; fail: StepPlace | null },
 ): Promise<Written> {
+  const { limit, isHeavy } = size
+  const maxMs = isHeavy ? MAX_TURN_MS : MAX_LIGHT_MS
   const begunAt = performance.now()
   const at = deps.now()
   const workflow = await tx.find(findWorkflow, { id: lane.workflowId })
@@ -119,16 +123,16 @@ async function walkDue(
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
   const allowed = asksForValues(graph) ? deps.values.allowance(lane) : limit
   const due = await listDue(tx, lane, { now: at, limit: Math.min(limit, allowed), after })
-  const changes = createTurnChanges(workflow.id)
+  const changes = createTurnChanges(lane)
   const asked: AskedValues[] = []
   const ask = (values: AskedValues) => void asked.push(values)
-  const made = createSteps(deps, tx, { workflow, project, at, ask })
+  const made = createSteps(deps, tx, { workflow, project, at, ask, changes })
   const steps = fail === null ? made : failingAt(fail, made)
   const input = { workflow, graph, steps, changes, at }
   const line = createChainLine(tx, { projectId: project.id, at })
   let walked = 0
   for (const execution of due) {
-    if (walked > 0 && performance.now() - begunAt > MAX_TURN_MS) break
+    if (walked > 0 && performance.now() - begunAt > maxMs) break
     if (asked.length >= MAX_ASKED) break
     walked += 1
     const { number } = execution
@@ -136,7 +140,7 @@ async function walkDue(
     if (cancelReason !== undefined) {
       await cancelActive(tx, { workflow: { id: workflow.id, cancelReason }, number, at })
     } else if (await mayWalk(tx, execution, { ...input, line })) await walk(input, execution)
-    if (limit > LIGHT_EXECUTIONS) await tx.yieldToLoop()
+    if (isHeavy) await tx.yieldToLoop()
   }
   await line.write()
   await changes.write(tx, at)

@@ -11,7 +11,7 @@ import {
 } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import type { StartableWorkflow } from './start.ts'
+import type { StartableWorkflow } from './insert.ts'
 import type { FoundExecution } from './view.ts'
 
 export type ExecutionKey = WorkflowKey & { executionId: string }

@@ -12,38 +12,25 @@
  * `workflow.started` follows when it begins. All others begin at once.
  */
 import { HOUR_MS } from '../../../clock.ts'
+import { unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { newId } from '../../../store/ids.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
-import type { Workflow } from '../../../store/schema/workflows.ts'
-import { workflowExecutions } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { appendEvent, type NewEvent } from '../../events/append.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { addFigures } from '../figures.ts'
 import { MAX_CHAIN_DEPTH } from '../limits.ts'
-import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelActive } from './cancel-active.ts'
+import {
+  insertCancelled,
+  insertExecutions,
+  type StartableWorkflow,
+  type StartDeps,
+  type Wanted,
+} from './insert.ts'
 import { shownStatus } from './view.ts'
 
 export const MAX_STARTS_PER_HOUR = 100
-
-/** The workflow to start, with its TRIGGER step. */
-export type StartableWorkflow = Pick<
-  Workflow,
-  'id' | 'projectId' | 'name' | 'allowsReentry' | 'cancelledThrough' | 'cancelReason'
-> & { triggerStepId: string }
-
-export type Start = {
-  contactId: string
-  context: Record<string, unknown> | null
-  /** The event that starts the execution; null for other starts. */
-  source: { id: string; seq: number } | null
-  /** Executions that led to the event; 0 for starts by a request, a schedule or a person. */
-  depth: number
-  at: number
-}
 
 export type StartOutcome =
   | { kind: 'started'; id: string }
@@ -51,8 +38,6 @@ export type StartOutcome =
   | { kind: 'held back'; status: ExecutionStatus }
   | { kind: 'too many' }
   | { kind: 'too deep' }
-
-type StartDeps = { workflowNotifier: WorkflowNotifier }
 
 type Earlier = { number: number; status: ExecutionStatus; startedAt: number }
 
@@ -62,8 +47,8 @@ const hasBegun = sql`(status <> 'CANCELLED' or exit_reason is null
 
 const findNewest = statement<Earlier>(
   () => sql`select number, status, started_at as "startedAt" from workflow_executions
-    where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
-      and ${hasBegun}
+    where contact_id = ${unseen(parameter('contactId'))}
+      and workflow_id = ${unseen(parameter('workflowId'))} and ${hasBegun}
     order by started_at desc limit 1`,
 )
 
@@ -89,29 +74,6 @@ const countStarts = statement<{ starts: number; cutOff: number }>(
       limit ${MAX_STARTS_PER_HOUR + 1})`,
 )
 
-const insertExecution = statement((db) =>
-  db
-    .insert(workflowExecutions)
-    .values({
-      id: parameter('id'),
-      projectId: parameter('projectId'),
-      workflowId: parameter('workflowId'),
-      contactId: parameter('contactId'),
-      status: parameter('status'),
-      currentStepId: parameter('currentStepId'),
-      exitReason: parameter('exitReason'),
-      context: parameter('context'),
-      sourceEventId: parameter('sourceEventId'),
-      sourceEventSeq: parameter('sourceEventSeq'),
-      dueAt: parameter('dueAt'),
-      depth: parameter('depth'),
-      startedAt: parameter('at'),
-      completedAt: parameter('completedAt'),
-      updatedAt: parameter('at'),
-    })
-    .onConflictDoNothing(),
-)
-
 /** Changes the row if an hour has passed, also if the clock went back. */
 const markCut = statement(
   () => sql`update workflows set chain_cut_at = ${parameter('at')}
@@ -121,11 +83,11 @@ const markCut = statement(
 
 /** The contact must exist and belong to the workflow's project. */
 export async function startExecution(
-  { workflowNotifier }: StartDeps,
+  deps: StartDeps,
   tx: Tx,
-  { workflow, start }: { workflow: StartableWorkflow; start: Start },
+  { workflow, start }: Wanted,
 ): Promise<StartOutcome> {
-  const { id: workflowId, projectId } = workflow
+  const { id: workflowId } = workflow
   const { contactId, source, depth, at } = start
   const newest = await tx.find(findNewest, { workflowId, contactId })
   if (newest !== undefined) {
@@ -137,52 +99,24 @@ export async function startExecution(
     const recent = await findRecent(tx, { workflowId, contactId, at, newest })
     if (recent.starts >= MAX_STARTS_PER_HOUR) {
       if (recent.isCutOff) await addFigures(tx, workflowId, [['', 'tooManyStarts', 1]])
-      else await insert(tx, { workflow, start, end: EXIT_REASONS.tooManyStarts })
+      else await insertCancelled(tx, { workflow, start }, EXIT_REASONS.tooManyStarts)
       return { kind: 'too many' }
     }
   }
-  const id = await insert(tx, { workflow, start, end: null })
+  const [id] = await insertExecutions(deps, tx, [{ workflow, start }])
   if (id === undefined) {
-    // The event has started an execution before.
     const earlier = source && (await tx.find(findBySource, { workflowId, seq: source.seq }))
     return { kind: 'held back', status: earlier?.status ?? 'RUNNING' }
   }
-  if (depth === 0) {
-    await appendEvent(tx, startedEvent({ workflow, executionId: id, contactId, depth, at }))
-  }
-  tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 }))
   return { kind: 'started', id }
 }
 
-/** The event that an execution has begun. */
-export function startedEvent({
-  workflow,
-  executionId,
-  contactId,
-  depth,
-  at,
-}: {
-  workflow: Pick<Workflow, 'id' | 'projectId' | 'name'>
-  executionId: string
-  contactId: string
-  depth: number
-  at: number
-}): NewEvent {
-  const { id: workflowId, projectId, name: workflowName } = workflow
-  const data = { workflowId, workflowName, executionId }
-  const event = { projectId, name: 'workflow.started', contactId, emailId: null, data, at }
-  return { ...event, depth: depth + 1 }
-}
-
 /** One row an hour says that chains are cut. */
-async function cutChain(
-  tx: Tx,
-  { workflow, start }: { workflow: StartableWorkflow; start: Start },
-): Promise<StartOutcome> {
+async function cutChain(tx: Tx, { workflow, start }: Wanted): Promise<StartOutcome> {
   const { id: workflowId } = workflow
   const { at } = start
   const isFirst = (await tx.execute(markCut, { workflowId, at, since: at - HOUR_MS })) === 1
-  if (isFirst) await insert(tx, { workflow, start, end: EXIT_REASONS.chainTooDeep })
+  if (isFirst) await insertCancelled(tx, { workflow, start }, EXIT_REASONS.chainTooDeep)
   else await addFigures(tx, workflowId, [['', 'chainTooDeep', 1]])
   return { kind: 'too deep' }
 }
@@ -223,31 +157,4 @@ async function findRecent(
   const found = await tx.find(countStarts, { ...key, since })
   const { starts = 0, cutOff = 0 } = found ?? {}
   return { starts: starts - cutOff, isCutOff: cutOff > 0 }
-}
-
-/** Returns the id; undefined if the event has started an execution before. */
-async function insert(
-  tx: Tx,
-  { workflow, start, end }: { workflow: StartableWorkflow; start: Start; end: string | null },
-): Promise<string | undefined> {
-  const { contactId, context, source, depth, at } = start
-  const active = depth === 0 ? 'RUNNING' : 'WAITING'
-  const id = newId()
-  const inserted = await tx.execute(insertExecution, {
-    id,
-    projectId: workflow.projectId,
-    workflowId: workflow.id,
-    contactId,
-    status: end === null ? active : 'CANCELLED',
-    currentStepId: end === null ? workflow.triggerStepId : null,
-    exitReason: end,
-    context,
-    sourceEventId: source?.id ?? null,
-    sourceEventSeq: source?.seq ?? null,
-    dueAt: end === null ? 0 : null,
-    depth,
-    completedAt: end === null ? null : at,
-    at,
-  })
-  return inserted === 1 ? id : undefined
 }

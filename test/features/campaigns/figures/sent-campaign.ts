@@ -7,10 +7,8 @@ import { startFigures } from '../../../../src/features/campaigns/figures/follow-
 import { setSubscribed } from '../../../../src/features/contacts/write/set-subscribed.ts'
 import { endEmails } from '../../../../src/features/messages/outcome/end-emails.ts'
 import { recordAttempts } from '../../../../src/features/messages/outcome/record-attempts.ts'
-import {
-  type EmailReport,
-  recordReports,
-} from '../../../../src/features/messages/outcome/record-reports.ts'
+import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
+import type { EmailReport } from '../../../../src/features/messages/outcome/reported-email.ts'
 import { type Hit, recordHits } from '../../../../src/features/tracking/record-hits.ts'
 import type { AttemptOutcome } from '../../../../src/outbound/attempt.ts'
 import { eq } from '../../../../src/store/drizzle.ts'

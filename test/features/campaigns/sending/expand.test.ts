@@ -120,6 +120,27 @@ test('a TRANSACTIONAL campaign goes to unsubscribed contacts too', async (t) => 
   )
 })
 
+test('the email of an unsubscribed contact keeps its data, also if it is suppressed', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  const data = { name: 'Ada' }
+  const asked = { address: 'yes@x.test' }
+  await addContacts(core, project.id, [{ address: 'no@x.test', subscribed: false, data }, asked])
+  const row = { projectId: project.id, reason: 'MANUAL', source: 'api', createdAt: 1 } as const
+  const suppress = () =>
+    core.store.write((tx) =>
+      tx.insert(suppressions).values({ id: newId(), address: 'no@x.test', ...row }),
+    )
+  for (const type of ['TRANSACTIONAL', 'MARKETING'] as const) {
+    if (type === 'MARKETING') await suppress()
+    const id = await addCampaign(core, project.id, { type })
+    await sendCampaign(core, { projectId: project.id, id })
+    await runUntil(core, () => isExpanded(core, id))
+    const email = (await emailsOf(core, id)).find(({ recipient }) => recipient === 'no@x.test')
+    const status = type === 'MARKETING' ? 'SUPPRESSED' : 'PENDING'
+    assert.deepEqual([email?.status, email?.variables], [status, { stored: data, request: {} }])
+  }
+})
+
 test('an email keeps the data that its template names, and the locale', async (t) => {
   const { core, project } = await openSendingCore(t)
   const data = { name: 'Ada', locale: 'de', secret: 'x'.repeat(60_000) }

@@ -159,3 +159,12 @@ test('names of prototypes are ordinary keys and change no prototype', () => {
   assert.equal(Reflect.get({}, 'polluted'), undefined)
   assert.equal(mergeData(null, { __proto__: null }), null)
 })
+
+test('a new contact has the values of its changes, and none of the keys that they delete', () => {
+  assert.deepEqual(mergeData(null, { name: 'Ada', city: null, seats: 5 }), {
+    name: 'Ada',
+    seats: 5,
+  })
+  assert.equal(mergeData(null, { city: null }), null)
+  assert.equal(mergeData(null, {}), null)
+})

@@ -7,7 +7,7 @@ import { openSnapshot } from '../../../../src/features/messages/delivery/sealed-
 import { type End, endEmails } from '../../../../src/features/messages/outcome/end-emails.ts'
 import { recordAttempts } from '../../../../src/features/messages/outcome/record-attempts.ts'
 import {
-  bounceByReport,
+  bounceByReports,
   complainByReport,
 } from '../../../../src/features/messages/outcome/write-report.ts'
 import { resealAll } from '../../../../src/features/reseal.ts'
@@ -85,7 +85,7 @@ test('S30: what such mail says goes with its final state, whatever writes that s
   }
   const report = (type: 'bounce' | 'complaint') => async (tx: Tx, email: Email) => {
     const facts = { email, at, error: '', bounceType: 'Permanent' } as const
-    if (type === 'bounce') await bounceByReport(tx, facts)
+    if (type === 'bounce') await bounceByReports(tx, [facts])
     else await complainByReport(tx, { ...facts, isSettled: false, feedbackType: null })
   }
   const writers: [QueueState, (tx: Tx, email: Email) => Promise<void>][] = [

@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
-import {
-  type EmailReport,
-  recordReports,
-} from '../../../../src/features/messages/outcome/record-reports.ts'
+import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
+import type { EmailReport } from '../../../../src/features/messages/outcome/reported-email.ts'
 import { addSuppressions } from '../../../../src/features/suppressions/add.ts'
 import { removeAddresses } from '../../../../src/features/suppressions/remove.ts'
 import { undoSuppressions } from '../../../../src/features/suppressions/undo-suppressions.ts'

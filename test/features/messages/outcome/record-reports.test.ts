@@ -5,10 +5,8 @@ import {
   createDeliverer,
   type Deliverer,
 } from '../../../../src/features/messages/delivery/deliverer.ts'
-import {
-  type EmailReport,
-  recordReports,
-} from '../../../../src/features/messages/outcome/record-reports.ts'
+import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
+import type { EmailReport } from '../../../../src/features/messages/outcome/reported-email.ts'
 import { deleteStrikesOf } from '../../../../src/features/messages/outcome/strikes.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import type { Verdict } from '../../../../src/mail/replies/reply.ts'
@@ -119,6 +117,33 @@ test('a hard bounce after delivery bounces the email, suppresses and unsubscribe
   assert.deepEqual(await sender.eventRows(), expected)
   assert.equal((await sender.reportRows(id)).length, 1)
   assert.equal((await sender.strikeRows()).length, 0)
+})
+
+test('bounces recorded together count once for each email, in the order of other reports', async (t) => {
+  const { sent, record, subscribe, list, reportRows, eventRows, email } = await open(t)
+  const [one, two, three] = [await sent(), await sent(), await sent()]
+  await subscribe()
+  const complaint: EmailReport = { type: 'complaint', emailId: three, feedbackType: null }
+  const reports = [bounce(one), bounce(two, soft), bounce(one), complaint, bounce(three)]
+  assert.deepEqual(await record(...reports), [true, true, false, true, false])
+  assert.deepEqual(
+    await Promise.all([one, two, three].map(async (id) => (await email(id)).status)),
+    ['BOUNCED', 'BOUNCED', 'COMPLAINED'],
+  )
+  assert.deepEqual(
+    (await list()).map(({ address, emailId }) => [address, emailId]),
+    [['ada@dest.test', one]],
+  )
+  assert.equal((await reportRows(one)).length, 1)
+  const named = (await eventRows()).map(({ name, emailId }) => [name, emailId])
+  assert.deepEqual(
+    named.filter(([name]) => name === 'email.bounce' || name === 'contact.unsubscribed'),
+    [
+      ['email.bounce', one],
+      ['email.bounce', two],
+      ['contact.unsubscribed', one],
+    ],
+  )
 })
 
 test('a failure report bounces delivered mail in any class without a suppression', async (t) => {

@@ -501,3 +501,40 @@ test('many reports are applied in few transactions', async (t) => {
   assert.equal(bounced.length, 60)
   assert.ok(write.mock.callCount() < 130, `${write.mock.callCount()} writes`)
 })
+
+test('mail is read from memory when it comes, and from the database when there is too much', async (t) => {
+  const ends: (() => void)[] = []
+  let read = 0
+  const reader = readerOf(() => {
+    read += 1
+    return new Promise<void>((resolve) => ends.push(resolve))
+  })
+  const receiver = await openReceiver(t, { reader })
+  const { core, processing } = receiver
+  await processing.idle()
+  const list = t.mock.method(core.store.read, 'list')
+  const find = t.mock.method(core.store.read, 'find')
+  const accept = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => acceptInboundMessage(core, messageTo(server))))
+  await accept(90)
+  assert.equal(read, 90)
+  // Those of the quota are there.
+  const finds = find.mock.calls.filter(({ result }) => result !== undefined)
+  const found = await Promise.all(finds.map(({ result }) => result as Promise<object | undefined>))
+  assert.deepEqual(
+    found.filter((row) => row !== undefined && 'raw' in row),
+    [],
+  )
+  assert.equal(list.mock.callCount(), 0)
+  await accept(30)
+  assert.equal(read, 96)
+  const work = setInterval(() => {
+    for (const end of ends.splice(0)) end()
+  }, 1)
+  await processing.idle()
+  clearInterval(work)
+  assert.equal(read, 120)
+  assert.ok(list.mock.callCount() > 0)
+  const rows = await rowsOf(receiver)
+  assert.ok(rows.every(({ state }) => state === 'processed'))
+})

@@ -152,7 +152,7 @@ test('S34: a place is taken and an execution begins together, or not at all', as
     graphs: createGraphs(),
     values: createStepValues(core),
   }
-  const turn = takeTurn(killed, { projectId, workflowId: key.id }, 50)
+  const turn = takeTurn(killed, { projectId, workflowId: key.id }, { limit: 50, isHeavy: true })
   await assert.rejects(turn, /killed before the commit/)
   assert.deepEqual([await states(), await places()], [{ EXITED: 1, WAITING: 2 }, 1])
   const later = await createRunner(core)
@@ -211,7 +211,10 @@ test('S34: a fence holds who waits', async (t) => {
   core.clock.now += MINUTE_MS
   const turn = { ...core, graphs: createGraphs(), values: createStepValues(core) }
   for (const limit of [1, 50]) {
-    assert.equal((await takeTurn(turn, { projectId, workflowId: key.id }, limit)).walked, 0)
+    assert.equal(
+      (await takeTurn(turn, { projectId, workflowId: key.id }, { limit, isHeavy: true })).walked,
+      0,
+    )
   }
   assert.deepEqual(await states(), { EXITED: 3, WAITING: 2 })
   await releaseFences(core)

@@ -27,7 +27,10 @@ export async function createRunner(core: TestCore, limit = 50): Promise<Runner> 
         const due = lanes.filter(({ dueAt }) => dueAt <= core.now())
         if (due.length === 0) return walked
         for (const lane of due) {
-          const turn = await takeTurn({ ...core, graphs, values }, lane, limit)
+          const turn = await takeTurn({ ...core, graphs, values }, lane, {
+            limit,
+            isHeavy: limit > 4,
+          })
           walked += turn.walked
           await turn.rendering
         }

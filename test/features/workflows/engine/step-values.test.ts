@@ -263,7 +263,8 @@ test('workflows without room for what they ask for wait for others, and all are 
   await track('signup')
   await triggers.caughtUp()
   const deps = { ...core, graphs: createGraphs(), values }
-  const turn = (workflowId = '') => takeTurn(deps, { workflowId, projectId }, 10)
+  const turn = (workflowId = '') =>
+    takeTurn(deps, { workflowId, projectId }, { limit: 10, isHeavy: true })
   const first = await turn(built[0])
   const [second, third] = [await turn(built[1]), await turn(built[2])]
   assert.deepEqual([first.walked, second.walked, third.walked], [1, 0, 0])

@@ -273,6 +273,34 @@ test('a chain of steps without waiting takes a turn of 100 steps after the other
   assert.deepEqual(row?.data, { count: 249 })
 })
 
+test('later steps of a walk see the changes of earlier ones, and the last of them stays', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const isOff = { field: 'contact.subscribed', operator: 'equals', value: false } as const
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: {
+      first: { type: 'UPDATE_CONTACT', config: { updates: { stage: 1, old: true } } },
+      off: {
+        type: 'UPDATE_CONTACT',
+        config: { updates: { stage: 2 }, subscriptionAction: 'unsubscribe' },
+      },
+      ask: { type: 'CONDITION', config: isOff },
+      last: { type: 'UPDATE_CONTACT', config: { updates: { stage: 3 } } },
+    },
+    transitions: [
+      ['trigger', 'first'],
+      ['first', 'off'],
+      ['off', 'ask'],
+      ['ask', 'last', { branch: 'yes' }],
+    ],
+  })
+  const { contact } = await track(core, projectId, 'signup')
+  await runner.run()
+  assert.equal((await listExecutions(core, id))[0]?.status, 'COMPLETED')
+  const [row] = await core.store.read.select().from(contacts).where(eq(contacts.id, contact))
+  assert.deepEqual([row?.data, row?.subscribed], [{ stage: 3, old: true }, false])
+})
+
 test('F3: a delay sleeps for its time, also when the clock goes back', async (t) => {
   const { core, projectId, runner } = await open(t)
   const { id } = await buildWorkflow(core, {

@@ -7,6 +7,7 @@ import type { Base } from '../../../base.ts'
 import type { Step, StepOf } from '../../graph/step-config.ts'
 import type { WorkflowNotifier } from '../../notifier.ts'
 import type { AskedValues, StepValues } from '../step-values.ts'
+import type { TurnChanges } from '../turn-changes.ts'
 import type { OpenStep, StepCall, StepOutcome, Steps } from '../walk.ts'
 import { branch } from './condition.ts'
 import { beginDelay, resumeDelay } from './delay.ts'
@@ -25,6 +26,7 @@ type TurnFacts = {
   workflow: Pick<Workflow, 'id' | 'triggerEvent' | 'triggerConfig'>
   project: Project
   at: number
+  changes: TurnChanges
   /** Asks for values that a later turn needs. */
   ask(values: AskedValues): void
 }
@@ -32,7 +34,7 @@ type TurnFacts = {
 export function createSteps(
   deps: StepDeps,
   tx: Tx,
-  { workflow, project, at, ask }: TurnFacts,
+  { workflow, project, at, ask, changes }: TurnFacts,
 ): Steps {
   const lane = { workflowId: workflow.id, projectId: project.id }
   const plans = createTemplatePlans(deps, project, at)
@@ -51,7 +53,7 @@ export function createSteps(
       WAIT_FOR_EVENT: (call) => beginWait(tx, call, { workflowId: workflow.id, at }),
       CONDITION: (call) => branch(tx, call),
       WEBHOOK: (call) => beginWebhook(deps, tx, { call, lane }),
-      UPDATE_CONTACT: (call) => updateContact(deps, tx, { call, workflow, at, ask }),
+      UPDATE_CONTACT: (call) => updateContact(deps, tx, { call, workflow, at, ask, changes }),
       EXIT: async ({ step }) => {
         const reason = step.config.reason ?? 'exit_step'
         return { kind: 'exits', reason, output: { reason } }

@@ -7,10 +7,10 @@ import type { Contact } from '../../../../store/schema/contacts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { mergeAsGiven } from '../../../contacts/write/data.ts'
 import { writeContact } from '../../../contacts/write/set-subscribed.ts'
-import { recordCausedChange } from '../../../segments/caused-changes.ts'
 import { endWishOfProject, hasLeft, recordWishOfProject } from '../../../wishes/wishes.ts'
 import type { StepOf, UpdateContactConfig } from '../../graph/step-config.ts'
 import { type AskedValues, hasTemplates, isOf, type StepValues } from '../step-values.ts'
+import type { TurnChanges } from '../turn-changes.ts'
 import type { StepCall, StepOutcome } from '../walk.ts'
 
 type UpdateCall = StepCall<StepOf<'UPDATE_CONTACT'>>
@@ -20,12 +20,13 @@ type UpdateInput = {
   workflow: { id: string }
   at: number
   ask(values: AskedValues): void
+  changes: TurnChanges
 }
 
 export async function updateContact(
   { values: stepValues }: { values: StepValues },
   tx: Tx,
-  { call, workflow, at, ask }: UpdateInput,
+  { call, workflow, at, ask, changes }: UpdateInput,
 ): Promise<StepOutcome> {
   const { step, execution } = call
   const { updates: given = {}, subscriptionAction = 'none' } = step.config
@@ -49,10 +50,10 @@ export async function updateContact(
     await recordWishOfProject(tx, { contactId: before.id, at })
   }
   if (contact.subscribed && !before.subscribed) await endWishOfProject(tx, contact)
-  if (contact !== before) {
+  if (contact.subscribed !== before.subscribed) {
     await writeContact(tx, { before, contact, reason: 'workflow', depth })
-    await recordCausedChange(tx, { ...before, contactId: before.id, depth })
   }
+  if (contact !== before) changes.addContact(contact, depth)
   execution.contact = contact
   const { data: newData, subscribed } = contact
   const remark = isKept ? { remark: 'the person left, so the contact stays unsubscribed' } : {}

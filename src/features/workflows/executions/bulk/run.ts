@@ -23,7 +23,8 @@ import { contactScopeOf } from '../../../segments/contact-scope.ts'
 import { loadSegment } from '../../../segments/get.ts'
 import type { WorkflowNotifier } from '../../notifier.ts'
 import { getStartable, isProjectEnabled } from '../find.ts'
-import { type StartableWorkflow, startExecution } from '../start.ts'
+import type { StartableWorkflow } from '../insert.ts'
+import { startExecution } from '../start.ts'
 import type { BulkStartPayload } from './start.ts'
 
 type Tally = {
