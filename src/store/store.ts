@@ -167,20 +167,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const watching = watch ? watchExternalChanges(writable, log) : undefined
   if (watching !== undefined) commitListeners.add(watching.ended)
-  let foreignChanges = 0
-  watching?.subscribe(() => {
-    foreignChanges += 1
-    numbers.set(numbers.read())
-  })
-  const changes = () => {
-    const isKnown = watching !== undefined && !writable.isInTransaction()
-    return isKnown ? writable.changes() + foreignChanges : undefined
-  }
+  watching?.subscribe(() => numbers.set(numbers.read()))
+  const scan = watch ? spareEmptyScans(readers.run, stateOf(writable)) : readers.run
   return {
     write: writer.write,
     recountCallers: writer.recountCallers,
     read: new StoreDb(reading.run) as Reader,
-    scan: new StoreDb(spareEmptyScans(readers.run, changes)) as Reader,
+    scan: new StoreDb(scan) as Reader,
     onCommit: (fn) => {
       commitListeners.add(fn)
       return () => commitListeners.delete(fn)
@@ -208,6 +201,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       reading.close()
       writable.close()
     },
+  }
+}
+
+/** Returns what changes with the rows; undefined while they may be changing, and when the database cannot be read. */
+function stateOf(connection: Connection): () => string | undefined {
+  // Changes when another connection commits.
+  const version = connection.value('PRAGMA data_version')
+  return () => {
+    if (connection.isInTransaction()) return undefined
+    try {
+      return `${connection.changes()} ${version()}`
+    } catch {
+      return undefined
+    }
   }
 }
 

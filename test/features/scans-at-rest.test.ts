@@ -10,6 +10,7 @@ import { startQueue } from '../../src/features/messages/queue/queue.ts'
 import { startWebhookSender } from '../../src/features/webhooks/sending/sender.ts'
 import { startSettlingCancelled } from '../../src/features/workflows/executions/settle-cancelled.ts'
 import { startRequester } from '../../src/features/workflows/requests/requester.ts'
+import { sql } from '../../src/store/drizzle.ts'
 import { addProject, openTestCore } from '../core.ts'
 import { countScans, moveClock } from '../store/read/counted-scans.ts'
 
@@ -49,4 +50,23 @@ test('the loops of a server at rest scan nothing, until something is written', a
   await addProject(core)
   assert.equal(await minute(), 11)
   assert.equal(await minute(), 0)
+})
+
+test('rows that change with others, which count, are the only ones that triggers and references change', async (t) => {
+  const { store } = await openTestCore(t)
+  const triggers = await store.read.all<{ table: string; text: string }>(
+    sql`select tbl_name as "table", sql as text from sqlite_schema where type = 'trigger'`,
+  )
+  assert.ok(triggers.length > 0)
+  for (const { table, text } of triggers) {
+    // Such a trigger runs also if the row conflicts and is left as it is.
+    assert.doesNotMatch(text, /\b(?:before\s+(?:insert|update)|instead\s+of)\b/i)
+    assert.doesNotMatch(table, /^job/)
+  }
+  const referring = await store.read.all<{ name: string }>(
+    sql`select distinct tables.name from sqlite_schema as tables,
+      pragma_foreign_key_list(tables.name) as reference
+      where tables.type = 'table' and reference."table" in ('jobs', 'job_progress')`,
+  )
+  assert.deepEqual(referring, [{ name: 'job_progress' }])
 })

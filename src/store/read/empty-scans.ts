@@ -3,8 +3,8 @@
  * found nothing since then does not run again, and no scan threads start. What a scan finds depends on its text,
  * its parameters and the rows alone.
  *
- * Scans of requests always run, because changes of other processes are noticed late. So do scans that read jobs,
- * whose rows do not count as changed (`Connection.changes`).
+ * Scans of requests and of commands always run. So do scans that read jobs, whose rows do not count as changed
+ * (`Connection.changes`).
  */
 import { currentOwner } from '../../turns/owner.ts'
 import type { Shape } from '../connection.ts'
@@ -16,22 +16,22 @@ const REST_MS = 10_000
 const MAX_KNOWN = 200
 const READS_JOBS = /\bjob/
 
-/** `changes`: grows when rows change; undefined while they may be changing, or when nobody can know. */
-export function spareEmptyScans(run: Run, changes: () => number | undefined): Run {
+/** `state`: another text when rows have changed; undefined while they may be changing, or when nobody can know. */
+export function spareEmptyScans(run: Run, state: () => string | undefined): Run {
   const empty = new Set<string>()
-  let emptyAt: number | undefined
+  let emptyAt: string | undefined
   let since = 0
 
   function isEmpty(key: string): boolean {
-    const at = changes()
+    const at = state()
     const isKnown = at !== undefined && at === emptyAt && empty.has(key)
     return isKnown && performance.now() - since >= REST_MS
   }
 
   async function runAnew(...[text, params, shape]: Parameters<Run>): Promise<unknown> {
-    const before = changes()
+    const before = state()
     const found = await run(text, params, shape)
-    if (before !== undefined && before === changes() && isNothing(found)) {
+    if (before !== undefined && before === state() && isNothing(found)) {
       if (emptyAt !== before) since = performance.now()
       if (emptyAt !== before || empty.size >= MAX_KNOWN) empty.clear()
       emptyAt = before
@@ -53,7 +53,7 @@ function mayBeKnown(text: string, params: readonly unknown[]): boolean {
 }
 
 function isPlain(value: unknown): boolean {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+  return value === null || Number.isFinite(value) || ['string', 'boolean'].includes(typeof value)
 }
 
 function keyOf(text: string, params: readonly unknown[]): string {

@@ -113,17 +113,33 @@ test('a scan beside a transaction that is not committed is not the last', async 
   assert.equal((await find('a')).length, 1)
 })
 
-test('rows that another process changed count as soon as that is noticed', async (t) => {
+test('rows that another process changed count at once', async (t) => {
   const { store, find, passMs } = await open(t)
   assert.deepEqual(await find('a'), [])
   passMs(10_000)
-  const noticed = new Promise<void>((resolve) => store.onExternalChange(resolve))
   const { path, migrationsDir } = store.location
   const other = await openStore({ path, migrationsDir, log: silentLog(), watch: false })
   await other.write((tx) => tx.insert(notes).values({ id: 'a', seq: 1 }))
-  await other.close()
-  await noticed
   assert.equal((await find('a')).length, 1)
+  await other.close()
+})
+
+test('infinity is another parameter than null', async (t) => {
+  const { store, add, passMs } = await open(t)
+  await add('a')
+  const below = (value: number | null) =>
+    store.scan.all(sql`select id from notes where seq < ${value}`)
+  assert.deepEqual(await below(null), [])
+  passMs(10_000)
+  assert.equal((await below(Number.POSITIVE_INFINITY)).length, 1)
+})
+
+test('scans fail after the store was closed', async (t) => {
+  const { store, find, passMs } = await open(t)
+  await find('a')
+  passMs(10_000)
+  await store.close()
+  await assert.rejects(find('a').all())
 })
 
 test('where other processes are not watched, every scan runs', async (t) => {
