@@ -66,7 +66,7 @@ export const HISTOGRAM_TEXTS = {
     boundsMs: LOCAL_MS,
   },
   pillarbox_write_wait_seconds: {
-    help: 'How long the first write of each group commit waited for its turn',
+    help: 'How long each group commit began after one of its writes was due',
     label: null,
     values: [''],
     boundsMs: LOCAL_MS,

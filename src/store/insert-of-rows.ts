@@ -11,8 +11,9 @@ export function rowsPerInsert(left: number): number {
 }
 
 /**
- * `text`: an insert that ends with the values of one row, or with what happens when they conflict. The function
- * throws a TypeError for any other, also for one row, so that no number of rows is the first to fail.
+ * `text`: an insert that ends with the values of one row, or with what happens when they conflict, without
+ * parameters there: each row brings its own. The function throws a TypeError for any other, also for one row, so
+ * that no number of rows is the first to fail.
  */
 export function insertOfRows(text: string): (count: number) => string {
   let parts: string[] | undefined
@@ -20,7 +21,7 @@ export function insertOfRows(text: string): (count: number) => string {
   return (count) => {
     const known = texts.get(count)
     if (known !== undefined) return known
-    parts ??= /^(insert into [^()]*\([^()]*\) values )(\([^()]*\))( on conflict .*)?$/s
+    parts ??= /^(insert into [^()]*\([^()]*\) values )(\([^()]*\))( on conflict [^?]*)?$/s
       .exec(text)
       ?.slice(1)
     if (parts === undefined)

@@ -200,11 +200,19 @@ test('rows that conflict are changed, whether one or many are inserted', async (
 
 test('an insert of rows, also of one, needs a statement that ends with one row', async (t) => {
   const store = await openTestStore(t)
-  const row = { isDone: true, id: 'a', mark: '!' }
-  for (const rows of [[row], [row, row]]) {
-    await assert.rejects(
-      store.write((tx) => tx.insertRows(finish, rows)),
-      TypeError,
-    )
+  const row = { isDone: true, id: 'a', seq: 1, mark: '!' }
+  const saveSeq = statement((db) =>
+    db
+      .insert(notes)
+      .values({ id: parameter('id'), seq: parameter('seq') })
+      .onConflictDoUpdate({ target: notes.id, set: { seq: parameter('seq') } }),
+  )
+  for (const insert of [finish, saveSeq]) {
+    for (const rows of [[row], [row, row]]) {
+      await assert.rejects(
+        store.write((tx) => tx.insertRows(insert, rows)),
+        TypeError,
+      )
+    }
   }
 })

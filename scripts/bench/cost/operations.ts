@@ -56,7 +56,7 @@ export const operations: Record<string, Operation> = {
     run: (subject, count) => track(subject, 'visit', count),
   },
   delivery: {
-    ...{ warmUp: 8_000, slice: 1_000 },
+    ...{ warmUp: 20_000, slice: 1_000 },
     async run(subject, count) {
       const before = subject.delivered()
       await send(subject, 'user@@@example.net', count)
@@ -75,7 +75,7 @@ export const operations: Record<string, Operation> = {
     run: bounce,
   },
   campaign: {
-    ...{ warmUp: 4_000, slice: 1_000 },
+    ...{ warmUp: 12_000, slice: 1_000 },
     async run(subject, count) {
       addContacts(subject, count)
       const before = subject.delivered()

@@ -42,6 +42,17 @@ export function sizeOf(parts: readonly Buffer[]): number {
 }
 
 /**
+ * The octets in memory of their own. A part of the pool that Node's buffers share would take the whole pool along
+ * to a reader thread.
+ */
+export function joinParts(parts: readonly Buffer[]): Buffer {
+  const whole = Buffer.allocUnsafeSlow(sizeOf(parts))
+  let at = 0
+  for (const part of parts) at += part.copy(whole, at)
+  return whole
+}
+
+/**
  * Stores `parts`, the consecutive parts of a message. The chunks are on disk when the promise
  * resolves.
  */
@@ -49,7 +60,7 @@ export async function writeRaw(
   { store }: Pick<Base, 'store'>,
   { id, parts }: { id: string; parts: readonly Buffer[] },
 ): Promise<StoredRaw> {
-  if (sizeOf(parts) <= LIGHT_BYTES) return { raw: Buffer.concat(parts), rawChunks: 0 }
+  if (sizeOf(parts) <= LIGHT_BYTES) return { raw: joinParts(parts), rawChunks: 0 }
   try {
     const range = { ownerId: id, first: 0, heavyFor: HEAVY_FOR }
     return { raw: EMPTY, rawChunks: await writeChunks(store, range, cut(parts)) }

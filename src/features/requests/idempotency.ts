@@ -150,7 +150,7 @@ function stillRunning(original: Original): AppError {
     {
       suggestion:
         'Send the same request again in a moment: it is accepted if the earlier one was refused, else the ' +
-        'error contains the response to the earlier one.',
+        'error says what became of the earlier one.',
       details: detailsOf(original, null),
     },
   )

@@ -24,7 +24,7 @@ function lookAtLog(
   try {
     const row = connection.run('PRAGMA wal_checkpoint(NOOP)', [], 'row') as unknown[]
     const [pages, copied] = [Number(row[1]), Number(row[2])]
-    // Negative while another connection copies.
+    // Negative if SQLite could not look.
     return pages < 0 ? undefined : { pages, copied }
   } catch {
     // The next commit meets the error and tells it.

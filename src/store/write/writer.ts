@@ -153,7 +153,7 @@ export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now
     if (open()) {
       const from = now()
       const group = queue.next()
-      const waitedMs = from - (group[0]?.queuedAt ?? from)
+      const waitedMs = from - group.reduce((first, { dueAt }) => Math.min(first, dueAt), from)
       const { callers, yieldedMs } = await groups.run(group)
       const tookMs = now() - from - yieldedMs
       queue.took(tookMs)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { feedWatchdog } from '../../../src/cli/systemd/watchdog.ts'
 import { HOUR_MS } from '../../../src/clock.ts'
+import { createCounters } from '../../../src/counters.ts'
 import { AppError } from '../../../src/errors.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
@@ -114,6 +115,23 @@ test('a patient write that nobody joins is durable when its time is over, or the
   assert.deepEqual(await bodies(store), ['alone'])
   const last = store.write((tx) => addNote(tx, 'last'), { patienceMs: HOUR_MS })
   await Promise.all([last, store.close()])
+})
+
+test('what a patient write waits by choice is not measured as a wait for its turn', async (t) => {
+  const waits: number[] = []
+  const counters = createCounters()
+  t.mock.method(counters, 'observe', (name: string, ms: number) => {
+    if (name === 'pillarbox_write_wait_seconds') waits.push(ms)
+  })
+  const store = await openTestStore(t, { counters })
+  let at = 0
+  t.mock.method(performance, 'now', () => at)
+  const patient = store.write((tx) => addNote(tx, 'patient'), { patienceMs: HOUR_MS })
+  at = 50
+  const other = store.write((tx) => addNote(tx, 'other'))
+  at = 53
+  await Promise.all([patient, other])
+  assert.deepEqual(waits, [3])
 })
 
 test('a failing closure undoes only itself, and its caller gets the same error', async (t) => {

@@ -67,8 +67,11 @@ export async function recordReports(
     bounces = []
   }
   for (const report of reports) {
-    if (report.type === 'bounce') bounces.push(report)
-    else {
+    if (report.type === 'bounce') {
+      bounces.push(report)
+      // A strike depends on deliveries, and a bounce behind it ends one.
+      if (report.verdict.isStrike) await recordWaiting()
+    } else {
       await recordWaiting()
       changed.push(await recordOther(deps, tx, { report, at }))
     }

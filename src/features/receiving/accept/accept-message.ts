@@ -12,7 +12,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks, requireChunks } from '../../chunks.ts'
 import type { InboundNotice } from '../../inbound-notice.ts'
-import { type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
+import { joinParts, type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
 import { requireSpace } from './quota.ts'
 
 export type { InboundRecipient } from '../../../store/schema/inbound.ts'
@@ -89,7 +89,7 @@ export async function insertInboundMessage(
   message: NewInboundMessage,
 ): Promise<string> {
   const { parts, ...row } = toRow(deps, message)
-  await insertRow(deps, tx, { ...row, raw: Buffer.concat(parts), rawChunks: 0 })
+  await insertRow(deps, tx, { ...row, raw: joinParts(parts), rawChunks: 0 })
   return row.id
 }
 

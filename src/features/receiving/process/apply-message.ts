@@ -20,7 +20,7 @@ import { deliverToMailboxes } from './deliver-to-mailbox.ts'
 import { type ApplyDeps, type Effect, hasEffect, ignore, type ReceivedMessage } from './effect.ts'
 import { type EndedMessage, endPending, listPending } from './pending.ts'
 
-/** Bounces to return paths first, by few statements, then all others. */
+/** In their order; bounces to return paths that follow each other by few statements. */
 export async function applyMessages(
   deps: ApplyDeps,
   tx: Tx,
@@ -30,16 +30,21 @@ export async function applyMessages(
     tx,
     messages.map(({ row }) => row.id),
   )
-  const bounces: ReturnedMessage[] = []
-  const others: ReceivedMessage[] = []
+  let bounces: ReturnedMessage[] = []
+  const applyWaiting = async () => {
+    await applyBounces(deps, tx, bounces)
+    bounces = []
+  }
   for (const message of messages) {
     if (!pending.has(message.row.id)) continue
     const emailId = findBounced(message)
-    if (emailId === undefined) others.push(message)
-    else bounces.push({ ...message, emailId })
+    if (emailId !== undefined) bounces.push({ ...message, emailId })
+    else {
+      await applyWaiting()
+      await applyMessage(deps, tx, message)
+    }
   }
-  await applyBounces(deps, tx, bounces)
-  for (const message of others) await applyMessage(deps, tx, message)
+  await applyWaiting()
   return messages.map(() => undefined)
 }
 

@@ -1,8 +1,8 @@
 /**
  * Processes received messages. One that was accepted a moment ago is parsed from memory, if no other of its kind
- * waits; those that wait are read from the database, a window of the oldest ones of each project at a time. All
- * that are parsed when the next transaction begins are applied in it. A row stays pending until its effects are
- * on disk, so a crash loses none.
+ * waits; those that wait are read from the database, a window of the oldest ones of each project at a time. Those
+ * that are parsed when a transaction begins are applied in it, as many as it has time for. A row stays pending until
+ * its effects are on disk, so a crash loses none.
  *
  * A message that may have ended its reader thread, or the whole process, is parsed alone, so that
  * only its own failures count as its attempts (`suspects.ts`).
@@ -270,7 +270,7 @@ export async function startProcessing(
       clearTimeout(dueTimer)
       idleWaiters = []
       await polling
-      await Promise.allSettled(underWay)
+      while (underWay.size > 0) await Promise.allSettled(underWay)
       await tryToRecord(deps, () => endParsing(deps))
     },
   }

@@ -26,6 +26,7 @@ const MAX_WAIT_MS = 10_000
 
 /** `isRendering`: the turn is over, and the next one waits for values: it is none of those at the same time. */
 type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
+type Entered = { lane: WorkflowLane; turn: RunningTurn }
 
 type EngineState = {
   deps: TurnDeps & Pick<Base, 'disk'>
@@ -87,11 +88,14 @@ function advance(state: EngineState): void {
   const { deps, lanes } = state
   clearTimeout(state.timer)
   if (state.isStopping) return
+  // All are entered before the first begins: their number decides how much each takes.
+  const entered: Entered[] = []
   while (countTurns(state) < MAX_TURNS) {
     const lane = lanes.take(deps.now())
     if (lane === undefined) break
-    begin(state, lane)
+    entered.push(enter(state, lane))
   }
+  for (const { lane, turn } of entered) begin(state, lane, turn)
   if (countTurns(state) >= MAX_TURNS) return
   const nextAt = lanes.nextDueAt()
   const waitMs = nextAt === undefined ? MAX_WAIT_MS : nextAt - deps.now()
@@ -103,9 +107,13 @@ function countTurns({ running }: EngineState): number {
   return running.values().reduce((count, { isRendering }) => count + (isRendering ? 0 : 1), 0)
 }
 
-function begin(state: EngineState, lane: WorkflowLane): void {
+function enter(state: EngineState, lane: WorkflowLane): Entered {
   const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined, isRendering: false }
   state.running.set(lane.workflowId, turn)
+  return { lane, turn }
+}
+
+function begin(state: EngineState, lane: WorkflowLane, turn: RunningTurn): void {
   turn.ended = run(state, lane).then(({ nextDueAt, rendering }) => {
     if (rendering === undefined) return end(state, lane, nextDueAt)
     turn.isRendering = true

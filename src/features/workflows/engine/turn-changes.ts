@@ -48,16 +48,23 @@ export type Position = Pick<
   | 'completedAt'
 >
 
+/** The step of an execution, by their numbers. */
+export type StepPlace = { number: number; ordinal: number }
+
 export type TurnChanges = {
   addStep(row: StepRow): void
   addFigure(subject: string, figure: string): void
   addPosition(position: Position): void
-  /** A contact that an execution has changed. `depth`: of the events that follow. */
-  addContact(contact: Contact, depth: number): void
+  /** A contact that a step has changed. `depth`: of the events that follow. */
+  addContact(contact: Contact, depth: number, place: StepPlace): void
   /** An event that an execution makes is one deeper than the execution. */
   addEvent(event: NewEvent & { depth: number }): void
   /** The statuses of the executions that end. */
   ends(): ExecutionStatus[]
+  /** The first step that has changed a contact. */
+  firstChange(): StepPlace | undefined
+  /** Comes before `write`. */
+  writeContacts(tx: Tx): Promise<void>
   write(tx: Tx, at: number): Promise<void>
 }
 
@@ -120,6 +127,7 @@ export function createTurnChanges({ workflowId, projectId }: WorkflowLane): Turn
   const positions: Position[] = []
   const contacts = new Map<string, Contact>()
   const depths = new Map<string, number>()
+  let firstChange: StepPlace | undefined
   const events: NewEvent[] = []
 
   function addFigure(subject: string, figure: string): void {
@@ -141,16 +149,20 @@ export function createTurnChanges({ workflowId, projectId }: WorkflowLane): Turn
       addFigure(stepId, `took ${durationBucket((completedAt ?? startedAt) - startedAt)}`)
     },
     addPosition: (position) => positions.push(position),
-    addContact(contact, depth) {
+    addContact(contact, depth, place) {
+      firstChange ??= place
       contacts.set(contact.id, contact)
       depths.set(contact.id, Math.max(depth, depths.get(contact.id) ?? 0))
     },
     addEvent: (event) => events.push(event),
     ends: () =>
       positions.flatMap(({ status, completedAt }) => (completedAt === null ? [] : status)),
-    async write(tx, at) {
+    firstChange: () => firstChange,
+    async writeContacts(tx) {
       await writeContactData(tx, [...contacts.values()])
       await recordCausedChanges(tx, projectId, depths)
+    },
+    async write(tx, at) {
       await tx.insertRows(saveStep, steps)
       await tx.executeEach(
         savePosition,

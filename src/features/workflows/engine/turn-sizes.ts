@@ -19,8 +19,9 @@ export type TurnSizes = {
 
 const FIRST_SIZE = 4
 const MAX_SIZE = 200
-/** Light writes take no longer. */
+/** Light writes take no longer, or hardly: the contacts of a turn are read before its first step, whatever their size. */
 const LIGHT_MS = 4
+const MAX_LIGHT_SIZE = 32
 /** The transaction of a heavy turn takes about so long. */
 const TURN_MS = 12
 const MAX_KNOWN = 10_000
@@ -33,7 +34,8 @@ export function createTurnSizes(): TurnSizes {
 
   function lightLimit(workflowId: string, turns: number): number {
     const eachMs = paces.get(workflowId)
-    return eachMs === undefined ? FIRST_SIZE : bounded(LIGHT_MS / turns / eachMs)
+    if (eachMs === undefined) return FIRST_SIZE
+    return Math.min(MAX_LIGHT_SIZE, bounded(LIGHT_MS / turns / eachMs))
   }
 
   return {
@@ -44,8 +46,10 @@ export function createTurnSizes(): TurnSizes {
     },
     ended(workflowId, { limit, walked, tookMs, isAll }) {
       const eachMs = Math.max(tookMs, 0.1) / walked
-      // What a turn costs without any execution says nothing of one that walks few.
-      if (walked >= FIRST_SIZE || tookMs > LIGHT_MS) paces.set(workflowId, eachMs)
+      // What a turn costs without any execution says nothing of one that walks few, but bounds what each takes.
+      const isMeasure =
+        walked >= FIRST_SIZE || tookMs > LIGHT_MS || eachMs < (paces.get(workflowId) ?? 0)
+      if (walked > 0 && isMeasure) paces.set(workflowId, eachMs)
       if (isAll) limits.delete(workflowId)
       else if (walked === 0) limits.set(workflowId, limit)
       else limits.set(workflowId, Math.min(2 * limit, bounded(TURN_MS / eachMs)))

@@ -23,14 +23,14 @@ import { findEarliestDue, listDue, passOverHeld } from './due.ts'
 import { type FoundWorkflow, findWorkflow, type Graphs } from './graphs.ts'
 import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
-import { createTurnChanges, type TurnChanges } from './turn-changes.ts'
+import { createTurnChanges, type StepPlace, type TurnChanges } from './turn-changes.ts'
 import type { TurnSize } from './turn-sizes.ts'
 import {
   type DueExecution,
+  faultOf,
   type StepCall,
   StepFault,
   type StepOutcome,
-  type StepPlace,
   type Steps,
   walk,
 } from './walk.ts'
@@ -143,6 +143,7 @@ async function walkDue(
     if (isHeavy) await tx.yieldToLoop()
   }
   await line.write()
+  await writeContacts(tx, changes)
   await changes.write(tx, at)
   const ended = changes.ends()
   tx.afterCommit(() => {
@@ -151,6 +152,16 @@ async function walkDue(
   const nextDueAt = await findEarliestDue(tx, { workflowId: workflow.id, after })
   const isCrowded = allowed === 0
   return { walked, tookMs: performance.now() - begunAt, nextDueAt, asked, isCrowded }
+}
+
+/** What changed contacts is over by now: a fault is that of the first step that did. */
+async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
+  try {
+    await changes.writeContacts(tx)
+  } catch (error) {
+    const place = changes.firstChange()
+    throw place === undefined ? error : faultOf(place, error)
+  }
 }
 
 /** Whether a step of the graph has values to render. A graph may have megabytes, so it is searched once. */

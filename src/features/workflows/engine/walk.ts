@@ -22,7 +22,7 @@ import type { WorkflowExecution, WorkflowStepExecution } from '../../../store/sc
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
 import type { Step } from '../graph/step-config.ts'
-import type { TurnChanges } from './turn-changes.ts'
+import type { StepPlace, TurnChanges } from './turn-changes.ts'
 
 export const MAX_STEPS_PER_TURN = 100
 
@@ -123,8 +123,10 @@ export class StepFault extends Error {
   }
 }
 
-/** The step of an execution, by their numbers. */
-export type StepPlace = { number: number; ordinal: number }
+/** What a step threw, or the write of what it has changed: a StepFault, unless a later try may succeed. */
+export function faultOf(place: StepPlace, error: unknown): unknown {
+  return isTransientDatabaseError(error) ? error : new StepFault(place, error)
+}
 
 type WalkInput = {
   workflow: { id: string; name: string; projectId: string }
@@ -218,7 +220,7 @@ async function run(steps: Steps, call: StepCall, open: OpenStep | null): Promise
     return open === null ? await steps.begin(call) : await steps.resume(call, open)
   } catch (error) {
     const { number, ordinal } = call.execution
-    throw isTransientDatabaseError(error) ? error : new StepFault({ number, ordinal }, error)
+    throw faultOf({ number, ordinal }, error)
   }
 }
 

@@ -363,6 +363,16 @@ test('the 250 of an email that bounces later does not reset the count', async (t
   assert.equal((await sender.list()).length, 1)
 })
 
+test('a delivery counts until its own bounce is recorded, also of bounces recorded together', async (t) => {
+  const sender = await open(t)
+  await strikeOn(sender, [0, 7])
+  sender.clock.now = START + 15 * DAY_MS
+  const [first, second] = [await sender.sent(), await sender.sent()]
+  assert.deepEqual(await sender.record(bounce(first, full), bounce(second, soft)), [true, true])
+  assert.deepEqual(await sender.list(), [])
+  assert.equal((await sender.strikeRows()).length, 3)
+})
+
 test('an email is one strike, and deleted strikes do not count', async (t) => {
   const sender = await open(t)
   await strikeOn(sender, [0, 7])

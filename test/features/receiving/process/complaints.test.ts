@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
-import { buildArf, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+import { buildArf, buildDsn, openReceiver, type Receiver, shareReader } from '../receiver.ts'
 
 const shared = shareReader()
 
@@ -72,4 +72,17 @@ test('an email with a complaint was delivered, and its earlier error is cleared'
     { state, status, error },
     { state: 'delivered', status: 'COMPLAINED', error: null },
   )
+})
+
+test('a bounce that comes behind a complaint changes nothing, also when both are applied together', async (t) => {
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const to = [receiver.returnPath(id)]
+  const [complained, bounced] = await Promise.all([
+    receiver.receive({ to, raw: complaint(receiver, id, 'abuse'), from: 'fbl@dest.test' }),
+    receiver.receive({ to, raw: buildDsn() }),
+  ])
+  assert.deepEqual(complained.summary?.acts, [{ did: 'complained', emailId: id }])
+  assert.deepEqual(bounced.summary?.acts, [{ did: 'ignored', why: 'already known', emailId: id }])
+  assert.equal((await receiver.email(id)).status, 'COMPLAINED')
 })

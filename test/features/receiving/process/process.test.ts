@@ -16,6 +16,7 @@ import {
   type InboundRecipient,
   inboundMessages,
 } from '../../../../src/store/schema/inbound.ts'
+import { chunks } from '../../../../src/store/schema/messages.ts'
 import { addProject } from '../../../core.ts'
 import { buildDsn, buildMessage, openReceiver, type Receiver } from '../receiver.ts'
 
@@ -537,4 +538,32 @@ test('mail is read from memory when it comes, and from the database when there i
   assert.ok(list.mock.callCount() > 0)
   const rows = await rowsOf(receiver)
   assert.ok(rows.every(({ state }) => state === 'processed'))
+})
+
+test('a reader gets the octets of a message that was accepted, and nothing else', async (t) => {
+  const sizes: number[] = []
+  const reader: MessageReader = {
+    read: async ({ raw }) => {
+      sizes.push(raw.byteLength, raw.buffer.byteLength)
+      return readHere(raw)
+    },
+  }
+  const receiver = await openReceiver(t, { reader })
+  const { sizeBytes } = await receiver.receive({ to: [server], raw: buildMessage({}) })
+  assert.deepEqual(sizes, [sizeBytes, sizeBytes])
+})
+
+test('stop waits until the chunks of a report that is being applied are deleted', async (t) => {
+  const stopped = Promise.withResolvers<void>()
+  const reader = readerOf(() => {
+    setImmediate(() => stopped.resolve(receiver.processing.stop()))
+  })
+  const receiver = await openReceiver(t, { reader })
+  const { store } = receiver.core
+  const to = receiver.returnPath(await receiver.deliver())
+  const raw = `${buildDsn()}${'x'.repeat(3 * 1024 * 1024)}`
+  await acceptInboundMessage(receiver.core, messageTo(to, raw))
+  await stopped.promise
+  assert.equal((await rowsOf(receiver))[0]?.state, 'processed')
+  assert.equal(await store.read.$count(chunks), 0)
 })

@@ -31,6 +31,19 @@ test('after a pause a turn is light, and turns at the same time are so together'
   assert.deepEqual(sizes.next(ID, 4), { limit: 5, isHeavy: false })
 })
 
+test('a long turn that walks nothing is no measure', () => {
+  const sizes = createTurnSizes()
+  sizes.ended(ID, { limit: 4, isHeavy: false, walked: 0, tookMs: 6, isAll: true })
+  assert.deepEqual(sizes.next(ID, 1), { limit: 4, isHeavy: false })
+})
+
+test('a slow first execution is forgotten after a quick one', () => {
+  const sizes = createTurnSizes()
+  sizes.ended(ID, { limit: 4, isHeavy: false, walked: 1, tookMs: 30, isAll: true })
+  sizes.ended(ID, { limit: 1, isHeavy: false, walked: 1, tookMs: 1, isAll: true })
+  assert.deepEqual(sizes.next(ID, 1), { limit: 4, isHeavy: false })
+})
+
 test('slow executions are taken one by one, and what one costs alone is no measure for many', () => {
   const sizes = createTurnSizes()
   sizes.ended(ID, { limit: 20, isHeavy: false, walked: 1, tookMs: 2, isAll: true })

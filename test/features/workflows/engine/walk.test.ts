@@ -8,7 +8,7 @@ import { createTemplate } from '../../../../src/features/templates/create.ts'
 import { clearWish, recordWish } from '../../../../src/features/wishes/wishes.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import { viewWorkflowStats } from '../../../../src/features/workflows/executions/stats.ts'
-import { eq } from '../../../../src/store/drizzle.ts'
+import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { usageMonths } from '../../../../src/store/schema/billing.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
@@ -299,6 +299,41 @@ test('later steps of a walk see the changes of earlier ones, and the last of the
   assert.equal((await listExecutions(core, id))[0]?.status, 'COMPLETED')
   const [row] = await core.store.read.select().from(contacts).where(eq(contacts.id, contact))
   assert.deepEqual([row?.data, row?.subscribed], [{ stage: 3, old: true }, false])
+})
+
+test('a contact whose data cannot be written fails its execution alone', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: {
+      first: { type: 'UPDATE_CONTACT', config: { updates: { stage: 1 } } },
+      second: { type: 'UPDATE_CONTACT', config: { updates: { stage: 2 } } },
+    },
+    transitions: [
+      ['trigger', 'first'],
+      ['first', 'second'],
+    ],
+  })
+  await core.store.write((tx) =>
+    tx.run(sql`create trigger refuse before update of data on contacts when old.email like 'bad%'
+      begin select raise(abort, 'refused'); end`),
+  )
+  for (const name of ['one', 'bad', 'two']) {
+    await track(core, projectId, 'signup', { address: address(`${name}@example.net`) })
+  }
+  await runner.run()
+  const rows = await listExecutions(core, id)
+  assert.deepEqual(
+    rows.map(({ status }) => status),
+    ['COMPLETED', 'FAILED', 'COMPLETED'],
+  )
+  const paths = await Promise.all(rows.map(({ number }) => pathOf(core, number)))
+  assert.deepEqual(paths[1], ['trigger COMPLETED', 'first FAILED'])
+  const stored = await core.store.read.select().from(contacts).orderBy(contacts.number)
+  assert.deepEqual(
+    stored.map(({ data }) => data),
+    [{ stage: 2 }, null, { stage: 2 }],
+  )
 })
 
 test('F3: a delay sleeps for its time, also when the clock goes back', async (t) => {

@@ -53,7 +53,8 @@ export async function updateContact(
   if (contact.subscribed !== before.subscribed) {
     await writeContact(tx, { before, contact, reason: 'workflow', depth })
   }
-  if (contact !== before) changes.addContact(contact, depth)
+  const { number, ordinal } = execution
+  if (contact !== before) changes.addContact(contact, depth, { number, ordinal })
   execution.contact = contact
   const { data: newData, subscribed } = contact
   const remark = isKept ? { remark: 'the person left, so the contact stays unsubscribed' } : {}
