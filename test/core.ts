@@ -36,6 +36,7 @@ import { compileTemplate, renderTemplate } from '../src/mail/template/template.t
 import { createWebhookClient } from '../src/outbound/http/webhook-client.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { createInlineThreads } from '../src/store/read/inline-thread.ts'
+import type { createThread } from '../src/store/read/thread.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
 import { takeDatabase } from './kept-database.ts'
@@ -61,6 +62,8 @@ export type TestCoreOptions = {
   watch?: boolean
   /** Whether the database has no unused pages: it was not used before. */
   isNew?: boolean
+  /** Makes the threads for scans from those that it would have. */
+  threads?: (own: typeof createThread) => typeof createThread
 }
 
 export type TestProject = {
@@ -87,6 +90,7 @@ export async function openTestCore(
     certificatePollMs,
     watch = false,
     isNew = false,
+    threads = (own) => own,
     ...options
   }: TestCoreOptions = {},
 ): Promise<TestCore> {
@@ -109,7 +113,7 @@ export async function openTestCore(
   const log = silentLog()
   const forTests = {
     ...{ dnsTimeoutMs: 30_000, dnsTries: 1, certificatePollMs },
-    createThread: createInlineThreads(connect),
+    createThread: threads(createInlineThreads(connect)),
   }
   const opened = await openCore(config, { log, now, watch, connect, ...forTests })
   database.opened()

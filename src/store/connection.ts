@@ -23,6 +23,8 @@ export type Connection = {
   each(text: string, params: readonly unknown[]): Iterable<unknown[]>
   /** The number of statements so far that may have changed the database. */
   writes(): number
+  /** The number of rows so far that statements have changed, jobs apart, which run each minute. */
+  changes(): number
   /** A statement without parameters that returns no rows, such as BEGIN. @throws SQLite's error. */
   command(text: string): () => void
   /** The single value of a pragma or of a query without parameters. */
@@ -46,6 +48,7 @@ type ConnectionOptions = {
 }
 
 const MAX_STATEMENTS = 500
+const OF_JOBS = /^\s*(?:insert into|update|delete from) "?(?:jobs|job_progress)\b/
 
 /** @throws SQLite's error, such as SQLITE_BUSY */
 export function openConnection(options: ConnectionOptions): Connection {
@@ -62,6 +65,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
   const statements = new Map<string, Prepared>()
   let writes = 0
+  let changes = 0
 
   function prepared(text: string): Prepared {
     const known = statements.get(text)
@@ -71,7 +75,9 @@ export function openConnection(options: ConnectionOptions): Connection {
       statement,
       isReader: statement.reader,
       isWrite: !statement.readonly,
+      isOfJobs: OF_JOBS.test(text),
       isRaw: false,
+      changes: 0,
     }
     if (statements.size >= MAX_STATEMENTS) {
       const [oldest] = statements.keys()
@@ -87,7 +93,9 @@ export function openConnection(options: ConnectionOptions): Connection {
       try {
         const found = prepared(text)
         if (found.isWrite) writes += 1
-        return fetch(found, bindable(params), shape)
+        const result = fetch(found, bindable(params), shape)
+        if (found.isWrite && !found.isOfJobs) changes += found.changes
+        return result
       } catch (error) {
         throw queryError(error, path)
       }
@@ -95,6 +103,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     each: (text, params) =>
       database.prepare(text).raw(true).iterate(bindable(params)) as Iterable<unknown[]>,
     writes: () => writes,
+    changes: () => changes,
     command(text) {
       const statement = database.prepare(text)
       return () => {
@@ -120,17 +129,22 @@ type Prepared = {
   statement: Database.Statement
   isReader: boolean
   isWrite: boolean
+  isOfJobs: boolean
   isRaw: boolean
+  /** The rows that the last run changed or returned. */
+  changes: number
 }
 
 function fetch(prepared: Prepared, params: readonly unknown[], shape: Shape): unknown {
   if (!prepared.isReader) {
     const done = prepared.statement.run(params)
+    prepared.changes = done.changes
     return shape === 'run' ? done : []
   }
   const isOne = shape === 'row' || shape === 'record'
   const statement = setRowShape(prepared, shape === 'records' || shape === 'record')
   const rows = isOne ? statement.get(params) : statement.all(params)
+  prepared.changes = Array.isArray(rows) && !isOne ? rows.length : Number(rows !== undefined)
   return shape === 'run' ? { changes: 0 } : rows
 }
 

@@ -23,6 +23,7 @@ import { watchExternalChanges } from './files/external-changes.ts'
 import { createLostLogCopy } from './files/lost-log.ts'
 import { type LongMigrationOptions, migrateIfLong } from './long-migration.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
+import { spareEmptyScans } from './read/empty-scans.ts'
 import { createReaders, type ScanLoad } from './read/readers.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
@@ -167,11 +168,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const watching = watch ? watchExternalChanges(writable, log) : undefined
   if (watching !== undefined) commitListeners.add(watching.ended)
   watching?.subscribe(() => numbers.set(numbers.read()))
+  const scan = watch ? spareEmptyScans(readers.run, stateOf(writable)) : readers.run
   return {
     write: writer.write,
     recountCallers: writer.recountCallers,
     read: new StoreDb(reading.run) as Reader,
-    scan: new StoreDb(readers.run) as Reader,
+    scan: new StoreDb(scan) as Reader,
     onCommit: (fn) => {
       commitListeners.add(fn)
       return () => commitListeners.delete(fn)
@@ -199,6 +201,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       reading.close()
       writable.close()
     },
+  }
+}
+
+/** Returns what changes with the rows; undefined while they may be changing, and when the database cannot be read. */
+function stateOf(connection: Connection): () => string | undefined {
+  // Changes when another connection commits.
+  const version = connection.value('PRAGMA data_version')
+  return () => {
+    if (connection.isInTransaction()) return undefined
+    try {
+      return `${connection.changes()} ${version()}`
+    } catch {
+      return undefined
+    }
   }
 }
 

@@ -31,8 +31,8 @@ const BATCH = 500
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
 
 /**
- * Call it every minute with the running time of the process, by the monotonic clock. Resolves with
- * the number of emails that were given up.
+ * Call it every minute while mail waits, with the running time of the process, by the monotonic clock. Resolves
+ * with the number of emails that were given up.
  */
 export type GiveUp = (runningForMs: number) => Promise<number>
 

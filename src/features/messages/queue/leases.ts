@@ -5,6 +5,7 @@ import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { packSteps } from '../../../store/schema/packed-steps.ts'
 import { shelfInState } from '../../../store/shelves.ts'
+import { statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
@@ -74,22 +75,25 @@ export async function recoverLeases(
 
 /**
  * After the clock was set back, emails seem due far in the future. An email that would wait longer
- * than twice the longest delay becomes due at once.
+ * than twice the longest delay becomes due at once. Returns whether any email waits.
  */
-export async function correctDueTimes({ store, config, now }: Deps): Promise<void> {
+export async function correctDueTimes({ store, config, now }: Deps): Promise<boolean> {
+  const last = await store.scan.find(findLastDue)
+  if (last === undefined) return false
   const latest = now() + 2 * Math.max(...config.delivery.retrySchedule, MAX_HINT_MS)
-  const condition = and(isNotNull(emails.dueAt), gt(emails.dueAt, latest))
-  const far = await store.scan
-    .select({ id: emails.id })
-    .from(emails)
-    .where(condition)
-    .limit(1)
-    .get()
-  if (far === undefined) return
+  if (last.dueAt <= latest) return true
   await store.write(async (tx) => {
-    await tx.update(emails).set({ dueAt: now() }).where(condition)
+    const isFar = and(isNotNull(emails.dueAt), gt(emails.dueAt, latest))
+    await tx.update(emails).set({ dueAt: now() }).where(isFar)
   })
+  return true
 }
+
+/** The index `emails_ready` covers the query. */
+const findLastDue = statement<{ dueAt: number }>(
+  () =>
+    sql`select due_at as "dueAt" from emails where due_at is not null order by due_at desc limit 1`,
+)
 
 /** The longest wait that a reply may ask for. */
 const MAX_HINT_MS = 6 * HOUR_MS

@@ -229,9 +229,9 @@ async function maintainQueue(state: QueueLoopState): Promise<void> {
   const { core, delivery } = state
   const except = delivery.inFlight()
   logRecovered(core, await recoverLeases(core, { until: core.now(), except }))
-  await correctDueTimes(core)
+  const isMailWaiting = await correctDueTimes(core)
   await releaseStray(core)
-  await state.giveUp(performance.now() - state.startedAt)
+  if (isMailWaiting) await state.giveUp(performance.now() - state.startedAt)
   await state.reload()
   state.wake()
 }

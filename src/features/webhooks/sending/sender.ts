@@ -9,23 +9,22 @@ import { type RecordDeps, recordDeliveries } from './record.ts'
 
 export type SenderDeps = RecordDeps & Pick<Base, 'keyring' | 'log' | 'webhookClient'>
 
-type DueEndpoint = { key: string; projectId: string; dueAt: number | null }
+type DueEndpoint = { key: string; projectId: string; dueAt: number }
 
 const listEndpoints = statement<DueEndpoint>(
-  () => sql`select id as key, project_id as "projectId", (
-      select min(due_at) from webhook_deliveries
-      where endpoint_id = webhook_endpoints.id and due_at is not null
-    ) as "dueAt" from webhook_endpoints where enabled = 1 and deleted_at is null`,
+  () => sql`select * from (
+      select id as key, project_id as "projectId", (
+        select min(due_at) from webhook_deliveries
+        where endpoint_id = webhook_endpoints.id and due_at is not null
+      ) as "dueAt" from webhook_endpoints where enabled = 1 and deleted_at is null
+    ) as due where "dueAt" is not null`,
 )
 
 export function startWebhookSender(deps: SenderDeps): Pick<Dispatcher, 'reload' | 'stop'> {
   const { store, webhookNotifier } = deps
   const dispatcher = startDispatcher<DeliveryTask, DeliveryResult>(deps, {
     name: 'webhooks',
-    listLanes: async () =>
-      (await store.scan.list(listEndpoints)).flatMap(({ dueAt, ...lane }) =>
-        dueAt === null ? [] : { ...lane, dueAt },
-      ),
+    listLanes: () => store.scan.list(listEndpoints),
     take: (lane, query) => takeDeliveries(deps, lane, query),
     attempt: (task, signal) => attemptDelivery(deps, task, signal),
     record: (results) => recordDeliveries(deps, results),

@@ -18,12 +18,14 @@ export type RequesterDeps = Pick<
   'store' | 'log' | 'now' | 'config' | 'keyring' | 'outbound' | 'webhookClient'
 > & { workflowNotifier: WorkflowNotifier }
 
-type DueWorkflow = { key: string; projectId: string; dueAt: number | null }
+type DueWorkflow = { key: string; projectId: string; dueAt: number }
 
 const listWorkflows = statement<DueWorkflow>(
-  () => sql`select id as key, project_id as "projectId", (
-      select min(due_at) from workflow_requests where workflow_id = workflows.id
-    ) as "dueAt" from workflows`,
+  () => sql`select * from (
+      select id as key, project_id as "projectId", (
+        select min(due_at) from workflow_requests where workflow_id = workflows.id
+      ) as "dueAt" from workflows
+    ) as due where "dueAt" is not null`,
 )
 
 export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' | 'stop'> {
@@ -31,10 +33,7 @@ export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' |
   const prepare = createPrepare(deps)
   const dispatcher = startDispatcher<Task, RequestResult>(deps, {
     name: 'workflow requests',
-    listLanes: async () =>
-      (await store.scan.list(listWorkflows)).flatMap(({ dueAt, ...lane }) =>
-        dueAt === null ? [] : { ...lane, dueAt },
-      ),
+    listLanes: () => store.scan.list(listWorkflows),
     take: (lane, query) => takeRequests(deps, lane, query),
     attempt: (task, signal) => attemptRequest(deps, prepare, { task, signal }),
     record: (results) => recordRequests(deps, results),
