@@ -11,7 +11,7 @@ export type FieldMemo = <Value>(
   isSame?: (left: Value, right: Value) => boolean,
 ) => string
 
-/** Names that senders choose themselves come and go; those of later ones are not remembered. */
+/** Names that senders choose themselves come and go: with more, all are forgotten. */
 const MAX_NAMES = 100
 
 export function createFieldMemo(): FieldMemo {
@@ -20,10 +20,13 @@ export function createFieldMemo(): FieldMemo {
     const last = known.get(name)
     if (last !== undefined && isSame(last.value as typeof value, value)) return last.field
     const field = format(name, value)
-    if (last !== undefined) {
+    if (last === undefined) {
+      if (known.size >= MAX_NAMES) known.clear()
+      known.set(name, { value, field })
+    } else {
       last.value = value
       last.field = field
-    } else if (known.size < MAX_NAMES) known.set(name, { value, field })
+    }
     return field
   }
 }

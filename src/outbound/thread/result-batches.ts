@@ -15,7 +15,7 @@ type ResultBatchesDeps = {
   now: Now
 }
 
-const BEAT_MS = 30
+const BEAT_MS = 20
 const AFTER_REST_MS = 5
 
 export function createResultBatches({ accepted, post, now }: ResultBatchesDeps): ResultBatches {

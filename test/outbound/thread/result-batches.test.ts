@@ -47,10 +47,10 @@ test('under load the results of all threads are sent at the same moment', (t) =>
     [1_020, [3, 5]],
     [1_020, [4]],
   ])
-  pass(20)
+  pass(15)
   other.add(putBack(6))
-  pass(10)
-  assert.deepEqual(sent, [[1_050, [6]]])
+  pass(5)
+  assert.deepEqual(sent, [[1_040, [6]]])
 })
 
 test('after a rest the first results wait for 5 ms', (t) => {
