@@ -46,8 +46,6 @@ type Task = {
   id: number
   message: UnparsedMessage
   isAlone: boolean
-  /** Since it was assigned to a thread, or a moment before. */
-  isOver(): Promise<boolean>
   resolve(reading: ParsedMessage): void
   reject(error: Error): void
 }
@@ -56,8 +54,8 @@ type ReaderState = {
   tasks: Map<number, Task>
   /** Tasks that go to the thread when the running turn ends. */
   unsent: Task[]
-  /** For tasks of the same moment: asking a thread for its time interrupts it. */
-  time: { isOver: Task['isOver']; startedAt: number } | undefined
+  /** The oldest task when the thread was looked at; its time began then. */
+  oldest: { id: number; isOver(): Promise<boolean> } | undefined
   idleSince: number
 }
 type ReaderThread = PoolThread<ReaderState>
@@ -87,18 +85,17 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   const waiting: Task[] = []
   let lastId = 0
   let isStopped = false
-  const watchEveryMs = Math.min(WATCH_EVERY_MS, timeoutMs / 2)
   const pool = createThreadPool<ReaderState, FromInboundReader>({
     maxThreads: Math.min(MAX_THREADS, availableParallelism()),
     launch: () => ({
       worker: launch(settings),
-      state: { tasks: new Map(), unsent: [], time: undefined, idleSince: performance.now() },
+      state: { tasks: new Map(), unsent: [], oldest: undefined, idleSince: performance.now() },
     }),
     received,
     ended,
     pauseMs: (failedStarts) => Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failedStarts),
     watch: {
-      everyMs: () => watchEveryMs,
+      everyMs: () => Math.min(WATCH_EVERY_MS, timeoutMs / 2),
       shouldEnd,
       checked: assign,
     },
@@ -110,7 +107,7 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   ): Promise<ParsedMessage> {
     if (isStopped) return Promise.reject(new ReaderLost('the reader has been stopped'))
     return new Promise((resolve, reject) => {
-      waiting.push({ id: ++lastId, message, isAlone, isOver: neverOver, resolve, reject })
+      waiting.push({ id: ++lastId, message, isAlone, resolve, reject })
       assign()
     })
   }
@@ -133,14 +130,9 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     return pool.list().length < limit ? pool.start() : undefined
   }
 
-  function received(thread: ReaderThread, message: FromInboundReader): void {
-    const { state } = thread
+  function received({ state }: ReaderThread, message: FromInboundReader): void {
+    if (message.type === 'ready') return
     const { tasks } = state
-    if (message.type === 'ready') {
-      state.time = undefined
-      for (const task of tasks.values()) task.isOver = timeOf(thread)
-      return
-    }
     for (const result of message.results) {
       const task = tasks.get(result.id)
       tasks.delete(result.id)
@@ -153,7 +145,6 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
 
   function send(thread: ReaderThread, task: Task): void {
     const { tasks, unsent } = thread.state
-    task.isOver = timeOf(thread)
     tasks.set(task.id, task)
     if (unsent.push(task) === 1) queueMicrotask(() => sendAll(thread))
   }
@@ -161,15 +152,6 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   function sendAll({ state, worker }: ReaderThread): void {
     const tasks = state.unsent.splice(0)
     worker.postMessage(tasks.map(({ id, message }) => ({ id, message })) satisfies ToInboundReader)
-  }
-
-  /** The time may have begun as long ago as the thread was looked at. */
-  function timeOf({ state, worker }: ReaderThread): Task['isOver'] {
-    const now = performance.now()
-    if (state.time === undefined || now - state.time.startedAt > watchEveryMs) {
-      state.time = { isOver: startTaskTime(worker, taskTime), startedAt: now }
-    }
-    return state.time.isOver
   }
 
   function ended({ state, hasStarted }: ReaderThread, error: unknown): void {
@@ -192,14 +174,22 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     assign()
   }
 
-  /** Whether the thread hangs over a message, has been idle for long, or does not start. */
-  function shouldEnd({ state, hasStarted }: ReaderThread): boolean | Promise<boolean> {
+  /**
+   * Whether the thread hangs over a message, has been idle for long, or does not start. A message's time does not
+   * begin before those ahead of it are done.
+   */
+  function shouldEnd({ state, worker, hasStarted }: ReaderThread): boolean | Promise<boolean> {
     const { tasks, idleSince } = state
     const idleForMs = performance.now() - idleSince
     if (!hasStarted) return idleForMs > START_MS
     const [oldest] = tasks.values()
     if (oldest === undefined) return idleForMs > idleMs
-    return oldest.isOver().then((isOver) => isOver && tasks.has(oldest.id))
+    if (state.oldest?.id !== oldest.id) {
+      // Asking a thread for its time interrupts it.
+      state.oldest = { id: oldest.id, isOver: startTaskTime(worker, taskTime) }
+      return false
+    }
+    return state.oldest.isOver().then((isOver) => isOver && tasks.has(oldest.id))
   }
 
   async function stop(): Promise<void> {
@@ -232,8 +222,4 @@ function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
   const bytes = tasks.reduce((sum, task) => sum + task.message.raw.byteLength, 0)
   const isWithin = bytes + message.raw.byteLength <= MAX_BYTES * share
   return isWithin && tasks.length < MAX_TASKS * share
-}
-
-function neverOver(): Promise<boolean> {
-  return Promise.resolve(false)
 }

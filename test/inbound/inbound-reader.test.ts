@@ -62,6 +62,67 @@ const obedient =
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
     )
 
+/** The real thread, in which reading takes as much processor time as a message says, or ends the thread. */
+function realThread(workerData: object): Worker {
+  const file = path.join(import.meta.dirname, '../../src/inbound/inbound-reader-thread.ts')
+  return new Worker(
+    `const copy = Buffer.from
+    Buffer.from = (...args) => {
+      const octets = copy(...args)
+      const [, takesMs, dies] = /^Takes: (\\d+)(, dies)?/.exec(octets.toString('latin1', 0, 40)) ?? []
+      if (takesMs !== undefined) {
+        const usedMs = () => process.threadCpuUsage().user / 1_000
+        for (const before = usedMs(); usedMs() - before < Number(takesMs); );
+      }
+      if (dies !== undefined) process.exit(1)
+      return octets
+    }
+    void import(${JSON.stringify(file)})`,
+    { eval: true, workerData },
+  )
+}
+
+test('messages that come together are done when one behind them ends the thread', async (t) => {
+  const small = buildDsn()
+  const rounds: [before: string, fatal: string][] = [
+    [small, `Takes: 0, dies\r\n${repeat('x', 100_000)}`],
+    [`Takes: 30\r\n${small}`, 'Takes: 0, dies'],
+  ]
+  const reader = open(t, { launch: realThread })
+  for (const [before, fatal] of rounds) {
+    const reading = Array.from({ length: 8 }, () => reader.read(unread(before), together))
+    const lost = [fatal, small].map((text) =>
+      assert.rejects(reader.read(unread(text), together), ReaderLost),
+    )
+    await Promise.all([...reading, ...lost])
+  }
+})
+
+test('the time limit of a message does not count those that came together with it', async (t) => {
+  const reader = open(t, { launch: realThread, timeoutMs: 300 })
+  const slow = `Takes: 50\r\n${buildDsn()}`
+  await Promise.all(Array.from({ length: 16 }, () => reader.read(unread(slow), together)))
+  await assert.rejects(reader.read(unread('Takes: 5000'), together), ReaderLost)
+})
+
+test('small messages that come together are answered together', async (t) => {
+  const workers: Worker[] = []
+  const launch = (settings: object) => {
+    const worker = realThread(settings)
+    workers.push(worker)
+    return worker
+  }
+  const reader = open(t, { launch })
+  await reader.read(unread(buildDsn()), together)
+  let answers = 0
+  workers[0]?.on('message', () => {
+    answers += 1
+  })
+  const small = 'Subject: x\r\n\r\n'
+  await Promise.all(Array.from({ length: 16 }, () => reader.read(unread(small), together)))
+  assert.ok(answers < 8, `${answers} answers`)
+})
+
 test('mail that waits for DNS leaves capacity for reports', async (t) => {
   const reader = open(t, { launch: obedient() })
   const mail = Array.from({ length: 100 }, () =>

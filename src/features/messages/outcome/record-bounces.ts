@@ -18,7 +18,10 @@ import { bounceByReports, insertReports, type ReportedBounce } from './write-rep
 type Deps = UsageDeps & Pick<Base, 'counters' | 'log'>
 type Bounce = ReportOf<'bounce'>
 
-/** Returns for each whether it changed anything: of several about an email, only the first does. */
+/**
+ * Returns for each whether it changed anything: of several about an email, only the first does. The events of all
+ * bounces, in the order of the reports, come before those of the contacts that they unsubscribe.
+ */
 export async function recordBounces(
   deps: Deps,
   tx: Tx,

@@ -60,8 +60,11 @@ export async function startProcessing(
 ): Promise<Processing> {
   await tryToRecord(deps, () => startParsing(deps, MAX_IN_PROGRESS_OF_LINE))
   const inProgress = createInProgress()
-  /** Kinds of which messages may wait that are not in progress. */
-  const behind = new Set<PendingKind>(PENDING_KINDS)
+  /**
+   * Kinds of which messages may wait that are not in progress. `listed`: the running poll begins all of them, unless
+   * another comes meanwhile.
+   */
+  const behind = new Map<PendingKind, 'unlisted' | 'listed'>()
   let maySuspectsWait = true
   /** What `stop` waits for. */
   const underWay = new Set<Promise<unknown>>()
@@ -91,7 +94,7 @@ export async function startProcessing(
   }
 
   function pollForAll(): void {
-    for (const kind of PENDING_KINDS) behind.add(kind)
+    for (const kind of PENDING_KINDS) behind.set(kind, 'unlisted')
     maySuspectsWait = true
     poll()
   }
@@ -101,10 +104,11 @@ export async function startProcessing(
       isPollDue = false
       try {
         const waiting = await listWaiting()
-        const isIdle = waiting.length === 0 && inProgress.isEmpty()
+        const isIdle = waiting.length === 0 && inProgress.isEmpty() && !isPollDue
         if (isIdle) for (const resolve of idleWaiters.splice(0)) resolve()
         const fullKinds = new Set<PendingKind>()
         for (const row of waiting) if (!isStopped) await start(row, fullKinds)
+        for (const [kind, state] of behind) if (state === 'listed') behind.delete(kind)
       } catch (error) {
         deps.log.error({ error: describeError(error) }, 'inbound mail could not be listed')
         await pause()
@@ -119,14 +123,18 @@ export async function startProcessing(
     if (next !== undefined) maySuspectsWait = true
     const waiting = next === undefined ? [] : [next]
     for (const kind of PENDING_KINDS) {
-      if (!behind.has(kind) || !inProgress.isLow(kind)) continue
-      behind.delete(kind)
+      if (!mustList(kind)) continue
+      behind.set(kind, 'listed')
       const window = { kind, limit: MAX_IN_PROGRESS, ofLine: MAX_IN_PROGRESS_OF_LINE }
       const found = await walks.list(window)
-      if (found.length > MAX_WHOLE_LIST) behind.add(kind)
+      if (found.length > MAX_WHOLE_LIST) behind.set(kind, 'unlisted')
       waiting.push(...found)
     }
     return waiting
+  }
+
+  function mustList(kind: PendingKind): boolean {
+    return behind.get(kind) === 'unlisted' && inProgress.isLow(kind)
   }
 
   /** `fullKinds` collects the kinds that have no place for one of the list, however small the next one is. */
@@ -136,7 +144,7 @@ export async function startProcessing(
     if (!isSuspect && fullKinds.has(pendingKind)) return
     if (!isSuspect && !inProgress.hasCapacityFor(row)) {
       fullKinds.add(pendingKind)
-      behind.add(pendingKind)
+      behind.set(pendingKind, 'unlisted')
       return walks.leave(row)
     }
     const error = findReasonToFail(row)
@@ -164,7 +172,7 @@ export async function startProcessing(
     if (notice === 'changed') pollForAll()
     else if (mayBegin(notice.row)) begin(notice.row, notice.raw)
     else {
-      behind.add(notice.row.pendingKind)
+      behind.set(notice.row.pendingKind, 'unlisted')
       pollIfDue()
     }
   }
@@ -248,14 +256,14 @@ export async function startProcessing(
 
   /** Polls only when few messages of a kind are in progress. `release` calls this again. */
   function pollIfDue(): void {
-    const isBehind = PENDING_KINDS.some((kind) => behind.has(kind) && inProgress.isLow(kind))
+    const isBehind = PENDING_KINDS.some(mustList)
     const mayBeIdle = idleWaiters.length > 0 && inProgress.isEmpty()
     if (isBehind || maySuspectsWait || mayBeIdle) poll()
   }
 
   const unlisten = deps.inboundNotifier.listen(hear)
   const timer = setInterval(pollForAll, POLL_MS).unref()
-  poll()
+  pollForAll()
   return {
     idle: () =>
       new Promise((resolve) => {

@@ -540,6 +540,37 @@ test('mail is read from memory when it comes, and from the database when there i
   assert.ok(rows.every(({ state }) => state === 'processed'))
 })
 
+test('a message that comes while older ones of a list wait to begin does not begin before them', async (t) => {
+  const receiver = await openReceiver(t)
+  await receiver.processing.stop()
+  const { core } = receiver
+  const accept = (text: string) =>
+    acceptInboundMessage(core, messageTo(server, buildMessage({}, text)))
+  const failing = await accept('failing')
+  for (const text of ['1 of 3', '2 of 3']) await accept(text)
+  const fail = { attempts: 3, isSuspect: true }
+  await core.store.write((tx) =>
+    tx.update(inboundMessages).set(fail).where(eq(inboundMessages.id, failing)).run(),
+  )
+  const { write } = core.store
+  // The first records that it begins to read; the second, that a message has failed.
+  const writes = t.mock.method(
+    core.store,
+    'write',
+    async (fn: Parameters<typeof write>[0]): Promise<unknown> => {
+      if (writes.mock.callCount() === 1) await accept('3 of 3')
+      return write(fn)
+    },
+  )
+  const begun: string[] = []
+  const reader = readerOf((text) => void begun.push(/\d of 3/.exec(text)?.[0] ?? ''))
+  const processing = await startProcessing(core, reader)
+  t.after(() => processing.stop())
+  await processing.idle()
+  assert.deepEqual(begun, ['1 of 3', '2 of 3', '3 of 3'])
+  assert.ok((await rowsOf(receiver)).every(({ state }) => state !== 'pending'))
+})
+
 test('a reader gets the octets of a message that was accepted, and nothing else', async (t) => {
   const sizes: number[] = []
   const reader: MessageReader = {
