@@ -78,7 +78,7 @@ const FAILED_STARTS_PAUSE_MS = 60_000
 const STOP_MARGIN_MS = 1_000
 /** Messages and attachments included. Beyond it the thread ends, not the process. */
 const MAX_OLD_HEAP_MB = 512
-const MAX_YOUNG_HEAP_MB = 24
+const MAX_YOUNG_HEAP_MB = 12
 
 /** The error of a request that a stop leaves undone. */
 export function shutdownError(): Error {
