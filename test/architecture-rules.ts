@@ -13,61 +13,49 @@ type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 
-const free = [
-  'errors',
-  'log',
-  'clock',
-  'health',
-  'hmac',
-  'counters',
-  'histograms',
-  'queue-class',
-  'redact',
-  'lru',
-  'nfc',
-  'json-text',
-  'turns',
-]
+const free = ['base', 'turns']
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
   main: ['cli'],
   app: 'any',
-  errors: [],
-  log: [],
-  clock: [],
-  health: [],
-  hmac: [],
-  counters: [],
-  histograms: [],
-  redact: [],
-  lru: [],
-  nfc: [],
-  'json-text': [],
+  base: [],
   turns: [],
-  'queue-class': [],
   config: [],
-  mail: [],
+  formats: [],
   threads: ['config'],
   store: ['threads', 'config'],
   jobs: ['store', 'config'],
-  outbound: ['threads', 'mail', 'config'],
-  features: ['store', 'jobs', 'outbound', 'mail', 'config'],
-  http: ['features', 'mail', 'config'],
-  inbound: ['features', 'threads', 'mail', 'config'],
-  cli: ['app', 'http', 'features', 'store', 'mail', 'config'],
+  outbound: ['threads', 'formats', 'config'],
+  features: ['store', 'jobs', 'outbound', 'formats', 'config'],
+  core: ['features', 'store', 'jobs', 'outbound', 'config'],
+  http: ['core', 'features', 'formats', 'config'],
+  inbound: ['core', 'features', 'threads', 'formats', 'config'],
+  cli: ['app', 'http', 'core', 'features', 'store', 'formats', 'config'],
 }
+
+/** The folders of `features/`: each may import itself and those before it. */
+const AREAS = [
+  'ground',
+  'people',
+  'mail',
+  'incoming',
+  'tenancy',
+  'outreach',
+  'insight',
+  'operation',
+]
 
 /** What only some files may import at run time; a trailing `/` means the whole room. */
 const owners: Record<string, string> = {
   'drizzle-orm': 'store/drizzle.ts',
   'better-sqlite3': 'store/',
-  stripe: 'features/billing/',
+  stripe: 'features/tenancy/billing/',
   // With `max`, it allocates for all entries at once.
-  'lru-cache': 'lru.ts',
+  'lru-cache': 'base/lru.ts',
 }
 
-/** `mail` is pure: no sockets, files, processes or threads. */
+/** `formats` is pure: no sockets, files, processes or threads. */
 const impure = /^node:(net|tls|dgram|dns|http|https|http2|fs|child_process|worker_threads)(\/|$)/
 
 /** The sources of the program. */
@@ -114,7 +102,9 @@ export function listImports(file: string, text: string): Import[] {
 }
 
 function checkPlace(file: string): string[] {
-  return roomOf(file) in table ? [] : [`${file} stands in no room`]
+  if (!(roomOf(file) in table)) return [`${file} stands in no room`]
+  const area = areaOf(file)
+  return area === undefined || AREAS.includes(area) ? [] : [`${file} stands in no area`]
 }
 
 function checkInner({ from, specifier }: Import, sources: Sources): string[] {
@@ -122,14 +112,18 @@ function checkInner({ from, specifier }: Import, sources: Sources): string[] {
   if (!sources.has(file)) return [`${from} imports ${specifier}, which does not exist in src/`]
   const [room, other] = [roomOf(from), roomOf(file)]
   const allowed = table[room] ?? []
+  const [area, lower] = [areaOf(from), areaOf(file)]
+  if (area !== undefined && lower !== undefined && AREAS.indexOf(lower) > AREAS.indexOf(area)) {
+    return [`${from} imports ${file}: ${lower} comes after ${area}`]
+  }
   if (room === other || free.includes(other) || allowed === 'any') return []
   return allowed.includes(other) ? [] : [`${from} imports ${file}: ${room} may not import ${other}`]
 }
 
 function checkOuter({ from, specifier, isType }: Import, packages: Packages): string[] {
   if (specifier === '?') return [`${from} imports a computed name`]
-  if (roomOf(from) === 'mail' && impure.test(specifier)) {
-    return [`${from} imports ${specifier}: mail is pure`]
+  if (roomOf(from) === 'formats' && impure.test(specifier)) {
+    return [`${from} imports ${specifier}: formats is pure`]
   }
   if (isBuiltin(specifier)) return []
   const name = packageOf(specifier)
@@ -156,10 +150,16 @@ function roomOf(file: string): string {
     : path.posix.basename(file).replace(/\.tsx?$/, '')
 }
 
-/** The folder or file of `features/`; undefined elsewhere. */
+/** The folder of `features/`; undefined elsewhere. */
+function areaOf(file: string): string | undefined {
+  const [room, area] = file.split('/')
+  return room === 'features' ? area : undefined
+}
+
+/** The folder or file of an area; undefined elsewhere. */
 function featureOf(file: string): string | undefined {
-  const [room, feature] = file.split('/')
-  return room === 'features' ? feature : undefined
+  const [room, area, feature] = file.split('/')
+  return room === 'features' ? `${area}/${feature}` : undefined
 }
 
 function resolve(from: string, specifier: string): string {

@@ -17,10 +17,10 @@ function assertNone(lines: readonly string[], advice: string): void {
 function breachesOf(files: Record<string, string>): string[] {
   const others = [
     'store/store.ts',
-    'features/a/a.ts',
+    'features/ground/a.ts',
     'http/server.ts',
-    'log.ts',
-    'mail/address.ts',
+    'base/log.ts',
+    'formats/address.ts',
   ]
   const empty = others.map((file): [string, string] => [file, ''])
   return findBreaches(new Map([...empty, ...Object.entries(files)]), packages)
@@ -64,24 +64,36 @@ describe('the check of the rooms', () => {
     ],
     [
       'jobs that know a feature',
-      { 'jobs/a.ts': "import {\n  verb,\n} from '../features/a/a.ts'" },
-      ['jobs/a.ts imports features/a/a.ts: jobs may not import features'],
+      { 'jobs/a.ts': "import {\n  verb,\n} from '../features/ground/a.ts'" },
+      ['jobs/a.ts imports features/ground/a.ts: jobs may not import features'],
     ],
     [
       'a dynamic import into a forbidden room',
-      { 'mail/a.ts': "const it = await import('../store/store.ts')" },
-      ['mail/a.ts imports store/store.ts: mail may not import store'],
+      { 'formats/a.ts': "const it = await import('../store/store.ts')" },
+      ['formats/a.ts imports store/store.ts: formats may not import store'],
     ],
     [
       'a cycle of features',
       {
-        'features/a/a.ts': "import { b } from '../b/b.ts'",
-        'features/b/b.ts': "import { c } from '../c/c.ts'",
-        'features/c/c.ts': "import type { A } from '../a/a.ts'",
+        'features/mail/a/a.ts': "import { b } from '../b/b.ts'",
+        'features/mail/b/b.ts': "import { c } from '../c/c.ts'",
+        'features/mail/c/c.ts': "import type { A } from '../a/a.ts'",
       },
       [
-        'circle of files: features/a/a.ts > features/b/b.ts > features/c/c.ts > features/a/a.ts',
-        ...['a', 'b', 'c'].map((name) => `cycle of features through ${name}`),
+        'circle of files: features/mail/a/a.ts > features/mail/b/b.ts > features/mail/c/c.ts > features/mail/a/a.ts',
+        ...['a', 'b', 'c'].map((name) => `cycle of features through mail/${name}`),
+      ],
+    ],
+    [
+      'an area that imports a later one, and a folder that is no area',
+      {
+        'features/people/a/a.ts': "import type { B } from '../../mail/b/b.ts'",
+        'features/mail/b/b.ts': '',
+        'features/tools/a.ts': '',
+      },
+      [
+        'features/people/a/a.ts imports features/mail/b/b.ts: mail comes after people',
+        'features/tools/a.ts stands in no area',
       ],
     ],
     [
@@ -99,46 +111,47 @@ describe('the check of the rooms', () => {
     [
       'a circle of files of one folder, type imports included',
       {
-        'mail/b.ts': "import type { C } from './c.tsx'",
-        'mail/c.tsx': "import type { D } from './d.ts'\nimport { e } from './e.ts'",
-        'mail/d.ts': "import { b } from './b.ts'",
-        'mail/e.ts': '',
+        'formats/b.ts': "import type { C } from './c.tsx'",
+        'formats/c.tsx': "import type { D } from './d.ts'\nimport { e } from './e.ts'",
+        'formats/d.ts': "import { b } from './b.ts'",
+        'formats/e.ts': '',
       },
-      ['circle of files: mail/b.ts > mail/c.tsx > mail/d.ts > mail/b.ts'],
+      ['circle of files: formats/b.ts > formats/c.tsx > formats/d.ts > formats/b.ts'],
     ],
     [
       'a feature that takes its parts from the assembled core',
       {
-        'features/core.ts': "import type { A } from './a/a.ts'",
-        'features/a/a.ts': "import type { Core } from '../core.ts'",
+        'core/core.ts': "import type { A } from '../features/mail/a/a.ts'",
+        'features/mail/a/a.ts': "import type { Core } from '../../../core/core.ts'",
       },
       [
-        'circle of files: features/a/a.ts > features/core.ts > features/a/a.ts',
-        'cycle of features through a',
-        'cycle of features through core.ts',
+        'circle of files: core/core.ts > features/mail/a/a.ts > core/core.ts',
+        'cycle of rooms through core',
+        'cycle of rooms through features',
+        'features/mail/a/a.ts imports core/core.ts: features may not import core',
       ],
     ],
     [
       'exports of names that the file does not declare',
       {
-        'mail/a.ts': "export { b } from './b.ts'\nexport * from './b.ts'",
-        'mail/b.ts': "import { c } from './c.ts'\nexport type { c }",
-        'mail/c.ts': '',
-        'features/b/b.ts': "export type { A } from '../../store/schema/a.ts'",
-        'features/c/c.ts': "export type { A } from '../../store/schema/a.ts'",
+        'formats/a.ts': "export { b } from './b.ts'\nexport * from './b.ts'",
+        'formats/b.ts': "import { c } from './c.ts'\nexport type { c }",
+        'formats/c.ts': '',
+        'features/mail/b/b.ts': "export type { A } from '../../../store/schema/a.ts'",
+        'features/mail/c/c.ts': "export type { A } from '../../../store/schema/a.ts'",
         'store/schema/a.ts': '',
       },
       [
-        'features/c/c.ts exports A, which it does not declare; features/b/b.ts passes it on',
-        'mail/a.ts exports *, which it does not declare',
-        'mail/a.ts exports b, which it does not declare',
-        'mail/b.ts exports c, which it does not declare',
+        'features/mail/c/c.ts exports A, which it does not declare; features/mail/b/b.ts passes it on',
+        'formats/a.ts exports *, which it does not declare',
+        'formats/a.ts exports b, which it does not declare',
+        'formats/b.ts exports c, which it does not declare',
       ],
     ],
     [
       'drizzle-orm past its one file',
-      { 'features/a/a.ts': "import { eq } from 'drizzle-orm'" },
-      ['features/a/a.ts imports drizzle-orm past store/drizzle.ts'],
+      { 'features/mail/a/a.ts': "import { eq } from 'drizzle-orm'" },
+      ['features/mail/a/a.ts imports drizzle-orm past store/drizzle.ts'],
     ],
     [
       'the database driver outside the store',
@@ -154,9 +167,9 @@ describe('the check of the rooms', () => {
       ],
     ],
     [
-      'sockets in mail',
-      { 'mail/a.ts': "import { lookup } from 'node:dns/promises'" },
-      ['mail/a.ts imports node:dns/promises: mail is pure'],
+      'sockets in formats',
+      { 'formats/a.ts': "import { lookup } from 'node:dns/promises'" },
+      ['formats/a.ts imports node:dns/promises: formats is pure'],
     ],
     [
       'a file outside every room, a missing file, a computed name',
@@ -178,11 +191,13 @@ describe('the check of the rooms', () => {
 
   it('accepts valid imports', () => {
     const right = {
-      'features/base.ts': '',
-      'features/core.ts': "import type { A } from './a/a.ts'",
-      'features/a/a.ts':
-        "import type { Base } from '../base.ts'\nimport { log } from '../../log.ts'",
-      'features/b/b.ts': "import { a } from '../a/a.ts'\nimport type { SQL } from 'drizzle-orm'",
+      'features/ground/base.ts': '',
+      'core/core.ts': "import type { A } from '../features/mail/a/a.ts'",
+      'features/mail/a/a.ts':
+        "import type { Base } from '../../ground/base.ts'\nimport { log } from '../../../base/log.ts'",
+      'features/mail/b/b.ts':
+        "import { a } from '../a/a.ts'\nimport type { SQL } from 'drizzle-orm'",
+      'features/insight/c/c.ts': "import { a } from '../../mail/a/a.ts'",
       'store/drizzle.ts': "const core = require('drizzle-orm') as typeof import('drizzle-orm')",
       'cli/a.ts': "import { open } from '../store/store.ts'\nimport fs from 'node:fs'",
     }

@@ -1,5 +1,5 @@
 /** The lines of a counter that have counted something: lines of 0 only say which there may be. */
-import type { CounterName, Counters } from '../src/counters.ts'
+import type { CounterName, Counters } from '../src/base/counters.ts'
 
 export function countedLines(
   { counters }: { counters: Pick<Counters, 'lines'> },

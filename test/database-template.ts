@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { copyFile, mkdtemp, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { silentLog } from '../src/log.ts'
+import { silentLog } from '../src/base/log.ts'
 import { openStore } from '../src/store/store.ts'
 
 let template: Promise<string> | undefined

@@ -11,13 +11,13 @@ const INFLATING = /inflate|gunzip|unzip|decompress/i
 const BOUNDS: Readonly<Record<string, { bound: RegExp; provenBy: string }>> = {
   // Bytes are counted as they are decoded.
   'http/body/body.ts': { bound: /maxBytes/, provenBy: 'test/http/body/body.test.ts' },
-  'features/backup/archive/read-archive.ts': {
+  'features/operation/backup/archive/read-archive.ts': {
     bound: /bounded\(budget\)/,
-    provenBy: 'test/features/backup/archive.test.ts',
+    provenBy: 'test/features/operation/backup/archive.test.ts',
   },
-  'features/uploads/images/png.ts': {
+  'features/tenancy/uploads/images/png.ts': {
     bound: /maxOutputLength: MAX_PROFILE_BYTES/,
-    provenBy: 'test/features/uploads/images/clean.test.ts',
+    provenBy: 'test/features/tenancy/uploads/images/clean.test.ts',
   },
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eq, sql } from '../src/store/drizzle.ts'
 import { emails } from '../src/store/schema/messages.ts'
-import { openSender } from './features/messages/sender.ts'
+import { openSender } from './features/mail/messages/sender.ts'
 import { listMisplaced, unlessClosed } from './misplaced-emails.ts'
 import { setEmails } from './set-emails.ts'
 

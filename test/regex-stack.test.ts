@@ -20,84 +20,88 @@ import { needsStack } from './regexes/stack-loops.ts'
 /** A file, the most characters its texts have, and the code that sees to that, by file. */
 type Bound = { file: string; length: number; code: Record<string, string[]> }
 
-const LIMITS = 'src/mail/limits.ts'
+const LIMITS = 'src/formats/limits.ts'
 const FIELDS = {
   [LIMITS]: ['MAX_HEADER_BYTES = 256 * 1024'],
-  'src/mail/parse/fields.ts': ['Math.min(block.length, MAX_HEADER_BYTES)'],
+  'src/formats/parse/fields.ts': ['Math.min(block.length, MAX_HEADER_BYTES)'],
 }
 const TEMPLATES = {
-  'src/mail/template/limits.ts': ['MAX_TEMPLATE_LENGTH = 2_000_000'],
-  'src/mail/template/engine.ts': ['if (source.length > MAX_TEMPLATE_LENGTH)'],
+  'src/formats/template/limits.ts': ['MAX_TEMPLATE_LENGTH = 2_000_000'],
+  'src/formats/template/engine.ts': ['if (source.length > MAX_TEMPLATE_LENGTH)'],
 }
 const SUBMITTED = {
   [LIMITS]: ['MAX_HEADER_BYTES = 256 * 1024'],
   'src/inbound/message-buffer.ts': ['> MAX_HEADER_BYTES'],
-  'src/mail/reading/mend-message.ts': ['start + MAX_HEADER_BYTES + 4'],
+  'src/formats/reading/mend-message.ts': ['start + MAX_HEADER_BYTES + 4'],
 }
 /** Words of a command or of the configuration: the operator's. */
 const OWN = {}
 
 const BOUNDED: Bound[] = [
   {
-    file: 'src/redact.ts',
+    file: 'src/base/redact.ts',
     length: 8_000,
-    code: { 'src/redact.ts': ['MAX_TEXT_LENGTH = 8_000', '.slice(0, MAX_TEXT_LENGTH)'] },
+    code: { 'src/base/redact.ts': ['MAX_TEXT_LENGTH = 8_000', '.slice(0, MAX_TEXT_LENGTH)'] },
   },
   ...['text-rules.ts', 'reply-rule.ts'].map((name) => ({
-    file: `src/mail/replies/${name}`,
+    file: `src/formats/replies/${name}`,
     length: 2_000,
-    code: { 'src/mail/replies/match-reply.ts': ['reply.text.slice(0, MAX_MATCHED_LENGTH)'] },
+    code: { 'src/formats/replies/match-reply.ts': ['reply.text.slice(0, MAX_MATCHED_LENGTH)'] },
   })),
-  { file: 'src/mail/precomposed/body.ts', length: 2_000_000, code: TEMPLATES },
-  { file: 'src/mail/incoming/automatic.ts', length: 262_144, code: FIELDS },
+  { file: 'src/formats/precomposed/body.ts', length: 2_000_000, code: TEMPLATES },
+  { file: 'src/formats/incoming/automatic.ts', length: 262_144, code: FIELDS },
   {
-    file: 'src/mail/parse/decode-text.ts',
+    file: 'src/formats/parse/decode-text.ts',
     length: 262_148,
-    code: { ...FIELDS, 'src/mail/reading/mend-message.ts': ['start + MAX_HEADER_BYTES + 4'] },
+    code: { ...FIELDS, 'src/formats/reading/mend-message.ts': ['start + MAX_HEADER_BYTES + 4'] },
   },
-  { file: 'src/mail/compose/mailbox-field.ts', length: 262_148, code: SUBMITTED },
+  { file: 'src/formats/compose/mailbox-field.ts', length: 262_148, code: SUBMITTED },
   {
-    file: 'src/mail/compose/parameters.ts',
+    file: 'src/formats/compose/parameters.ts',
     length: 262_148,
     code: {
       ...SUBMITTED,
-      'src/mail/compose/parameters.ts': ['if (value.length > MAX_HEADER_BYTES) return undefined'],
+      'src/formats/compose/parameters.ts': [
+        'if (value.length > MAX_HEADER_BYTES) return undefined',
+      ],
     },
   },
   {
-    file: 'src/mail/address/address.ts',
+    file: 'src/formats/address/address.ts',
     length: 1_024,
     code: {
-      'src/mail/address/address.ts': [
+      'src/formats/address/address.ts': [
         'MAX_ADDRESS_TEXT_LENGTH = 1024',
         'undefined {\n  if (text.length > MAX_ADDRESS_TEXT_LENGTH) return undefined',
       ],
     },
   },
   {
-    file: 'src/mail/address/named-mailbox.ts',
+    file: 'src/formats/address/named-mailbox.ts',
     length: 1_996,
     code: {
-      'src/mail/address/named-mailbox.ts': [
+      'src/formats/address/named-mailbox.ts': [
         'if (!mayBeMailbox(text)) return undefined',
         'return text.length <= MAX_TEXT_LENGTH',
       ],
     },
   },
   {
-    file: 'src/features/events/event-name.ts',
+    file: 'src/features/ground/events/event-name.ts',
     length: 1_048_576,
     code: { 'src/http/route.ts': ['DEFAULT_BODY_BYTES = 1024 * 1024'] },
   },
   {
-    file: 'src/features/acme/failure.ts',
+    file: 'src/features/operation/acme/failure.ts',
     length: 262_144,
-    code: { 'src/features/acme/client.ts': ['MAX_BODY_BYTES = 256 * 1024'] },
+    code: { 'src/features/operation/acme/client.ts': ['MAX_BODY_BYTES = 256 * 1024'] },
   },
   {
-    file: 'src/features/accounts/projects/name.ts',
+    file: 'src/features/tenancy/accounts/projects/name.ts',
     length: 100,
-    code: { 'src/features/accounts/projects/name.ts': ['if (name.length > MAX_NAME_LENGTH)'] },
+    code: {
+      'src/features/tenancy/accounts/projects/name.ts': ['if (name.length > MAX_NAME_LENGTH)'],
+    },
   },
   { file: 'src/config/values/listen-address.ts', length: 131_072, code: OWN },
 ]

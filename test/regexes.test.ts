@@ -19,27 +19,27 @@ import { StepCounter } from './regexes/steps.ts'
  */
 const BOUNDED: { files: string; length: number; by: string; code: string[] }[] = [
   {
-    files: 'src/mail/replies/',
+    files: 'src/formats/replies/',
     length: 2_000,
-    by: 'src/mail/replies/match-reply.ts',
+    by: 'src/formats/replies/match-reply.ts',
     code: ['MAX_MATCHED_LENGTH = 2_000', 'input.reply.text.slice(0, MAX_MATCHED_LENGTH)'],
   },
   {
-    files: 'src/mail/report/prose.ts',
+    files: 'src/formats/report/prose.ts',
     length: 1_000,
-    by: 'src/mail/report/prose.ts',
+    by: 'src/formats/report/prose.ts',
     code: ['MAX_LINE_LENGTH = 1_000', 'line.slice(0, MAX_LINE_LENGTH)'],
   },
   {
-    files: 'src/mail/parse/find-address.ts',
+    files: 'src/formats/parse/find-address.ts',
     length: 16_384,
-    by: 'src/mail/parse/find-address.ts',
+    by: 'src/formats/parse/find-address.ts',
     code: ['MAX_LIST_LENGTH = 16_384', 'text.slice(0, MAX_LIST_LENGTH)'],
   },
   {
-    files: 'src/mail/address/named-mailbox.ts',
+    files: 'src/formats/address/named-mailbox.ts',
     length: 1_996,
-    by: 'src/mail/address/named-mailbox.ts',
+    by: 'src/formats/address/named-mailbox.ts',
     code: [
       'MAX_TEXT_LENGTH = 2 * MAX_LINE_OCTETS',
       'if (!mayBeMailbox(text)) return undefined',

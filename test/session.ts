@@ -1,8 +1,8 @@
 /** Users of tests, and their login sessions. */
 
-import { insertSession, issueCookie } from '../src/features/accounts/sessions/sessions.ts'
-import { insertUser } from '../src/features/accounts/users/users.ts'
-import type { Core } from '../src/features/core.ts'
+import type { Core } from '../src/core/core.ts'
+import { insertSession, issueCookie } from '../src/features/tenancy/accounts/sessions/sessions.ts'
+import { insertUser } from '../src/features/tenancy/accounts/users/users.ts'
 import { sessionCookieName } from '../src/http/exchange/cookies.ts'
 import { eq } from '../src/store/drizzle.ts'
 import { memberships, users } from '../src/store/schema/accounts.ts'

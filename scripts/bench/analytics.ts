@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { DAY_MS } from '../../src/clock.ts'
+import { DAY_MS } from '../../src/base/clock.ts'
 import { fillAnalytics } from './analytics/fill.ts'
 import { type Plan, readPlan } from './analytics/plan.ts'
 import { createApi } from './api.ts'

@@ -1,7 +1,7 @@
 /** Shows the query plans (`EXPLAIN QUERY PLAN`) of the contact lists. */
-import { chooseQueries } from '../../src/features/contacts/list/list.ts'
-import type { ContactOrder, ContactScope } from '../../src/features/contacts/list/scope.ts'
-import { type ContactSource, hitsOf } from '../../src/features/contacts/list/search.ts'
+import { chooseQueries } from '../../src/features/people/contacts/list/list.ts'
+import type { ContactOrder, ContactScope } from '../../src/features/people/contacts/list/scope.ts'
+import { type ContactSource, hitsOf } from '../../src/features/people/contacts/list/search.ts'
 import { compileSql } from '../../src/store/database.ts'
 import { type SQL, sql } from '../../src/store/drizzle.ts'
 import type { SeededServer } from './seeded-server.ts'

@@ -1,13 +1,13 @@
 /** `backup`: makes a backup beside a running server, or without one. */
 import { setPriority } from 'node:os'
 import path from 'node:path'
-import { now } from '../clock.ts'
+import { now } from '../base/clock.ts'
+import { AppError, describeError, hasCode } from '../base/errors.ts'
 import { nativeBindingPath } from '../config/addon.ts'
 import { quoteWord } from '../config/shell-word.ts'
-import { AppError, describeError, hasCode } from '../errors.ts'
-import type { Sink } from '../features/backup/archive/write-archive.ts'
-import { type Backup, createBackup } from '../features/backup/create/create-backup.ts'
-import { type BackupAttempt, recordBackup } from '../features/backup/record.ts'
+import type { Sink } from '../features/operation/backup/archive/write-archive.ts'
+import { type Backup, createBackup } from '../features/operation/backup/create/create-backup.ts'
+import { type BackupAttempt, recordBackup } from '../features/operation/backup/record.ts'
 import { isAnotherRunning } from '../store/snapshot/backup-lock.ts'
 import { hasCurrentSchema } from '../store/snapshot/schema-version.ts'
 import {

@@ -1,5 +1,5 @@
 /** Runs `pillarbox COMMAND`: prints its result, or its error, and returns the exit status. */
-import { hasCode } from '../errors.ts'
+import { hasCode } from '../base/errors.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
 import type { Result } from './engine/command.ts'
 import { typedLike } from './engine/command-line.ts'

@@ -1,6 +1,6 @@
 /** `config check` and `config show`: validity, warnings and effective values. */
 import { existsSync, statSync } from 'node:fs'
-import { now } from '../clock.ts'
+import { now } from '../base/clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
 import { listCertificateFaults } from '../config/certificates/faults.ts'
 import { describeOrdered } from '../config/certificates/ordered.ts'
@@ -11,7 +11,7 @@ import { settingKeys } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatEffective, showSetting } from '../config/values/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
-import type { OpenCore } from '../features/open-core.ts'
+import type { OpenCore } from '../core/open-core.ts'
 import { type CommandContext, type Result, withCoreAsIs } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
 import { asFileOwner, findOtherOwner } from './engine/file-owner.ts'
@@ -97,7 +97,9 @@ function warnOfRoot(config: Config): string[] {
 /** Warns about users and keys that the sandbox created, because the other modes refuse them. */
 async function findLeftovers(context: CommandContext, config: Config): Promise<string[]> {
   if (config.delivery.mode === 'sandbox') return []
-  const { sandboxLeftovers } = await import('../features/accounts/projects/sandbox-project.ts')
+  const { sandboxLeftovers } = await import(
+    '../features/tenancy/accounts/projects/sandbox-project.ts'
+  )
   const found = await judgeDatabase(context, config, sandboxLeftovers)
   if (found === undefined) return []
   const { users, projects } = found
@@ -117,7 +119,7 @@ async function findLeftovers(context: CommandContext, config: Config): Promise<s
 /** Warns if the project of `accounts.mail_project` cannot send. */
 async function findMailFault(context: CommandContext, config: Config): Promise<string[]> {
   if (config.accounts.mailProject === null) return []
-  const { judgeSender } = await import('../features/accounts/platform-mail/sender.ts')
+  const { judgeSender } = await import('../features/tenancy/accounts/platform-mail/sender.ts')
   const sender = await judgeDatabase(context, config, judgeSender)
   return sender?.kind === 'unusable' ? [sender.reason] : []
 }

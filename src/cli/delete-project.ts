@@ -2,9 +2,10 @@
  * `project delete`: also for disabled projects, and for the one that sends the server's mail, which the
  * API refuses.
  */
-import { findMailProjectId } from '../features/accounts/platform-mail/mail-project.ts'
-import { getProject, type ProjectView } from '../features/accounts/projects/projects.ts'
-import { deleteProject } from '../features/erasure/delete.ts'
+
+import { deleteProject } from '../features/operation/erasure/delete.ts'
+import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/mail-project.ts'
+import { getProject, type ProjectView } from '../features/tenancy/accounts/projects/projects.ts'
 import {
   type CommandContext,
   type Input,

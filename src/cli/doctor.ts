@@ -4,14 +4,14 @@
  * no server. Exit status 1 when a check has failed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatInstant } from '../clock.ts'
-import { findLastBackup } from '../features/backup/record.ts'
-import { checkDatabase } from '../features/doctor/check-database.ts'
-import type { CheckResult } from '../features/doctor/outcome.ts'
-import { type CheckRun, worstOf } from '../features/doctor/run-checks.ts'
-import { runWithoutServer } from '../features/doctor/run-without-server.ts'
-import type { OpenCore } from '../features/open-core.ts'
-import { askServer } from '../features/questions/ask.ts'
+import { formatInstant } from '../base/clock.ts'
+import type { OpenCore } from '../core/open-core.ts'
+import { findLastBackup } from '../features/operation/backup/record.ts'
+import { checkDatabase } from '../features/operation/doctor/check-database.ts'
+import type { CheckResult } from '../features/operation/doctor/outcome.ts'
+import { type CheckRun, worstOf } from '../features/operation/doctor/run-checks.ts'
+import { runWithoutServer } from '../features/operation/doctor/run-without-server.ts'
+import { askServer } from '../features/operation/questions/ask.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
 

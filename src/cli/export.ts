@@ -1,8 +1,8 @@
 /** `export`: writes everything of a project into a new folder. */
 import path from 'node:path'
-import { formatInstant, now } from '../clock.ts'
-import { watchSpace } from '../features/backup/create/space-watch.ts'
-import { exportProject } from '../features/project-export/export-project.ts'
+import { formatInstant, now } from '../base/clock.ts'
+import { watchSpace } from '../features/operation/backup/create/space-watch.ts'
+import { exportProject } from '../features/operation/export/export-project.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import { asFileOwner, requireAccess, requireWritable } from './engine/file-owner.ts'
 import { requireDatabase } from './engine/require-database.ts'

@@ -1,8 +1,8 @@
 /** `fence`, and the release of what a fence holds. */
 import { nativeBindingPath } from '../config/addon.ts'
-import type { HeldCounts } from '../features/recovery/count-held.ts'
-import { fenceDatabase } from '../features/recovery/fence-database.ts'
-import { releaseFences } from '../features/recovery/release.ts'
+import type { HeldCounts } from '../features/operation/recovery/count-held.ts'
+import { fenceDatabase } from '../features/operation/recovery/fence-database.ts'
+import { releaseFences } from '../features/operation/recovery/release.ts'
 import { isServed } from '../store/files/is-served.ts'
 import {
   type CommandContext,

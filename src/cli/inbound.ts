@@ -1,14 +1,17 @@
 /**
  * `inbound …`: received mail for the server itself, unreadable mail, and mail over a sender limit.
  */
-import { formatInstant, formatOptionalInstant } from '../clock.ts'
-import { deleteInboundMessages } from '../features/receiving/admin/delete.ts'
-import { getInboundMessage, type ShownMessage } from '../features/receiving/admin/get.ts'
-import { countInboundMessages, listInboundMessages } from '../features/receiving/admin/list.ts'
+import { formatInstant, formatOptionalInstant } from '../base/clock.ts'
+import { deleteInboundMessages } from '../features/incoming/receiving/admin/delete.ts'
+import { getInboundMessage, type ShownMessage } from '../features/incoming/receiving/admin/get.ts'
+import {
+  countInboundMessages,
+  listInboundMessages,
+} from '../features/incoming/receiving/admin/list.ts'
 import {
   retryFailedInboundMessages,
   retryInboundMessages,
-} from '../features/receiving/admin/retry.ts'
+} from '../features/incoming/receiving/admin/retry.ts'
 import {
   type CommandContext,
   type Input,

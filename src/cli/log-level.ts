@@ -1,9 +1,9 @@
 /** `log level`: shows the level of the running server's log, or changes it for a while. */
-import { formatInstant, formatOptionalInstant, MINUTE_MS } from '../clock.ts'
+import { formatInstant, formatOptionalInstant, MINUTE_MS } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
 import { parseDuration } from '../config/values/durations.ts'
-import { AppError } from '../errors.ts'
-import { LOG_LEVELS, type LogLevelState } from '../features/log-level.ts'
-import { askServer } from '../features/questions/ask.ts'
+import { LOG_LEVELS, type LogLevelState } from '../features/operation/log-level.ts'
+import { askServer } from '../features/operation/questions/ask.ts'
 import {
   type CommandContext,
   type Input,

@@ -1,13 +1,14 @@
 /** `project member …`: the members of a project. */
-import { addMember } from '../features/accounts/members/add.ts'
-import { changeRole } from '../features/accounts/members/change-role.ts'
-import { handOver } from '../features/accounts/members/hand-over.ts'
-import { listMembers } from '../features/accounts/members/list.ts'
-import { GIVEN_ROLES, type Member } from '../features/accounts/members/member.ts'
-import { removeMember } from '../features/accounts/members/remove.ts'
-import { getProject } from '../features/accounts/projects/projects.ts'
-import { getUserId } from '../features/accounts/users/users.ts'
-import type { OpenCore } from '../features/open-core.ts'
+
+import type { OpenCore } from '../core/open-core.ts'
+import { addMember } from '../features/tenancy/accounts/members/add.ts'
+import { changeRole } from '../features/tenancy/accounts/members/change-role.ts'
+import { handOver } from '../features/tenancy/accounts/members/hand-over.ts'
+import { listMembers } from '../features/tenancy/accounts/members/list.ts'
+import { GIVEN_ROLES, type Member } from '../features/tenancy/accounts/members/member.ts'
+import { removeMember } from '../features/tenancy/accounts/members/remove.ts'
+import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
+import { getUserId } from '../features/tenancy/accounts/users/users.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { escapeControls, formatTable } from './engine/text.ts'
 

@@ -3,7 +3,7 @@ import {
   type SecurityView,
   viewSecurity,
   type WindowView,
-} from '../features/reputation/security.ts'
+} from '../features/insight/reputation/security.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { formatTable } from './engine/text.ts'
 

@@ -7,7 +7,7 @@ import {
   type ProjectView,
   regenerateKeys,
   updateProject,
-} from '../features/accounts/projects/projects.ts'
+} from '../features/tenancy/accounts/projects/projects.ts'
 import {
   type CommandContext,
   type Input,

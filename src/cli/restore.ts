@@ -2,14 +2,18 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
-import { formatInstant, formatSecond, now } from '../clock.ts'
+import { formatInstant, formatSecond, now } from '../base/clock.ts'
+import { createLog } from '../base/log.ts'
 import type { Config } from '../config/config.ts'
 import { FILE_NAME, readToml, SYSTEM_FILE } from '../config/layers/file.ts'
 import { loadConfig } from '../config/load.ts'
-import type { OutsideFile } from '../features/backup/archive/manifest.ts'
-import { relocateConfig } from '../features/backup/restore/relocate-config.ts'
-import { type Restored, restoreBackup } from '../features/backup/restore/restore-backup.ts'
-import { createLog } from '../log.ts'
+import { openCore } from '../core/open-core.ts'
+import type { OutsideFile } from '../features/operation/backup/archive/manifest.ts'
+import { relocateConfig } from '../features/operation/backup/restore/relocate-config.ts'
+import {
+  type Restored,
+  restoreBackup,
+} from '../features/operation/backup/restore/restore-backup.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
 import { asFileOwner } from './engine/file-owner.ts'
@@ -38,7 +42,7 @@ export async function restoreCommand(context: CommandContext, input: Input): Pro
     folder === undefined ? (await context.configuration.load()).config : configOf(context, folder)
   const source = openArchive(terminal, file)
   const act = async () => {
-    const restored = await restoreBackup({ config, now, log: createLog('fatal') }, source)
+    const restored = await restoreBackup({ config, now, log: createLog('fatal'), openCore }, source)
     const written =
       folder === undefined ? keepConfig(restored) : await writeConfig(folder, restored)
     return { restored, written }

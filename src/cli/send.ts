@@ -3,20 +3,23 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { AppError, describeError } from '../errors.ts'
-import type { Project } from '../features/accounts/rows.ts'
-import { projectNotFound } from '../features/directory.ts'
-import { type AcceptedMessage, acceptOnce } from '../features/messages/accept/accept-message.ts'
+import { AppError, describeError } from '../base/errors.ts'
+import type { OpenCore } from '../core/open-core.ts'
+import { projectNotFound } from '../features/ground/directory.ts'
+import {
+  type AcceptedMessage,
+  acceptOnce,
+} from '../features/mail/messages/accept/accept-message.ts'
 import {
   createTemplateChecker,
   describeFieldFault,
   type FieldFault,
-} from '../features/messages/accept/template-check.ts'
-import type { OpenCore } from '../features/open-core.ts'
-import { findSuppressed } from '../features/suppressions/find.ts'
-import { type NamedMailbox, parseNamedMailbox } from '../mail/address/named-mailbox.ts'
-import { MAX_SUBJECT_LENGTH } from '../mail/limits.ts'
-import { isOneFieldLine } from '../mail/one-line.ts'
+} from '../features/mail/messages/accept/template-check.ts'
+import { findSuppressed } from '../features/mail/suppressions/find.ts'
+import type { Project } from '../features/tenancy/accounts/rows.ts'
+import { type NamedMailbox, parseNamedMailbox } from '../formats/address/named-mailbox.ts'
+import { MAX_SUBJECT_LENGTH } from '../formats/limits.ts'
+import { isOneFieldLine } from '../formats/one-line.ts'
 import {
   type CommandContext,
   type Input,

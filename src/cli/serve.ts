@@ -4,8 +4,8 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from '../app.ts'
-import { createCounters } from '../counters.ts'
-import { createLog, type Log } from '../log.ts'
+import { createCounters } from '../base/counters.ts'
+import { createLog, type Log } from '../base/log.ts'
 import { listAllWarnings } from './config.ts'
 import type { CommandContext, Result } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'

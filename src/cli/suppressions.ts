@@ -1,18 +1,18 @@
 /** `suppressions …`: suppressed addresses, and held suppressions. */
 
-import { formatInstant } from '../clock.ts'
-import { getProject } from '../features/accounts/projects/projects.ts'
-import { collect } from '../features/listing.ts'
-import type { OpenCore } from '../features/open-core.ts'
-import { addSuppressions } from '../features/suppressions/add.ts'
-import { confirmHeld } from '../features/suppressions/confirm-held.ts'
-import { type ListedSuppression, listSuppressions } from '../features/suppressions/list.ts'
-import { type HeldView, listHeld } from '../features/suppressions/list-held.ts'
-import { removeAddresses } from '../features/suppressions/remove.ts'
-import { undoSuppressions } from '../features/suppressions/undo-suppressions.ts'
-import { SUPPRESSION_REASONS, type SuppressionReason } from '../features/suppressions/view.ts'
-import type { ParsedAddress } from '../mail/address/address.ts'
-import { parseShownAddress } from '../mail/address/named-mailbox.ts'
+import { formatInstant } from '../base/clock.ts'
+import type { OpenCore } from '../core/open-core.ts'
+import { collect } from '../features/ground/listing.ts'
+import { addSuppressions } from '../features/mail/suppressions/add.ts'
+import { confirmHeld } from '../features/mail/suppressions/confirm-held.ts'
+import { type ListedSuppression, listSuppressions } from '../features/mail/suppressions/list.ts'
+import { type HeldView, listHeld } from '../features/mail/suppressions/list-held.ts'
+import { removeAddresses } from '../features/mail/suppressions/remove.ts'
+import { undoSuppressions } from '../features/mail/suppressions/undo-suppressions.ts'
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../features/mail/suppressions/view.ts'
+import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
+import type { ParsedAddress } from '../formats/address/address.ts'
+import { parseShownAddress } from '../formats/address/named-mailbox.ts'
 import {
   type CommandContext,
   type Input,

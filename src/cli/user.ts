@@ -1,10 +1,19 @@
 /** `user …`: users, their passwords and what they may do. */
-import { removeSecondFactor, setOperator, verifyUser } from '../features/accounts/users/change.ts'
-import { deleteUser } from '../features/accounts/users/delete.ts'
-import { listUsers, type UserView } from '../features/accounts/users/list.ts'
-import { setPassword } from '../features/accounts/users/set-password.ts'
-import { type CreatedUser, createUser, type UserInput } from '../features/accounts/users/users.ts'
-import type { OpenCore } from '../features/open-core.ts'
+
+import type { OpenCore } from '../core/open-core.ts'
+import {
+  removeSecondFactor,
+  setOperator,
+  verifyUser,
+} from '../features/tenancy/accounts/users/change.ts'
+import { deleteUser } from '../features/tenancy/accounts/users/delete.ts'
+import { listUsers, type UserView } from '../features/tenancy/accounts/users/list.ts'
+import { setPassword } from '../features/tenancy/accounts/users/set-password.ts'
+import {
+  type CreatedUser,
+  createUser,
+  type UserInput,
+} from '../features/tenancy/accounts/users/users.ts'
 import {
   type CommandContext,
   type Input,

@@ -1,8 +1,8 @@
 /** `verify`: checks a backup without restoring it. Needs no configuration. */
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import path from 'node:path'
-import { AppError, hasCode } from '../errors.ts'
-import { type Verified, verifyBackup } from '../features/backup/inspect/verify-backup.ts'
+import { AppError, hasCode } from '../base/errors.ts'
+import { type Verified, verifyBackup } from '../features/operation/backup/inspect/verify-backup.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'

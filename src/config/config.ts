@@ -1,5 +1,5 @@
 /** The effective configuration, validated and frozen. Durations are milliseconds, sizes bytes. */
-import type { LogLevel } from '../log.ts'
+import type { LogLevel } from '../base/log.ts'
 
 export type ListenAddress = {
   host: string
@@ -112,7 +112,7 @@ export type Config = {
     hostname: string
     port: number
     sourceAddresses: readonly string[]
-    /** Empty: see `features/domains/own-addresses.ts`. */
+    /** Empty: see `features/mail/domains/own-addresses.ts`. */
     publicAddresses: readonly string[]
     allowPrivateNetworks: boolean
     maxConnections: number

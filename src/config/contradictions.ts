@@ -1,5 +1,5 @@
 /** Finds settings that are valid one by one but contradict each other. */
-import { MINUTE_MS } from '../clock.ts'
+import { MINUTE_MS } from '../base/clock.ts'
 import { isCertifiable, isOrderedFor } from './certificates/ordered.ts'
 import type { ListenAddress } from './config.ts'
 import { describeFound, type Problem } from './problems.ts'

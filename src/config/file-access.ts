@@ -5,7 +5,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import path from 'node:path'
-import { hasCode } from '../errors.ts'
+import { hasCode } from '../base/errors.ts'
 import { quoteWord } from './shell-word.ts'
 
 const USERS_FILE = '/etc/passwd'

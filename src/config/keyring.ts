@@ -4,7 +4,7 @@
  * nothing new is made with them.
  *
  * One key is not derived: that of address digests is random and stands in the database
- * (`features/wishes/address-key.ts`), so that digests outlive a change of `secret`.
+ * (`features/people/wishes/address-key.ts`), so that digests outlive a change of `secret`.
  */
 import {
   createCipheriv,
@@ -14,7 +14,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { hmac } from '../hmac.ts'
+import { hmac } from '../base/hmac.ts'
 
 type KeyPurpose =
   | 'sessions'

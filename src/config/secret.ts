@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { describeError, hasCode } from '../errors.ts'
+import { describeError, hasCode } from '../base/errors.ts'
 import type { Config } from './config.ts'
 import { giveTo, isRefused } from './file-access.ts'
 import { ConfigError, describeHidden } from './problems.ts'

@@ -1,4 +1,4 @@
-/** Refuses a data folder in which a restore was interrupted (`features/backup/restore`). */
+/** Refuses a data folder in which a restore was interrupted (`features/operation/backup/restore`). */
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'

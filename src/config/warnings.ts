@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
-import { hasCode } from '../errors.ts'
+import { hasCode } from '../base/errors.ts'
 import { describeOrdered } from './certificates/ordered.ts'
 import type { Config } from './config.ts'
 import type { Loaded } from './load.ts'

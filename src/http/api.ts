@@ -1,6 +1,6 @@
 /** The API as one application: the table of routes, and the parts that its exchanges share. */
-import type { Core } from '../features/core.ts'
-import type { RequestLog } from '../features/requests/log.ts'
+import type { Core } from '../core/core.ts'
+import type { RequestLog } from '../features/ground/requests/log.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
 import { createAnswerAllowance } from './exchange/answer-allowance.ts'
 import { createCompressor } from './exchange/compression/compress.ts'

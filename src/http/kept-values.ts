@@ -4,7 +4,7 @@
  * request has had no effect, and the answer says so. What changes by itself, such as a count, an instant or the
  * reason of a state, and keys and ids say nothing of what a client wants. Addresses are the same in any case.
  */
-import type { FieldWarning } from '../errors.ts'
+import type { FieldWarning } from '../base/errors.ts'
 import type { NameTree } from './name-tree.ts'
 
 /** Finds the values of `given` that differ from those of the record in `answer`. */

@@ -1,6 +1,6 @@
 /** Answers requests by a list of routes, also those for unknown paths and methods. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { AppError } from '../errors.ts'
+import { AppError } from '../base/errors.ts'
 import type { ExchangeDeps } from './exchange/exchange.ts'
 import { adviseLostPath, adviseSending } from './exchange/lost-path.ts'
 import { refuseTarget } from './exchange/refuse-target.ts'

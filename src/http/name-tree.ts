@@ -3,7 +3,7 @@
  * for a schema, because a walk of zod's own definitions costs more than the validation of a short body.
  */
 import type { z } from 'zod'
-import type { UnknownName } from '../errors.ts'
+import type { UnknownName } from '../base/errors.ts'
 
 type Schema = z.core.$ZodType
 

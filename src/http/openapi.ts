@@ -3,8 +3,8 @@
  * for it.
  */
 import { z } from 'zod'
-import { ruleOf } from '../features/accounts/callers/caller.ts'
-import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
+import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/ground/requests/idempotency.ts'
+import { ruleOf } from '../features/tenancy/accounts/callers/caller.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
 import { needsOwnHost } from './exchange/own-host.ts'

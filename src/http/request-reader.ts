@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { AppError, type FieldError, type FieldWarning, invalid } from '../errors.ts'
+import { AppError, type FieldError, type FieldWarning, invalid } from '../base/errors.ts'
 import type { HttpResponse } from './response.ts'
 import {
   createNameCheck,

@@ -11,7 +11,7 @@ import type {
   ProjectCallers,
   SessionCallers,
   UserCaller,
-} from '../features/accounts/callers/caller.ts'
+} from '../features/tenancy/accounts/callers/caller.ts'
 import {
   type CallerCall,
   callerRoute,

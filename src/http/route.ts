@@ -6,7 +6,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
-import type { AppError, FieldWarning, UnknownName } from '../errors.ts'
+import type { AppError, FieldWarning, UnknownName } from '../base/errors.ts'
+import type { Core } from '../core/core.ts'
 import type {
   Caller,
   Callers,
@@ -16,9 +17,8 @@ import type {
   ProjectCaller,
   SessionUser,
   UserCaller,
-} from '../features/accounts/callers/caller.ts'
-import type { Project, Role, Session } from '../features/accounts/rows.ts'
-import type { Core } from '../features/core.ts'
+} from '../features/tenancy/accounts/callers/caller.ts'
+import type { Project, Role, Session } from '../features/tenancy/accounts/rows.ts'
 import type { WaitingLimits } from '../turns/turns.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { AnswerAllowance } from './exchange/answer-allowance.ts'
@@ -287,7 +287,7 @@ export function openRoute(endpoint: Endpoint, operation: Operation<RawCall>): Ro
 }
 
 /**
- * A route for known callers. Its rule (`features/accounts/callers/caller.ts`) admits only callers that the
+ * A route for known callers. Its rule (`features/tenancy/accounts/callers/caller.ts`) admits only callers that the
  * operation takes: the types of the table see to that.
  */
 export function callerRoute(

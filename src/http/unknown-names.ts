@@ -8,8 +8,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
+import type { FieldError, FieldWarning, UnknownName } from '../base/errors.ts'
 import { findClosest } from '../config/layers/closest.ts'
-import type { FieldError, FieldWarning, UnknownName } from '../errors.ts'
 import { createKeptCheck, type KeptCheck } from './kept-values.ts'
 import { findUnknownNames, type NameTree, nameTreeOf, unwrapped } from './name-tree.ts'
 import { findPreference } from './preference.ts'

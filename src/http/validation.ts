@@ -9,7 +9,7 @@
  * map, the shape of an object without unknown fields.
  */
 import { z } from 'zod'
-import { type FieldError, invalid, wrongOrMissingText } from '../errors.ts'
+import { type FieldError, invalid, wrongOrMissingText } from '../base/errors.ts'
 import { unwrapped } from './name-tree.ts'
 
 type Issue = z.core.$ZodIssue

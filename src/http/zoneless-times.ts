@@ -3,8 +3,8 @@
  * the answer names the instant that was understood. A day in a query is a whole day, and needs no zone.
  */
 import type { z } from 'zod'
-import { formatInstant, parseZoneless } from '../clock.ts'
-import type { FieldWarning } from '../errors.ts'
+import { formatInstant, parseZoneless } from '../base/clock.ts'
+import type { FieldWarning } from '../base/errors.ts'
 import { unwrapped } from './name-tree.ts'
 
 const QUERY_TIMES = ['from', 'to', 'startDate', 'endDate']

@@ -6,8 +6,8 @@
  * networks is bounded: the oldest are forgotten first.
  */
 
-import { MINUTE_MS, type Now } from '../clock.ts'
-import { createLru } from '../lru.ts'
+import { MINUTE_MS, type Now } from '../base/clock.ts'
+import { createLru } from '../base/lru.ts'
 import { peerOf } from './sessions.ts'
 
 export type FailedLogins = {

@@ -6,11 +6,11 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { describeError } from '../errors.ts'
+import { describeError } from '../base/errors.ts'
 import type {
   ParsedMessage,
   UnparsedMessage,
-} from '../features/receiving/process/parsed-message.ts'
+} from '../features/incoming/receiving/process/parsed-message.ts'
 import { createMessageReading, type InboundReaderSettings } from './read-received.ts'
 
 export type ToInboundReader = { id: number; message: UnparsedMessage }[]

@@ -8,15 +8,15 @@
  */
 import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
-import type { Counters } from '../counters.ts'
-import { describeError } from '../errors.ts'
+import type { Counters } from '../base/counters.ts'
+import { describeError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 import {
   type MessageReader,
   type ParsedMessage,
   ReaderLost,
   type UnparsedMessage,
-} from '../features/receiving/process/parsed-message.ts'
-import type { Log } from '../log.ts'
+} from '../features/incoming/receiving/process/parsed-message.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
 import { startTaskTime } from '../threads/task-time.ts'

@@ -1,30 +1,30 @@
 /**
  * The listener for mail from outside: bounces, complaints, replies. Recipients are accepted or refused at
- * RCPT (`features/receiving/accept/admit-recipient.ts`), so the server never relays mail and never
+ * RCPT (`features/incoming/receiving/accept/admit-recipient.ts`), so the server never relays mail and never
  * bounces it to a forged sender. A message gets its 250 when it is durable; it is processed later.
  */
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
-import type { Core } from '../features/core.ts'
+import { withLogFields } from '../base/log.ts'
+import type { Core } from '../core/core.ts'
 import {
   acceptInboundMessage,
   canAcceptMail,
   type InboundRecipient,
-} from '../features/receiving/accept/accept-message.ts'
+} from '../features/incoming/receiving/accept/accept-message.ts'
 import {
   admitRecipient,
   isClosed,
   type RecipientRefusal,
-} from '../features/receiving/accept/admit-recipient.ts'
+} from '../features/incoming/receiving/accept/admit-recipient.ts'
 import {
   hasSpace,
   MAX_SERVER_MESSAGE_BYTES,
   MailboxFull,
-} from '../features/receiving/accept/quota.ts'
+} from '../features/incoming/receiving/accept/quota.ts'
 import {
   createServerMailLimit,
   type ServerMailLimit,
-} from '../features/receiving/accept/server-mail-limit.ts'
-import { withLogFields } from '../log.ts'
+} from '../features/incoming/receiving/accept/server-mail-limit.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'

@@ -1,9 +1,9 @@
 /** Checks the login of a program for submission: user `pillarbox`, a secret key as the password. */
-import { AppError } from '../errors.ts'
-import { authenticateKey } from '../features/accounts/callers/authenticate.ts'
-import type { Project } from '../features/accounts/rows.ts'
-import type { Core } from '../features/core.ts'
-import { projectDisabled } from '../features/directory.ts'
+import { AppError } from '../base/errors.ts'
+import type { Core } from '../core/core.ts'
+import { projectDisabled } from '../features/ground/directory.ts'
+import { authenticateKey } from '../features/tenancy/accounts/callers/authenticate.ts'
+import type { Project } from '../features/tenancy/accounts/rows.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>

@@ -6,8 +6,8 @@
  * memory of a message doubles up to a megabyte, then grows by a megabyte at a time. Each addition is a
  * block of its own, so a large message is not copied when it grows.
  */
-import { countHops } from '../mail/incoming/received-field.ts'
-import { MAX_HEADER_BYTES } from '../mail/limits.ts'
+import { countHops } from '../formats/incoming/received-field.ts'
+import { MAX_HEADER_BYTES } from '../formats/limits.ts'
 import { createLineCheck, createLineMender } from './line-ends.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 

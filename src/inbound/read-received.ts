@@ -1,15 +1,15 @@
-/** Parses a received message (`features/receiving/process/parsed-message.ts`). The code for mail to mailboxes is loaded with the first such message. */
+/** Parses a received message (`features/incoming/receiving/process/parsed-message.ts`). The code for mail to mailboxes is loaded with the first such message. */
 import { Resolver } from 'node:dns/promises'
 import type {
   ParsedMessage,
   UnparsedMessage,
-} from '../features/receiving/process/parsed-message.ts'
-import { findAutomaticReason } from '../mail/incoming/automatic.ts'
-import { readIncomingHeader } from '../mail/incoming/header.ts'
-import { hideLinkTokens } from '../mail/link-tokens.ts'
-import { readEntities } from '../mail/parse/entity.ts'
-import { zeroLinks } from '../mail/parse/zero-links.ts'
-import { readReportIn } from '../mail/report/read-report.ts'
+} from '../features/incoming/receiving/process/parsed-message.ts'
+import { findAutomaticReason } from '../formats/incoming/automatic.ts'
+import { readIncomingHeader } from '../formats/incoming/header.ts'
+import { hideLinkTokens } from '../formats/link-tokens.ts'
+import { readEntities } from '../formats/parse/entity.ts'
+import { zeroLinks } from '../formats/parse/zero-links.ts'
+import { readReportIn } from '../formats/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
 export type InboundReaderSettings = {
@@ -50,7 +50,7 @@ async function readMail(
   deps: VerdictDeps,
   { message, raw, shown }: { message: UnparsedMessage; raw: Buffer; shown: Buffer },
 ): Promise<ParsedMessage['mail']> {
-  const { readIncoming } = await import('../mail/incoming/read-message.ts')
+  const { readIncoming } = await import('../formats/incoming/read-message.ts')
   const { checkSender, isAligned } = await import('./verdicts.ts')
   const mail = await readIncoming(shown)
   const { verdicts, domains } = await checkSender(deps, { ...message, raw })

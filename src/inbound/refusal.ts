@@ -1,6 +1,6 @@
 /** The refusals of the listeners: SMTP replies (RFC 5321 section 4.2) with enhanced codes (RFC 3463). */
-import { AppError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import { AppError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 
 /** RFC 5321 section 4.5.3.1.5 allows 512 octets, including the code and the line end. */
 const MAX_TEXT_LENGTH = 480

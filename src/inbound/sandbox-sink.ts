@@ -4,8 +4,8 @@
  * final dot stores nothing; the attempt shows why.
  */
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
-import type { Core } from '../features/core.ts'
-import { insertSandboxMessage } from '../features/messages/sandbox-messages.ts'
+import type { Core } from '../core/core.ts'
+import { insertSandboxMessage } from '../features/mail/messages/sandbox-messages.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { isGone } from './refusal.ts'
 import { createSessions, DEFAULT_LIMITS, type SessionLimits } from './sessions.ts'

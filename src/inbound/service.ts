@@ -3,12 +3,13 @@
  * limits and certificate. While the ordered certificate is not there yet, addresses that need one are
  * closed, and the others offer no STARTTLS.
  */
+
+import type { Counters } from '../base/counters.ts'
+import type { Log } from '../base/log.ts'
 import { type LateOpening, openLate, reserveAddress } from '../config/certificates/late-opening.ts'
 import type { CertificatePair } from '../config/certificates/pair.ts'
 import type { Certificates } from '../config/certificates/watch.ts'
 import type { ListenAddress } from '../config/config.ts'
-import type { Counters } from '../counters.ts'
-import type { Log } from '../log.ts'
 import type { GuardedServer } from './guarded-server.ts'
 import { createSessions, DEFAULT_LIMITS, type SessionLimits, type Sessions } from './sessions.ts'
 

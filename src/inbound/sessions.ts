@@ -5,7 +5,7 @@
  * in use, the time for a command is short.
  */
 import ipaddr from 'ipaddr.js'
-import { HOUR_MS } from '../clock.ts'
+import { HOUR_MS } from '../base/clock.ts'
 
 export type SessionLimits = {
   connections: number

@@ -1,11 +1,11 @@
 /** The entry of the threads that parse submitted messages. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { describeError } from '../errors.ts'
+import { describeError } from '../base/errors.ts'
 import {
   readSubmitted,
   type SubmissionLimits,
   type SubmissionResult,
-} from '../mail/submitted/read-submitted.ts'
+} from '../formats/submitted/read-submitted.ts'
 
 /** `failure`: a fault of this program; the thread can go on. */
 export type SubmissionThreadResult = SubmissionResult | { failure: string }

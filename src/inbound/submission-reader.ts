@@ -5,9 +5,9 @@
  * they are needed, and end after half a minute without messages. Projects take turns, and no project has all threads.
  */
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
-import type { Counters } from '../counters.ts'
-import type { Log } from '../log.ts'
-import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-submitted.ts'
+import type { Counters } from '../base/counters.ts'
+import type { Log } from '../base/log.ts'
+import type { SubmissionLimits, SubmittedMessage } from '../formats/submitted/read-submitted.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
 import { startTaskTime } from '../threads/task-time.ts'

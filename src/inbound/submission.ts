@@ -7,8 +7,8 @@
  */
 import type { ListenAddress } from '../config/config.ts'
 import { isLoopbackHost } from '../config/values/listen-address.ts'
-import type { Core } from '../features/core.ts'
-import type { RateLimiter } from '../features/requests/rate-limit.ts'
+import type { Core } from '../core/core.ts'
+import type { RateLimiter } from '../features/ground/requests/rate-limit.ts'
 import { createFailedLogins } from './failed-logins.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { limitHandshakes } from './handshake-limit.ts'

@@ -12,9 +12,9 @@ import type {
   SenderVerdict,
   SenderVerdicts,
   UnparsedMessage,
-} from '../features/receiving/process/parsed-message.ts'
-import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../mail/limits.ts'
-import { listReadable } from '../mail/txt-record.ts'
+} from '../features/incoming/receiving/process/parsed-message.ts'
+import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../formats/limits.ts'
+import { listReadable } from '../formats/txt-record.ts'
 
 /** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
 export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>

@@ -1,4 +1,4 @@
-import { AppError, notFound } from '../errors.ts'
+import { AppError, notFound } from '../base/errors.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
 import { projects } from '../store/schema/accounts.ts'
 import { jobs } from '../store/schema/jobs.ts'

@@ -12,7 +12,7 @@
  * that is lost five times without progress fails, because it is the likely cause. Every change of
  * an active job checks its lease: without the lease nothing changes.
  */
-import { MINUTE_MS } from '../clock.ts'
+import { MINUTE_MS } from '../base/clock.ts'
 import { larger } from '../store/dialect.ts'
 import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'

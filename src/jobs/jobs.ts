@@ -12,10 +12,10 @@
  * between projects (due.ts) and save their progress (progress.ts); the program interrupts them at
  * once when it stops.
  */
-import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../clock.ts'
-import type { Counters } from '../counters.ts'
-import { describeError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../base/clock.ts'
+import type { Counters } from '../base/counters.ts'
+import { describeError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 import { lookAfterWrites } from '../store/look-after-writes.ts'
 import type { Store } from '../store/store.ts'
 import { type CronEntry, startCron } from './cron.ts'

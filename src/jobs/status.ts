@@ -1,5 +1,5 @@
-import type { Now } from '../clock.ts'
-import { notFound } from '../errors.ts'
+import type { Now } from '../base/clock.ts'
+import { notFound } from '../base/errors.ts'
 import { and, eq, inArray } from '../store/drizzle.ts'
 import { type Job, jobs } from '../store/schema/jobs.ts'
 import type { Store } from '../store/store.ts'

@@ -1,5 +1,5 @@
 /** An attempt is one try of one delivery, as the database stores it and `queue show` prints it. */
-import type { Reply, Stage, Verdict } from '../mail/replies/reply.ts'
+import type { Reply, Stage, Verdict } from '../formats/replies/reply.ts'
 
 /** The stages of a session, and the DNS queries before them. */
 export type StepName = 'dns' | Exclude<Stage, 'late'>

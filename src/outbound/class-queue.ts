@@ -2,7 +2,7 @@
  * A queue of three classes: transactional before workflow before campaign. Within a class projects
  * take turns, so that no project waits for the whole backlog of another.
  */
-import { QUEUE_CLASSES, type QueueClass } from '../queue-class.ts'
+import { QUEUE_CLASSES, type QueueClass } from '../base/queue-class.ts'
 
 type Queued = { queueClass: QueueClass; projectId: string }
 

@@ -3,9 +3,9 @@
  * long is composed in a composing thread; then the dispatcher gives the delivery to a delivery
  * thread. Each task has exactly one result.
  */
-import { MINUTE_MS, type Now } from '../clock.ts'
+import { MINUTE_MS, type Now } from '../base/clock.ts'
+import { type QueueClass, TRANSACTIONAL_CLASS } from '../base/queue-class.ts'
 import type { Config } from '../config/config.ts'
-import { type QueueClass, TRANSACTIONAL_CLASS } from '../queue-class.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createComposing } from './composing/composing.ts'
 import { createContentHistory, createContentMemory } from './composing/contents.ts'

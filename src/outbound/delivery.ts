@@ -1,7 +1,8 @@
 /** A delivery on its way through outbound: the task, its state here, and its result. */
-import type { MessageSource, PartFault } from '../mail/compose/build-message.ts'
-import type { SigningKey } from '../mail/compose/dkim.ts'
-import type { QueueClass } from '../queue-class.ts'
+
+import type { QueueClass } from '../base/queue-class.ts'
+import type { MessageSource, PartFault } from '../formats/compose/build-message.ts'
+import type { SigningKey } from '../formats/compose/dkim.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { DeliveryThread, PoolSettings, TransferableMessage } from './protocol.ts'
 import type { Lookup } from './routing/destination.ts'

@@ -1,8 +1,8 @@
 /** Builds the outcome of an attempt: from replies, from failures, and from decisions of this server. */
-import type { Now } from '../clock.ts'
-import { hideSecrets } from '../mail/link-tokens.ts'
-import { classifyLocally, classifyReply } from '../mail/replies/classify-reply.ts'
-import type { Reply, Stage } from '../mail/replies/reply.ts'
+import type { Now } from '../base/clock.ts'
+import { hideSecrets } from '../formats/link-tokens.ts'
+import { classifyLocally, classifyReply } from '../formats/replies/classify-reply.ts'
+import type { Reply, Stage } from '../formats/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep, Step, StepName } from './attempt.ts'
 import type { ClosedDestination, Lookup } from './routing/destination.ts'
 import type { SiteObservation } from './sites/shaping.ts'

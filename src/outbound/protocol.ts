@@ -8,20 +8,20 @@
  * beyond it are closed.
  */
 
+import type { QueueClass } from '../base/queue-class.ts'
 import type { RelayConfig } from '../config/config.ts'
 import type {
   MessageSource,
   PartFault,
   RenderedMessage,
   RenderSource,
-} from '../mail/compose/build-message.ts'
-import type { SigningKey } from '../mail/compose/dkim.ts'
-import type { MessageContent } from '../mail/compose/message-content.ts'
-import type { InspectedMessage, MessageRules } from '../mail/compose/message-findings.ts'
-import type { Tracker } from '../mail/html/tracking.ts'
-import type { TemplateFault } from '../mail/template/template.ts'
-import type { Variables } from '../mail/template/variables.ts'
-import type { QueueClass } from '../queue-class.ts'
+} from '../formats/compose/build-message.ts'
+import type { SigningKey } from '../formats/compose/dkim.ts'
+import type { MessageContent } from '../formats/compose/message-content.ts'
+import type { InspectedMessage, MessageRules } from '../formats/compose/message-findings.ts'
+import type { Tracker } from '../formats/html/tracking.ts'
+import type { TemplateFault } from '../formats/template/template.ts'
+import type { Variables } from '../formats/template/variables.ts'
 import type { AttemptOutcome, CurrentStep } from './attempt.ts'
 import type { Target } from './routing/targets.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
@@ -84,7 +84,7 @@ export type TransferableMessage = ComposedMessage<Uint8Array<ArrayBuffer>>
 
 export type Preview = RenderedMessage | InspectedMessage
 
-/** In a text of the format `url` the values are marked (`mail/template/url-values.ts`). */
+/** In a text of the format `url` the values are marked (`formats/template/url-values.ts`). */
 export type TextTemplate = { source: string; format: 'text' | 'url' }
 
 /** Templates of texts and their variables. `at`: the value of `now`. */

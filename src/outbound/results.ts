@@ -1,5 +1,5 @@
 /** The results of deliveries that were put back or whose messages were not composed. */
-import type { Now } from '../clock.ts'
+import type { Now } from '../base/clock.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { DeliveryResult, DeliveryTask } from './delivery.ts'
 import type { Shaping } from './sites/shaping.ts'

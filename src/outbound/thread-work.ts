@@ -3,8 +3,8 @@
  * that uses them. The thread caches them under ids; the main thread decides what the thread forgets.
  */
 import { hash } from 'node:crypto'
-import type { SigningKey } from '../mail/compose/dkim.ts'
-import type { MessageContent } from '../mail/compose/message-content.ts'
+import type { SigningKey } from '../formats/compose/dkim.ts'
+import type { MessageContent } from '../formats/compose/message-content.ts'
 import { contentBytes } from './composing/contents.ts'
 import type { Delivery } from './delivery.ts'
 import type { DeliveryThread, PoolSettings, ThreadTask, ToThread } from './protocol.ts'

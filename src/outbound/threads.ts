@@ -5,9 +5,9 @@
  * row that end before they have started, none is started for a minute.
  */
 import type { Worker } from 'node:worker_threads'
-import type { Counters } from '../counters.ts'
-import { describeError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Counters } from '../base/counters.ts'
+import { describeError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread, type ThreadName } from '../threads/start.ts'
 import { unpackResults } from './packed-results.ts'

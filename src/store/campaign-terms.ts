@@ -11,7 +11,7 @@ export const isActive = sql.raw("campaigns.status in ('SCHEDULED', 'SENDING')")
 
 /**
  * Its emails wait until it is resumed. What becomes of those of a disabled project is decided by
- * `features/messages/disabled`.
+ * `features/mail/messages/disabled`.
  */
 export const holdsItsMail: SQL = sql`${isActive} and campaigns.status = 'SENDING'
   and campaigns.paused_at is not null and campaigns.pause_reason <> 'project_disabled'`

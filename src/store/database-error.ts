@@ -2,7 +2,7 @@
  * Errors of SQLite and their public form: clients see that the database cannot be used (`AppError`),
  * the operator at the command line sees the file and the reason (`describeDatabaseError`).
  */
-import { AppError, describeError } from '../errors.ts'
+import { AppError, describeError } from '../base/errors.ts'
 
 const UNAVAILABLE_TEXT = 'The database cannot be used at the moment.'
 

@@ -2,7 +2,7 @@
  * SQL that differs between database engines. A statement that needs other SQL of one engine is in a
  * file `*.sqlite.ts` beside the code that runs it.
  */
-import { normalize } from '../nfc.ts'
+import { normalize } from '../base/nfc.ts'
 import { type SQL, sql } from './drizzle.ts'
 
 /** A column, or any other term of SQL. */

@@ -6,7 +6,7 @@
  */
 import { statfsSync, statSync } from 'node:fs'
 import path from 'node:path'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import { startThread } from '../threads/start.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { openError } from './database-error.ts'

@@ -6,9 +6,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { AppError } from '../base/errors.ts'
 import { listAssets, readAsset } from '../config/assets.ts'
 import { productVersion } from '../config/version.ts'
-import { AppError } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import { findProgramVersion, isOlderVersion, recordProgramVersion } from './program-versions.ts'
 

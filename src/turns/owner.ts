@@ -3,7 +3,7 @@
  * waits for a shared thread or resolver waits in the line of its owner.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { AppError } from '../errors.ts'
+import { AppError } from '../base/errors.ts'
 
 /** Each request and each run of a job has its own object. */
 export type WorkOwner = {

@@ -10,7 +10,7 @@
  *                          waiting work at a time
  *   more work of a request that has had a place, or has changed something, waits, and is not refused
  */
-import { AppError } from '../errors.ts'
+import { AppError } from '../base/errors.ts'
 import { createLines, type Line } from './lines.ts'
 import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from './owner.ts'
 

@@ -1,7 +1,7 @@
 /** What is measured: each operation so many times, in groups that do not depend on the machine. */
 import { createKeyring } from '../../src/config/keyring.ts'
-import { linkNumber } from '../../src/mail/html/links.ts'
-import { createClickToken, createOpenToken } from '../../src/mail/signed-tokens.ts'
+import { linkNumber } from '../../src/formats/html/links.ts'
+import { createClickToken, createOpenToken } from '../../src/formats/signed-tokens.ts'
 import { type Request, SECRET, type Server } from './server.ts'
 
 export type Operation = {

@@ -7,7 +7,7 @@ import { sql } from '../../src/store/drizzle.ts'
 import { backups } from '../../src/store/schema/backups.ts'
 import { takeBackupLock } from '../../src/store/snapshot/backup-lock.ts'
 import { makeFolder } from '../config/config-folder.ts'
-import { changeBackup } from '../features/backup/work.ts'
+import { changeBackup } from '../features/operation/backup/work.ts'
 import { commandsAt, placeDatabase } from './commands-at.ts'
 
 test('a backup that cannot be recorded is made all the same, and the output says so', async () => {

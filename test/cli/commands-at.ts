@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { copyDatabase } from '../database-template.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { before, describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
-import { insertSession } from '../../src/features/accounts/sessions/sessions.ts'
+import { insertSession } from '../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import {
   accountTokens,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { newId } from '../../src/store/ids.ts'
 import { templates } from '../../src/store/schema/messages.ts'
 import { openStore } from '../../src/store/store.ts'

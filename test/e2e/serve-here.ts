@@ -2,8 +2,8 @@
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { silentLog } from '../../src/log.ts'
 import { createInlineThreads } from '../../src/store/read/inline-thread.ts'
 import type { Installation } from './server.ts'
 

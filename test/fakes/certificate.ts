@@ -6,7 +6,7 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto'
-import { DAY_MS } from '../../src/clock.ts'
+import { DAY_MS } from '../../src/base/clock.ts'
 
 export type Certificate = { key: string; cert: string }
 

@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import type { GithubEndpoints } from '../../src/features/accounts/oauth/github-provider.ts'
+import type { GithubEndpoints } from '../../src/features/tenancy/accounts/oauth/github-provider.ts'
 
 type Answer = (outgoing: ServerResponse, incoming: IncomingMessage) => void
 

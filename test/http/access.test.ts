@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { updateProject } from '../../src/features/accounts/projects/projects.ts'
-import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
+import { updateProject } from '../../src/features/tenancy/accounts/projects/projects.ts'
+import { endSessions } from '../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { sessionCookieName } from '../../src/http/exchange/cookies.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { and, eq } from '../../src/store/drizzle.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Core } from '../../src/features/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { statusesOf } from '../../src/http/openapi.ts'
 import { createLayout } from '../../src/http/pages/layout.ts'

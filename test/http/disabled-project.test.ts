@@ -1,7 +1,7 @@
 /** On a disabled project, calls that only read work, also those by POST; every other call is refused. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { updateProject } from '../../src/features/accounts/projects/projects.ts'
+import { updateProject } from '../../src/features/tenancy/accounts/projects/projects.ts'
 import { newId } from '../../src/store/ids.ts'
 import { trustDomain } from '../core.ts'
 import { EFFECTS } from './access-effects.ts'

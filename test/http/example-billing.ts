@@ -1,5 +1,5 @@
 /** Billing for the examples of the API documentation: the double of Stripe, while they need it. */
-import { createStripe } from '../../src/features/billing/stripe.ts'
+import { createStripe } from '../../src/features/tenancy/billing/stripe.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import type { TestCore } from '../core.ts'

@@ -1,6 +1,6 @@
 /** Sends the examples of the API's description to a server, as any caller. */
 import supertest from 'supertest'
-import { type KnownCallers, ruleOf } from '../../src/features/accounts/callers/caller.ts'
+import { type KnownCallers, ruleOf } from '../../src/features/tenancy/accounts/callers/caller.ts'
 import { findExample } from '../../src/http/examples/all.ts'
 import type { OperationExample } from '../../src/http/examples/operation-example.ts'
 import { ROUTES } from '../../src/http/route-table.ts'

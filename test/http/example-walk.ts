@@ -3,7 +3,7 @@
  * that look at its answers, its log or its work.
  */
 import assert from 'node:assert/strict'
-import { createLog, type Log } from '../../src/log.ts'
+import { createLog, type Log } from '../../src/base/log.ts'
 import { endCheapPasswords, makePasswordsCheap } from './cheap-passwords.ts'
 import { match } from './example-match.ts'
 import { contentOf, createExampleRunner, type Headers } from './example-runner.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { prepareSandbox } from '../../src/features/accounts/projects/sandbox-project.ts'
+import { prepareSandbox } from '../../src/features/tenancy/accounts/projects/sandbox-project.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { users } from '../../src/store/schema/accounts.ts'
 import { useCheapPasswords } from './cheap-passwords.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
-import { DAY_MS } from '../../src/clock.ts'
+import { DAY_MS } from '../../src/base/clock.ts'
 import { trustDomain } from '../core.ts'
 import { listRoutes } from './listed-routes.ts'
 import { useService } from './service.ts'

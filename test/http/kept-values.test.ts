@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
-import { DAY_MS } from '../../src/clock.ts'
+import { DAY_MS } from '../../src/base/clock.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { webhookEndpoints } from '../../src/store/schema/webhooks.ts'
 import { addProject, trustDomain } from '../core.ts'

@@ -18,7 +18,7 @@ import {
   KINDS,
   type Written,
   writeEveryKind,
-} from '../features/accounts/platform-mail/every-kind.ts'
+} from '../features/tenancy/accounts/platform-mail/every-kind.ts'
 import { addMember, addUser, logIn } from '../session.ts'
 import { setEmails } from '../set-emails.ts'
 import { match } from './example-match.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
-import { ruleOf } from '../../src/features/accounts/callers/caller.ts'
-import { updateProject } from '../../src/features/accounts/projects/projects.ts'
+import { ruleOf } from '../../src/features/tenancy/accounts/callers/caller.ts'
+import { updateProject } from '../../src/features/tenancy/accounts/projects/projects.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { type Method, useService } from './service.ts'
 

@@ -2,12 +2,12 @@
 import { tmpdir } from 'node:os'
 import { after, before } from 'node:test'
 import supertest from 'supertest'
+import { silentLog } from '../../src/base/log.ts'
 import type { Config } from '../../src/config/config.ts'
-import type { Core } from '../../src/features/core.ts'
-import type { RequestLogEntry } from '../../src/features/requests/log.ts'
-import { createDomainLists } from '../../src/features/verification/domain-lists/domain-lists.ts'
+import type { Core } from '../../src/core/core.ts'
+import type { RequestLogEntry } from '../../src/features/ground/requests/log.ts'
+import { createDomainLists } from '../../src/features/people/verification/domain-lists/domain-lists.ts'
 import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
-import { silentLog } from '../../src/log.ts'
 import {
   addProject,
   idleWebhookClient,

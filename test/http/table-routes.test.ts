@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { trustDomain } from '../core.ts'
-import { addCampaign } from '../features/campaigns/add-campaign.ts'
+import { addCampaign } from '../features/outreach/campaigns/add-campaign.ts'
 import { listRoutes } from './listed-routes.ts'
 import { useService } from './service.ts'
 

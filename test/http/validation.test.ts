@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import type { AppError } from '../../src/errors.ts'
+import type { AppError } from '../../src/base/errors.ts'
 import { validate } from '../../src/http/validation.ts'
 
 /** A text that counts how often it was looked at, and how often it was wrong. */

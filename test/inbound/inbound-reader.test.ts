@@ -5,13 +5,13 @@ import path from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
+import { silentLog } from '../../src/base/log.ts'
 import {
   ReaderLost,
   type UnparsedMessage,
-} from '../../src/features/receiving/process/parsed-message.ts'
+} from '../../src/features/incoming/receiving/process/parsed-message.ts'
 import { type InboundReaderOptions, startInboundReader } from '../../src/inbound/inbound-reader.ts'
-import { silentLog } from '../../src/log.ts'
-import { buildArf, buildDsn, buildMessage } from '../features/receiving/receiver.ts'
+import { buildArf, buildDsn, buildMessage } from '../features/incoming/receiving/receiver.ts'
 import { leapingClock } from './leaping-clock.ts'
 
 const SETTINGS = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.test' }

@@ -1,8 +1,8 @@
 /** An inbound listener over a real database, on a free port. */
 import type { TestContext } from 'node:test'
+import { createReturnPathLocalPart } from '../../src/formats/signed-tokens.ts'
 import { type InboundOptions, startInbound } from '../../src/inbound/listener.ts'
 import type { MailService } from '../../src/inbound/service.ts'
-import { createReturnPathLocalPart } from '../../src/mail/signed-tokens.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema/inbound.ts'
 import { HOSTNAME, openTestCore, type TestCore, type TestCoreOptions } from '../core.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createLog } from '../../src/base/log.ts'
 import { startSandboxSink } from '../../src/inbound/sandbox-sink.ts'
-import { createLog } from '../../src/log.ts'
 import { sandboxMessages } from '../../src/store/schema/service.ts'
 import { openTestCore } from '../core.ts'
 import { connect } from './dialogue.ts'

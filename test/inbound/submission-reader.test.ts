@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import type { AppError } from '../../src/errors.ts'
+import type { AppError } from '../../src/base/errors.ts'
+import { silentLog } from '../../src/base/log.ts'
 import type { SmtpRefusal } from '../../src/inbound/refusal.ts'
 import {
   createSubmissionReader,
   type SubmissionReaderOptions,
 } from '../../src/inbound/submission-reader.ts'
-import { silentLog } from '../../src/log.ts'
 import { runFor } from '../../src/turns/owner.ts'
 import { leapingClock } from './leaping-clock.ts'
 

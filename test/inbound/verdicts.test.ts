@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
+import { dkimRecord, signDkim } from '../../src/formats/compose/dkim.ts'
 import { checkSender, isAligned, type ResolveDns } from '../../src/inbound/verdicts.ts'
-import { dkimRecord, signDkim } from '../../src/mail/compose/dkim.ts'
 
 const original = Buffer.concat
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -1,10 +1,10 @@
 /** A database with a clock that the test moves, and job loops on it that end with the test. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Now } from '../../src/clock.ts'
+import type { Now } from '../../src/base/clock.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
-import { silentLog } from '../../src/log.ts'
 import type { Job } from '../../src/store/schema/jobs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { START } from '../core.ts'

@@ -1,7 +1,7 @@
 /** Long work that requests enqueue: ids, slots, progress, end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { AppError } from '../../src/errors.ts'
+import { AppError } from '../../src/base/errors.ts'
 import { enqueueJob } from '../../src/jobs/enqueue.ts'
 import { enqueueForProject } from '../../src/jobs/enqueue-for-project.ts'
 import { putBackLostJobs } from '../../src/jobs/job-row.ts'

@@ -1,6 +1,7 @@
 /** The loop asks after each second with writes: its questions must be answered by indexes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { silentLog } from '../../src/base/log.ts'
 import { findNextDue, isWorkDue } from '../../src/jobs/due.ts'
 import { countUnfinished } from '../../src/jobs/enqueue-for-project.ts'
 import {
@@ -9,7 +10,6 @@ import {
   deleteSurplusJobs,
   putBackLostJobs,
 } from '../../src/jobs/job-row.ts'
-import { silentLog } from '../../src/log.ts'
 import { StoreDb } from '../../src/store/database.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../src/store/store.ts'

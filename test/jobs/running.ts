@@ -1,6 +1,6 @@
 /** A job as its handler is given it, for tests that call the handler themselves. */
 import assert from 'node:assert/strict'
-import type { Now } from '../../src/clock.ts'
+import type { Now } from '../../src/base/clock.ts'
 import { claimJobs, putBackLostJobs, setPercent } from '../../src/jobs/job-row.ts'
 import type { RunningJob } from '../../src/jobs/run.ts'
 import { eq } from '../../src/store/drizzle.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { QueueClass } from '../../src/base/queue-class.ts'
 import { createClassQueue } from '../../src/outbound/class-queue.ts'
-import type { QueueClass } from '../../src/queue-class.ts'
 
 type Item = { name: string; queueClass: QueueClass; projectId: string }
 

@@ -3,15 +3,15 @@
  * to `capacity`, more when results come, and deliveries that were put back once more.
  */
 import { type after, afterEach } from 'node:test'
+import { silentLog } from '../../src/base/log.ts'
 import type { Config } from '../../src/config/config.ts'
-import { silentLog } from '../../src/log.ts'
-import type { MessageSource } from '../../src/mail/compose/build-message.ts'
+import type { MessageSource } from '../../src/formats/compose/build-message.ts'
 import type { Delivery, DeliveryResult, DeliveryTask } from '../../src/outbound/delivery.ts'
 import { createResolver } from '../../src/outbound/dns/resolver.ts'
 import { type OutboundDeps, startOutbound } from '../../src/outbound/outbound.ts'
 import { type DnsZone, type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
-import { testTracker } from '../mail/tracker.ts'
+import { testTracker } from '../formats/tracker.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { deliverySettings } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { classifyLocally } from '../../src/mail/replies/classify-reply.ts'
+import { classifyLocally } from '../../src/formats/replies/classify-reply.ts'
 import type { AttemptOutcome, Step } from '../../src/outbound/attempt.ts'
 import {
   localOutcome,

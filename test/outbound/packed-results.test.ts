@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { classifyLocally } from '../../src/mail/replies/classify-reply.ts'
+import { classifyLocally } from '../../src/formats/replies/classify-reply.ts'
 import type { Step } from '../../src/outbound/attempt.ts'
 import { localOutcome } from '../../src/outbound/outcomes.ts'
 import { packResults, unpackResults } from '../../src/outbound/packed-results.ts'

@@ -13,12 +13,13 @@ const MESSAGE = Buffer.from('Content-Type: multipart/mixed; boundary=a\n\n--a\n\
 
 /** Calls that reach each line which no module runs when it is loaded. */
 const CALLS: Record<string, (exports: Exports) => unknown> = {
-  'src/mail/reading/part-fields.ts': ({ readPartParameter }) => readPartParameter?.('', 'charset'),
-  'src/mail/parse/entity.ts': ({ readEntities }) => readEntities?.(MESSAGE),
-  'src/mail/parse/find-address.ts': ({ listAddresses }) => listAddresses?.('a@example.com', 1),
-  'src/mail/html/tag.ts': ({ eachTag }) => eachTag?.('<style>', () => undefined),
-  'src/mail/compose/parameters.ts': ({ parseContentType }) => parseContentType?.('text/plain'),
-  'src/features/accounts/second-factor/recovery-codes.ts': ({ makeRecoveryCodes }) =>
+  'src/formats/reading/part-fields.ts': ({ readPartParameter }) =>
+    readPartParameter?.('', 'charset'),
+  'src/formats/parse/entity.ts': ({ readEntities }) => readEntities?.(MESSAGE),
+  'src/formats/parse/find-address.ts': ({ listAddresses }) => listAddresses?.('a@example.com', 1),
+  'src/formats/html/tag.ts': ({ eachTag }) => eachTag?.('<style>', () => undefined),
+  'src/formats/compose/parameters.ts': ({ parseContentType }) => parseContentType?.('text/plain'),
+  'src/features/tenancy/accounts/second-factor/recovery-codes.ts': ({ makeRecoveryCodes }) =>
     makeRecoveryCodes?.(),
 }
 

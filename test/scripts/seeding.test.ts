@@ -7,7 +7,7 @@ import Database from 'better-sqlite3'
 import { buildDatabase } from '../../scripts/bench/seeding/database.ts'
 import { startOfWeek } from '../../scripts/bench/seeding/plan.ts'
 import { silence } from '../../scripts/bench/seeding/progress.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/base/log.ts'
 import { openStore } from '../../src/store/store.ts'
 
 const plan = { contacts: 500, events: 2_500, emails: 2_500, at: startOfWeek(Date.now()) }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createNotifier } from '../../src/features/notifier.ts'
+import { createNotifier } from '../../src/features/ground/notifier.ts'
 import { lookAfterWrites } from '../../src/store/look-after-writes.ts'
 
 test('a look follows writes, not more than one in its time, and none follows silence', (t) => {

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { readMigrations } from '../../src/store/migrate.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { makeDatabaseFolder } from './test-store.ts'

@@ -1,5 +1,5 @@
 /** Opens the store of argv, closes it and ends. */
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { openStore } from '../../src/store/store.ts'
 
 const [, , path = '', migrationsDir = ''] = process.argv

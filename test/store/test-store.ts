@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Log, silentLog } from '../../src/log.ts'
+import { type Log, silentLog } from '../../src/base/log.ts'
 import { integer, sqliteTable, text } from '../../src/store/drizzle.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts'
 

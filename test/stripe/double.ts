@@ -8,7 +8,7 @@ import assert from 'node:assert/strict'
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { STRIPE_API_VERSION } from '../../src/features/billing/stripe.ts'
+import { STRIPE_API_VERSION } from '../../src/features/tenancy/billing/stripe.ts'
 import { answer, Refusal } from './answers.ts'
 import { findEndpoint } from './endpoints.ts'
 import {

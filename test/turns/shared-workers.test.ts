@@ -18,17 +18,17 @@ const SHARED: Record<string, { by: string; how: string } | null> = {
     how: 'MAX_WAITING_OF_PROJECT; the rest goes back to the queue of mail',
   },
   'outbound/dispatch/dispatcher.ts': {
-    by: 'features/messages/queue/lanes.ts',
+    by: 'features/mail/messages/queue/lanes.ts',
     how: 'lanes by project; a message of more than 50 ms goes to a composing thread',
   },
   'inbound/inbound-reader.ts': {
-    by: 'features/receiving/process/pending.ts',
+    by: 'features/incoming/receiving/process/pending.ts',
     how: 'lines by project; 5 s of processor time and 3 s of DNS a message',
   },
   'inbound/submission-reader.ts': { by: TURNS, how: 'lines by project' },
-  'features/verification/verifier.ts': { by: TURNS, how: 'lines by project' },
-  'features/list-totals.ts': { by: TURNS, how: 'lines by project' },
-  'features/uploads/open-image.ts': { by: TURNS, how: 'lines by network' },
+  'features/people/verification/verifier.ts': { by: TURNS, how: 'lines by project' },
+  'features/ground/list-totals.ts': { by: TURNS, how: 'lines by project' },
+  'features/tenancy/uploads/open-image.ts': { by: TURNS, how: 'lines by network' },
   'store/snapshot/snapshot.ts': null,
   'store/long-migration.ts': null,
   // What the others are made of.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AppError } from '../../src/errors.ts'
+import { AppError } from '../../src/base/errors.ts'
 import { goOn, runFor, type WorkOwner } from '../../src/turns/owner.ts'
 import { createTurns, type TurnsOptions } from '../../src/turns/turns.ts'
 import { fakeClient } from './fake-client.ts'

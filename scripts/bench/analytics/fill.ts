@@ -3,7 +3,7 @@
  * left it: the follower of analytics has counted nothing yet, all others are through.
  */
 import Database from 'better-sqlite3'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
 import { loadTables } from '../seeding/loading.ts'
 import { showProgress } from '../seeding/progress.ts'
 import {

@@ -1,5 +1,5 @@
 /** How much the database of `bench:analytics` has, and of what. All of it is in one project. */
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
 
 export type Plan = {
   emails: number

@@ -3,12 +3,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { createKeyring } from '../../../src/config/keyring.ts'
-import { linkNumber } from '../../../src/mail/html/links.ts'
+import { linkNumber } from '../../../src/formats/html/links.ts'
 import {
   createClickToken,
   createOpenToken,
   createReturnPathLocalPart,
-} from '../../../src/mail/signed-tokens.ts'
+} from '../../../src/formats/signed-tokens.ts'
 import { newId } from '../../../src/store/ids.ts'
 import type { InboundLoadResult } from '../inbound.ts'
 import { bounceReport } from '../inbound-report.ts'

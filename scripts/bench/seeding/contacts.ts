@@ -3,7 +3,7 @@
  * about four in five are subscribed; each of the six data fields is missing in some contacts.
  */
 import type Database from 'better-sqlite3'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
 import { insertRows, loadTables } from './loading.ts'
 import { contactTime, type Plan, projectOfContact } from './plan.ts'
 import type { Progress } from './progress.ts'

@@ -4,7 +4,7 @@
  * those were opened, and one in twenty had a click.
  */
 import type Database from 'better-sqlite3'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { prose } from '../mail/sender.ts'
 import type { SeededContacts } from './contacts.ts'

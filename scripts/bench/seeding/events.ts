@@ -3,7 +3,7 @@
  * of the newest emails. `seq` follows the order of time.
  */
 import type Database from 'better-sqlite3'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
 import type { SeededContacts } from './contacts.ts'
 import { pickContact, type Trace } from './emails.ts'
 import { insertRows, loadTables } from './loading.ts'

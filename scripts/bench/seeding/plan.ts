@@ -1,7 +1,7 @@
 /** The plan of the seeded database: numbers of rows, projects and times. */
 import { createHash } from 'node:crypto'
-import { DAY_MS } from '../../../src/clock.ts'
-import type { ProjectKeys } from '../../../src/features/accounts/projects/keys.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
+import type { ProjectKeys } from '../../../src/features/tenancy/accounts/projects/keys.ts'
 
 type Size = { contacts: number; events: number; emails: number }
 

@@ -1,13 +1,13 @@
 /** Creates the projects of the seeded database with the program itself. */
 import path from 'node:path'
-import { now } from '../../../src/clock.ts'
+import { now } from '../../../src/base/clock.ts'
+import { createLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
-import { insertProject } from '../../../src/features/accounts/projects/projects.ts'
-import { createUser } from '../../../src/features/accounts/users/users.ts'
-import { addDomain } from '../../../src/features/domains/add.ts'
-import { verifyDomain } from '../../../src/features/domains/verify.ts'
-import { openCore } from '../../../src/features/open-core.ts'
-import { createLog } from '../../../src/log.ts'
+import { addDomain } from '../../../src/features/mail/domains/add.ts'
+import { verifyDomain } from '../../../src/features/mail/domains/verify.ts'
+import { openCore } from '../../../src/core/open-core.ts'
+import { insertProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
+import { createUser } from '../../../src/features/tenancy/accounts/users/users.ts'
 import { type ProjectName, projectPlans } from './plan.ts'
 
 export type ProjectIds = Record<ProjectName, string>

@@ -1,6 +1,6 @@
 /** The types that every command shares, and access to the configuration and the database. */
 
-import type { OpenCore } from '../../features/open-core.ts'
+import type { OpenCore } from '../../core/open-core.ts'
 import { type Configuration, findConfiguration } from './configuration.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -72,7 +72,7 @@ export async function withCore<T>(
   context: CommandContext,
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {
-  const { refuseOlderDatabase } = await import('../../features/recovery/notice-older.ts')
+  const { refuseOlderDatabase } = await import('../../features/operation/recovery/notice-older.ts')
   return withCoreAsIs(context, async (core) => {
     await refuseOlderDatabase(core)
     return act(core)
@@ -91,8 +91,8 @@ export async function withCoreAsIs<T>(
   const { config } = loaded
   const [{ openCore }, { createLog }, owner, { waitForServedSchema }, { requireDatabase }] =
     await Promise.all([
-      import('../../features/open-core.ts'),
-      import('../../log.ts'),
+      import('../../core/open-core.ts'),
+      import('../../base/log.ts'),
       import('./file-owner.ts'),
       import('./served-schema.ts'),
       import('./require-database.ts'),

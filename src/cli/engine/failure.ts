@@ -1,6 +1,7 @@
 /** Reports the failure of a command: one text on stderr, and the exit status. */
+
+import { AppError, describeError } from '../../base/errors.ts'
 import { describeUnreadable, isRefused, presentUser, runAs } from '../../config/file-access.ts'
-import { AppError, describeError } from '../../errors.ts'
 import { describeDatabaseError } from '../../store/database-error.ts'
 import { UsageError } from './command.ts'
 import type { Terminal } from './terminal.ts'

@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import sea from 'node:sea'
+import { AppError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import {
   describeUnreadable,
@@ -29,7 +30,6 @@ import {
   statOf,
 } from '../../config/file-access.ts'
 import { quoteWord } from '../../config/shell-word.ts'
-import { AppError } from '../../errors.ts'
 import { PROGRAM_PLACE } from '../systemd/unit.ts'
 import { explainStrayFiles } from './stray-files.ts'
 import { refuseSystemFolder } from './system-folder.ts'

@@ -1,5 +1,5 @@
 /** Which command lists what an operator named by something else than its id. */
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { formatCommand } from './command-line.ts'
 
 /** Adds a suggestion to the error of a feature, which knows the API only. */

@@ -5,9 +5,9 @@
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { AppError } from '../../base/errors.ts'
 import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
 import type { Loaded } from '../../config/load.ts'
-import { AppError } from '../../errors.ts'
 import { formatCommand } from './command-line.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -4,9 +4,9 @@
  */
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../../base/errors.ts'
 import { nativeBindingPath } from '../../config/addon.ts'
 import type { Config } from '../../config/config.ts'
-import { AppError } from '../../errors.ts'
 import { isServed } from '../../store/files/is-served.ts'
 import { hasOlderSchema } from '../../store/snapshot/schema-version.ts'
 

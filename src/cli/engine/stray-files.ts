@@ -4,9 +4,9 @@
  */
 import { lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
+import { AppError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { giveTo, isRefused, presentUser } from '../../config/file-access.ts'
-import { AppError } from '../../errors.ts'
 import { sqliteCode } from '../../store/database-error.ts'
 
 const MAX_SHOWN = 5

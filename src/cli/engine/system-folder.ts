@@ -4,9 +4,9 @@
  */
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
+import { AppError } from '../../base/errors.ts'
 import { statOf, userArgument } from '../../config/file-access.ts'
 import { quoteWord } from '../../config/shell-word.ts'
-import { AppError } from '../../errors.ts'
 
 const TOPS = new Set(['etc', 'usr', 'bin', 'sbin', 'boot', 'dev', 'proc', 'sys', 'run', 'root'])
 

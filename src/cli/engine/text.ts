@@ -3,7 +3,7 @@
  * other servers), so control characters are escaped before they can reach the terminal.
  */
 
-import { formatSecond } from '../../clock.ts'
+import { formatSecond } from '../../base/clock.ts'
 
 const CONTROLS =
   /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu

@@ -10,8 +10,8 @@ import { formatNewFile } from '../../config/values/toml-text.ts'
 import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
-} from '../../features/accounts/passwords/passwords.ts'
-import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
+} from '../../features/tenancy/accounts/passwords/passwords.ts'
+import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
 import type { Terminal } from '../engine/terminal.ts'
 import { openQuestions, type Question, type Questions } from '../options/questions.ts'
 import { BACKUP_FOLDER, STATE_FOLDER } from '../systemd/unit.ts'

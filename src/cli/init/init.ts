@@ -6,15 +6,15 @@
 import { existsSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
+import { AppError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
 import { findProblems, loadText } from '../../config/load.ts'
 import { ConfigError, type Problem } from '../../config/problems.ts'
 import { quoteWord } from '../../config/shell-word.ts'
 import { formatNewFile } from '../../config/values/toml-text.ts'
-import { AppError } from '../../errors.ts'
-import { checkPassword } from '../../features/accounts/passwords/passwords.ts'
-import { createUser } from '../../features/accounts/users/users.ts'
+import { checkPassword } from '../../features/tenancy/accounts/passwords/passwords.ts'
+import { createUser } from '../../features/tenancy/accounts/users/users.ts'
 import {
   type CommandContext,
   type Input,

@@ -1,7 +1,7 @@
 /** The answers of `init` as options, for a set-up without a person. */
 import { SYSTEM_FILE } from '../../config/layers/file.ts'
 import { type SettingKey, settingOf } from '../../config/settings.ts'
-import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
+import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
 import { type Input, UsageError } from '../engine/command.ts'
 import { STATE_FOLDER } from '../systemd/unit.ts'
 import type { Given } from './ask-settings.ts'

@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import type { Terminal } from '../engine/terminal.ts'
 
 export type Question<T> = {

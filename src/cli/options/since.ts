@@ -1,5 +1,5 @@
 /** The option `--since`: an instant, or how long ago. */
-import { parseInstant } from '../../clock.ts'
+import { parseInstant } from '../../base/clock.ts'
 import { parseDuration } from '../../config/values/durations.ts'
 import { UsageError } from '../engine/command.ts'
 

@@ -1,17 +1,17 @@
 /** What is known about the recipient of `queue list --to`, beside the emails of the list. */
 import { operand } from '../../config/shell-word.ts'
-import {
-  type ContactOfAddress,
-  findByAddress,
-} from '../../features/contacts/read/find-by-address.ts'
+import type { OpenCore } from '../../core/open-core.ts'
 import {
   listQueue,
   type QueuedEmail,
   type QueueSelection,
-} from '../../features/messages/queue/queue-list.ts'
-import type { OpenCore } from '../../features/open-core.ts'
-import { findSuppressed, type SuppressedAddress } from '../../features/suppressions/find.ts'
-import { hasLeft } from '../../features/wishes/wishes.ts'
+} from '../../features/mail/messages/queue/queue-list.ts'
+import { findSuppressed, type SuppressedAddress } from '../../features/mail/suppressions/find.ts'
+import {
+  type ContactOfAddress,
+  findByAddress,
+} from '../../features/people/contacts/read/find-by-address.ts'
+import { hasLeft } from '../../features/people/wishes/wishes.ts'
 import type { CommandContext } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'
 import { escapeControls, formatTime, shorten } from '../engine/text.ts'

@@ -1,7 +1,7 @@
 /** Formats an email's attempts and reports, with each step and reply. */
 
-import { isInterrupted } from '../../features/messages/explain/phrases.ts'
-import { isReport, REPORT_PREFIX } from '../../features/messages/outcome/write-report.ts'
+import { isInterrupted } from '../../features/mail/messages/explain/phrases.ts'
+import { isReport, REPORT_PREFIX } from '../../features/mail/messages/outcome/write-report.ts'
 import type { Attempt } from '../../store/schema/messages.ts'
 import { escapeControls, formatTime } from '../engine/text.ts'
 

@@ -1,8 +1,7 @@
 /** `queue list`: mail on its way, or all mail to one recipient, with the reason for its state. */
-import { formatOptionalInstant } from '../../clock.ts'
-import { getProject } from '../../features/accounts/projects/projects.ts'
-import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
-import type { Explanation } from '../../features/messages/explain/facts.ts'
+import { formatOptionalInstant } from '../../base/clock.ts'
+import { explainEmails } from '../../features/mail/messages/explain/explain-emails.ts'
+import type { Explanation } from '../../features/mail/messages/explain/facts.ts'
 import {
   countEnded,
   countListed,
@@ -11,9 +10,10 @@ import {
   type QueuedEmail,
   type QueueSelection,
   queueStates,
-} from '../../features/messages/queue/queue-list.ts'
-import { displayDomain } from '../../mail/address/address.ts'
-import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
+} from '../../features/mail/messages/queue/queue-list.ts'
+import { getProject } from '../../features/tenancy/accounts/projects/projects.ts'
+import { displayDomain } from '../../formats/address/address.ts'
+import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
 import {
   type CommandContext,
   type Input,

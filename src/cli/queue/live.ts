@@ -1,6 +1,6 @@
 /** Asks the running server for facts that the database lacks, for commands that explain mail. */
-import type { FindLiveState } from '../../features/messages/explain/explain-emails.ts'
-import { type AskDeps, askServer } from '../../features/questions/ask.ts'
+import type { FindLiveState } from '../../features/mail/messages/explain/explain-emails.ts'
+import { type AskDeps, askServer } from '../../features/operation/questions/ask.ts'
 
 type LiveState = Awaited<ReturnType<FindLiveState>>
 

@@ -1,19 +1,19 @@
 /** The commands that change mail on its way: retry, cancel, hold, release; and the list of holds. */
 
-import { formatInstant } from '../../clock.ts'
-import { listFences, SERVER } from '../../features/fence/rows.ts'
+import { formatInstant } from '../../base/clock.ts'
+import { listFences, SERVER } from '../../features/ground/fence/rows.ts'
 import {
   listPausedProjects,
   type PausedProject,
-} from '../../features/messages/disabled/list-paused.ts'
+} from '../../features/mail/messages/disabled/list-paused.ts'
 import {
   holdDomain,
   listHolds,
   listHoldsOf,
   releaseDomain,
-} from '../../features/messages/queue/holds.ts'
-import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
-import { displayDomain, parseDomain } from '../../mail/address/address.ts'
+} from '../../features/mail/messages/queue/holds.ts'
+import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
+import { displayDomain, parseDomain } from '../../formats/address/address.ts'
 import type { Fence } from '../../store/schema/fences.ts'
 import {
   type CommandContext,

@@ -1,22 +1,22 @@
 /** `queue show`: one email with its state, the reason, and each attempt with its steps. */
-import { formatInstant, formatOptionalInstant } from '../../clock.ts'
-import { AppError } from '../../errors.ts'
-import { toAttemptView } from '../../features/emails/attempt-view.ts'
-import { findIdByMessageId } from '../../features/emails/email-path.ts'
+import { formatInstant, formatOptionalInstant } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import type { OpenCore } from '../../core/open-core.ts'
+import { toAttemptView } from '../../features/insight/emails/attempt-view.ts'
+import { findIdByMessageId } from '../../features/insight/emails/email-path.ts'
 import {
   type EmailHistory,
   getEmailHistory,
-} from '../../features/messages/explain/email-history.ts'
-import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
-import type { Explanation } from '../../features/messages/explain/facts.ts'
-import { findOtherKind } from '../../features/messages/explain/other-kind.ts'
+} from '../../features/mail/messages/explain/email-history.ts'
+import { explainEmails } from '../../features/mail/messages/explain/explain-emails.ts'
+import type { Explanation } from '../../features/mail/messages/explain/facts.ts'
+import { findOtherKind } from '../../features/mail/messages/explain/other-kind.ts'
 import {
   describeOrigin,
   findWorkflowOrigins,
   type WorkflowOrigin,
-} from '../../features/messages/explain/workflow-origin.ts'
-import { judgesServer } from '../../features/messages/outcome/judges-server.ts'
-import type { OpenCore } from '../../features/open-core.ts'
+} from '../../features/mail/messages/explain/workflow-origin.ts'
+import { judgesServer } from '../../features/mail/messages/outcome/judges-server.ts'
 import type { Email } from '../../store/schema/messages.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'

@@ -1,11 +1,14 @@
 /** `queue sites`: the sites of the running server, and `--lift`, which ends a back-off. */
-import { formatInstant, formatOptionalInstant } from '../../clock.ts'
-import { AppError } from '../../errors.ts'
-import { bringForward, listWaitingDomains } from '../../features/messages/queue/bring-forward.ts'
-import type { OpenCore } from '../../features/open-core.ts'
-import { askServer } from '../../features/questions/ask.ts'
-import type { AnswerOf } from '../../features/questions/questions.ts'
-import { parseDomain } from '../../mail/address/address.ts'
+import { formatInstant, formatOptionalInstant } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import type { OpenCore } from '../../core/open-core.ts'
+import {
+  bringForward,
+  listWaitingDomains,
+} from '../../features/mail/messages/queue/bring-forward.ts'
+import { askServer } from '../../features/operation/questions/ask.ts'
+import type { AnswerOf } from '../../features/operation/questions/questions.ts'
+import { parseDomain } from '../../formats/address/address.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
 

@@ -1,11 +1,14 @@
 /** Lists and shows the mail that the sandbox stored instead of sending it. */
-import { formatInstant } from '../../clock.ts'
-import { AppError } from '../../errors.ts'
-import { countQueue } from '../../features/messages/queue/queue-list.ts'
-import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox-messages.ts'
-import type { OpenCore } from '../../features/open-core.ts'
-import { parseShownAddress } from '../../mail/address/named-mailbox.ts'
-import { decodeMessage } from '../../mail/decode-message.ts'
+import { formatInstant } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import type { OpenCore } from '../../core/open-core.ts'
+import { countQueue } from '../../features/mail/messages/queue/queue-list.ts'
+import {
+  getSandboxMessage,
+  listSandboxMessages,
+} from '../../features/mail/messages/sandbox-messages.ts'
+import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
+import { decodeMessage } from '../../formats/decode-message.ts'
 import {
   type CommandContext,
   type Input,

@@ -5,12 +5,15 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { SECOND_MS } from '../../clock.ts'
-import { createCounters } from '../../counters.ts'
-import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox-messages.ts'
-import type { OpenCore } from '../../features/open-core.ts'
+import { SECOND_MS } from '../../base/clock.ts'
+import { createCounters } from '../../base/counters.ts'
+import type { OpenCore } from '../../core/open-core.ts'
+import {
+  getSandboxMessage,
+  listSandboxMessages,
+} from '../../features/mail/messages/sandbox-messages.ts'
+import { type DecodedMessage, decodeMessage } from '../../formats/decode-message.ts'
 import { createGuardedServer } from '../../http/server/guarded-server.ts'
-import { type DecodedMessage, decodeMessage } from '../../mail/decode-message.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { readMessageNumber } from './messages.ts'
 import { frameHtml, listPage, MESSAGE_POLICY, messagePage, PAGE_POLICY } from './page.ts'

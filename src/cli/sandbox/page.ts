@@ -1,9 +1,9 @@
 /** Shows a sandbox message as a web page; the message itself is in a frame without scripts. */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import { formatSecond } from '../../clock.ts'
-import type { SandboxMessage } from '../../features/messages/sandbox-messages.ts'
-import type { DecodedMessage } from '../../mail/decode-message.ts'
+import { formatSecond } from '../../base/clock.ts'
+import type { SandboxMessage } from '../../features/mail/messages/sandbox-messages.ts'
+import type { DecodedMessage } from '../../formats/decode-message.ts'
 
 /** The message may use its own styles and images, loads nothing, and opens links in a new window. */
 export const MESSAGE_POLICY = [

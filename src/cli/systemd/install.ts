@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { refuseSystemFolder } from '../engine/system-folder.ts'
 import { BACKUP_FOLDER, CONFIG_FOLDER, SERVICE_USER, STATE_FOLDER, UNIT_FILE } from './unit.ts'
 

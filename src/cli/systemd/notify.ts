@@ -3,8 +3,8 @@
  * datagram sockets of the Unix domain. Without NOTIFY_SOCKET nothing happens.
  */
 import { spawn } from 'node:child_process'
-import { describeError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { describeError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 
 export type ServiceNotifier = {
   /** Sends assignments such as `READY=1`. Returns at once; a failure is logged, the first one only. */

@@ -1,6 +1,6 @@
 /** What `serve` tells systemd: progress of the start, readiness, signs of life, the stop. */
 import type { App } from '../../app.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../base/log.ts'
 import { createServiceNotifier } from './notify.ts'
 import { feedWatchdog } from './watchdog.ts'
 

@@ -1,7 +1,7 @@
 /** Checks before the start that certificates and keys can be read and belong together. */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 import type { Config } from '../config.ts'
 import { describeUnreadable, isRefused, runAs, statOf, userArgument } from '../file-access.ts'
 import type { Problem } from '../problems.ts'

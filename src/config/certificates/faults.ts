@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { DAY_MS, formatInstant } from '../../clock.ts'
+import { DAY_MS, formatInstant } from '../../base/clock.ts'
 import type { Config } from '../config.ts'
 import { readPair } from './pair.ts'
 import { TLS_LISTENERS, type TlsListener } from './tls-listener.ts'

@@ -5,8 +5,8 @@
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { SECOND_MS } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import { SECOND_MS } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import type { ListenAddress } from '../config.ts'
 import { formatListenAddress } from '../values/listen-address.ts'
 

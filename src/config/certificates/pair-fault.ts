@@ -1,5 +1,5 @@
 /** Explains why a certificate and a key cannot be used together, in plainer words than OpenSSL. */
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 
 const MEANINGS: Record<string, string> = {
   ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key does not belong to the certificate',

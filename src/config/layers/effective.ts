@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 import { describeFound, describeHidden, type Problem } from '../problems.ts'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from '../settings.ts'
 import type { Given, Layer } from './given.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 import { describeUnreadable, isRefused, runAs } from '../file-access.ts'
 import { ConfigError, describeFound, type Problem } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'

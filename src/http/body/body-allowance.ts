@@ -7,7 +7,7 @@
  * Bodies that have a share and need more come before bodies without a share. If all bodies with a
  * share wait, none of them can free memory, so the last one is refused at once.
  */
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { addressGroup } from '../server/client-address.ts'
 
 export type BodyAllowance = {

@@ -3,7 +3,7 @@
  * has reserved memory must also arrive at half the speed that would fill this memory within the time
  * limit of a request. Time in which the server itself does not read does not count.
  */
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 
 type BodyPace = {
   /** Starts waiting for the sender; `onSlow` is called once if the sender is too slow. */

@@ -1,7 +1,7 @@
 /** A body that the route reads itself, piece by piece, so that it is never in memory as a whole. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { announcedLength, decodedBody, GROWTH_BYTES, toBodyError, tooLarge } from './body.ts'
 import { createBodyPace } from './body-pace.ts'
 

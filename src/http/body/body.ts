@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { AppError, type UnknownName } from '../../errors.ts'
+import { AppError, type UnknownName } from '../../base/errors.ts'
 import { type BodyShare, FREE_BODY_BYTES } from './body-allowance.ts'
 import { createBodyPace } from './body-pace.ts'
 import { isLargeJson, parseAtOnce, parseJson } from './json.ts'

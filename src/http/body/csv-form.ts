@@ -3,13 +3,19 @@
  * piece.
  */
 import { z } from 'zod'
-import { AppError, type FieldWarning, invalid } from '../../errors.ts'
-import { MAX_KEY_LENGTH } from '../../features/contacts/write/data.ts'
-import type { Core } from '../../features/core.ts'
-import { isImportable, normalizeHeader } from '../../features/import-export/csv/column-names.ts'
-import { MAX_COLUMNS } from '../../features/import-export/csv/header.ts'
-import { createImportFile, type ImportKind } from '../../features/import-export/import-file.ts'
-import { parseJsonText } from '../../json-text.ts'
+import { AppError, type FieldWarning, invalid } from '../../base/errors.ts'
+import { parseJsonText } from '../../base/json-text.ts'
+import type { Core } from '../../core/core.ts'
+import { MAX_KEY_LENGTH } from '../../features/people/contacts/write/data.ts'
+import {
+  isImportable,
+  normalizeHeader,
+} from '../../features/people/import-export/csv/column-names.ts'
+import { MAX_COLUMNS } from '../../features/people/import-export/csv/header.ts'
+import {
+  createImportFile,
+  type ImportKind,
+} from '../../features/people/import-export/import-file.ts'
 import type { ProjectCall } from '../route.ts'
 import { createNameCheck, type NameCheck } from '../unknown-names.ts'
 import { validate } from '../validation.ts'

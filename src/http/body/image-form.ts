@@ -1,8 +1,8 @@
 /** The upload of an image as a form. The file is in memory as a whole, once. */
 import { z } from 'zod'
-import type { Core } from '../../features/core.ts'
-import { storeImage } from '../../features/uploads/store-image.ts'
-import type { UploadView } from '../../features/uploads/view.ts'
+import type { Core } from '../../core/core.ts'
+import { storeImage } from '../../features/tenancy/uploads/store-image.ts'
+import type { UploadView } from '../../features/tenancy/uploads/view.ts'
 import type { ProjectCall } from '../route.ts'
 import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 

@@ -4,7 +4,7 @@
  * the parser's task; for invalid JSON the counts mean nothing. The pass can be made in steps, so that
  * other work can run between the steps.
  */
-import { type AppError, invalidField } from '../../errors.ts'
+import { type AppError, invalidField } from '../../base/errors.ts'
 
 /** Values of the whole body, including those in arrays and objects. */
 export const MAX_JSON_VALUES = 200_000

@@ -9,8 +9,8 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { AppError, type UnknownName } from '../../errors.ts'
-import { parseJsonText } from '../../json-text.ts'
+import { AppError, type UnknownName } from '../../base/errors.ts'
+import { parseJsonText } from '../../base/json-text.ts'
 import { isEscaped, type JsonScan, scanJson } from './json-scan.ts'
 
 const PROTOTYPE_KEY = '__proto__'

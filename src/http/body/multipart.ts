@@ -6,7 +6,7 @@
  */
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
-import { AppError, type FieldError, invalid } from '../../errors.ts'
+import { AppError, type FieldError, invalid } from '../../base/errors.ts'
 import { tooLarge } from './body.ts'
 import type { BodyStream } from './body-stream.ts'
 

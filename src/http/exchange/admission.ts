@@ -2,19 +2,19 @@
  * Admits the caller of a request. The order of the checks is part of the API: host, origin and content type,
  * credentials, project, role, reset, disabled project, rate.
  */
-import { SECOND_MS } from '../../clock.ts'
-import { AppError } from '../../errors.ts'
-import { admitCaller, type Credentials } from '../../features/accounts/callers/admit.ts'
+import { SECOND_MS } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import { projectDisabled } from '../../features/ground/directory.ts'
+import type { RateVerdict } from '../../features/ground/requests/rate-limit.ts'
+import { admitCaller, type Credentials } from '../../features/tenancy/accounts/callers/admit.ts'
 import {
   type Caller,
   callerName,
   type KnownCallers,
   projectOf,
   ruleOf,
-} from '../../features/accounts/callers/caller.ts'
-import { renewCookie } from '../../features/accounts/sessions/sessions.ts'
-import { projectDisabled } from '../../features/directory.ts'
-import type { RateVerdict } from '../../features/requests/rate-limit.ts'
+} from '../../features/tenancy/accounts/callers/caller.ts'
+import { renewCookie } from '../../features/tenancy/accounts/sessions/sessions.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
 import type { Exchange, ExchangeDeps } from './exchange.ts'

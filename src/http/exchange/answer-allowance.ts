@@ -9,9 +9,9 @@
  * has least, each in the order of its requests. An answer that is larger than a limit counts as large as the
  * limit, so that it passes alone.
  */
-import { SECOND_MS } from '../../clock.ts'
-import type { Counters } from '../../counters.ts'
-import { AppError } from '../../errors.ts'
+import { SECOND_MS } from '../../base/clock.ts'
+import type { Counters } from '../../base/counters.ts'
+import { AppError } from '../../base/errors.ts'
 import { refuseFull, type WaitingLimits } from '../../turns/turns.ts'
 import { addressGroup } from '../server/client-address.ts'
 

@@ -3,9 +3,9 @@
  * error body. Paths and methods that do not exist have these everywhere: a client whose base address is wrong
  * shows its `message`, which has the hint. Details of errors that are not an `AppError` go to the log only.
  */
-import { formatInstant } from '../../clock.ts'
-import { AppError, describeError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { formatInstant } from '../../base/clock.ts'
+import { AppError, describeError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import { type HttpResponse, json } from '../response.ts'
 
 /** Seconds to wait after a 503 that states no time. */

@@ -5,11 +5,15 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AppError, FieldWarning } from '../../errors.ts'
-import { type Caller, callerName, projectOf } from '../../features/accounts/callers/caller.ts'
-import type { Core } from '../../features/core.ts'
-import type { RequestLog } from '../../features/requests/log.ts'
-import type { RateLimiter } from '../../features/requests/rate-limit.ts'
+import type { AppError, FieldWarning } from '../../base/errors.ts'
+import type { Core } from '../../core/core.ts'
+import type { RequestLog } from '../../features/ground/requests/log.ts'
+import type { RateLimiter } from '../../features/ground/requests/rate-limit.ts'
+import {
+  type Caller,
+  callerName,
+  projectOf,
+} from '../../features/tenancy/accounts/callers/caller.ts'
 import { runFor, type WorkOwner } from '../../turns/owner.ts'
 import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
 import { type BodyStream, openBody } from '../body/body-stream.ts'

@@ -1,5 +1,5 @@
 /** Who sends a password or a code in a session, for the throttle of logins. */
-import type { SessionGuesser } from '../../features/accounts/login/confirm-password.ts'
+import type { SessionGuesser } from '../../features/tenancy/accounts/login/confirm-password.ts'
 import type { UserCall } from '../route.ts'
 import { addressGroup, addressNetwork } from '../server/client-address.ts'
 import { DEVICE_COOKIE, readCookie } from './cookies.ts'

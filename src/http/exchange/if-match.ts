@@ -3,7 +3,7 @@
  * `"3"`. Tags are compared strongly, so a weak one matches no version.
  */
 import type { IncomingMessage } from 'node:http'
-import { invalidField } from '../../errors.ts'
+import { invalidField } from '../../base/errors.ts'
 
 const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 

@@ -1,6 +1,6 @@
 /** Responses of routes that show a job. Its parameters and its result may be as large as the request was. */
-import type { Core } from '../../features/core.ts'
-import { findJobBytes } from '../../features/job-bytes.ts'
+import type { Core } from '../../core/core.ts'
+import { findJobBytes } from '../../features/ground/job-bytes.ts'
 import type { HttpResponse } from '../response.ts'
 import type { ProjectCall } from '../route.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from './large-json.ts'

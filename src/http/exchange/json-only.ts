@@ -5,7 +5,7 @@
  * can send a key by a form.
  */
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { isBodyless } from '../body/body.ts'
 
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json$/

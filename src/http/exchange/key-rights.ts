@@ -1,6 +1,7 @@
 /** What the key of a request may do to contacts, and whose answers it may see. */
-import type { Caller } from '../../features/accounts/callers/caller.ts'
-import type { TrackRights } from '../../features/contacts/events/event-queue.ts'
+
+import type { TrackRights } from '../../features/people/contacts/events/event-queue.ts'
+import type { Caller } from '../../features/tenancy/accounts/callers/caller.ts'
 
 export function rightsOf(caller: Caller | null): TrackRights {
   if (caller?.kind !== 'key' || caller.key !== 'public') return 'all'

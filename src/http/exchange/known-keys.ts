@@ -7,7 +7,7 @@
  * forgotten with the connection. Those of a stranger are short, so that a connection holds little.
  */
 import type { Socket } from 'node:net'
-import { type GivenKey, readKey } from '../../features/accounts/callers/authenticate.ts'
+import { type GivenKey, readKey } from '../../features/tenancy/accounts/callers/authenticate.ts'
 
 /** Keys of one connection. */
 export const MAX_KNOWN_KEYS = 16

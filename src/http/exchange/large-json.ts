@@ -2,7 +2,7 @@
  * JSON responses of records that may be large, such as a template with its body. A large response is
  * serialized piece by piece while it is sent, so that it does not block the event loop.
  */
-import { MAX_OUTPUT_LENGTH } from '../../mail/template/limits.ts'
+import { MAX_OUTPUT_LENGTH } from '../../formats/template/limits.ts'
 import { type HttpResponse, json } from '../response.ts'
 import { isShort, LEVELS, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
 

@@ -4,8 +4,8 @@
  * refusal; a later one cuts the connection.
  */
 
-import type { Listing } from '../../features/listing.ts'
-import { nextTurn } from '../../features/loop-turns.ts'
+import type { Listing } from '../../features/ground/listing.ts'
+import { nextTurn } from '../../features/ground/loop-turns.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { RawCall } from '../route.ts'
 import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'

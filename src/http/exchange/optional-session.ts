@@ -1,9 +1,9 @@
 /** The session on routes that anyone may call: who is logged in sees more there. */
 import type { IncomingMessage } from 'node:http'
-import type { SessionUser } from '../../features/accounts/callers/caller.ts'
-import { findSession } from '../../features/accounts/sessions/find.ts'
-import type { Client } from '../../features/accounts/sessions/sessions.ts'
-import type { Core } from '../../features/core.ts'
+import type { Core } from '../../core/core.ts'
+import type { SessionUser } from '../../features/tenancy/accounts/callers/caller.ts'
+import { findSession } from '../../features/tenancy/accounts/sessions/find.ts'
+import type { Client } from '../../features/tenancy/accounts/sessions/sessions.ts'
 import { readCookie, sessionCookieName } from './cookies.ts'
 
 type SessionDeps = Pick<Core, 'store' | 'config' | 'now' | 'sessionTokens'>

@@ -6,10 +6,10 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { AppError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { isLoopbackHost } from '../../config/values/listen-address.ts'
-import { AppError } from '../../errors.ts'
-import { ruleOf } from '../../features/accounts/callers/caller.ts'
+import { ruleOf } from '../../features/tenancy/accounts/callers/caller.ts'
 import type { Route } from '../route.ts'
 
 type HostConfig = Pick<Config, 'baseUrl'> & {

@@ -1,8 +1,8 @@
 /** The response to a request line or a Host field that forms no URL: such a request has no route. */
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { AppError } from '../../errors.ts'
-import type { Core } from '../../features/core.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Core } from '../../core/core.ts'
 import { commonHeaders } from '../response.ts'
 import { errorResponse } from './error-response.ts'
 import { sendWhole } from './send-response.ts'

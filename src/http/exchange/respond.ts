@@ -6,11 +6,14 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { AppError, type FieldWarning, invalid, type UnknownName } from '../../errors.ts'
-import { projectOf } from '../../features/accounts/callers/caller.ts'
-import { nextTurn } from '../../features/loop-turns.ts'
-import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
-import { addLogFields, withLogFields } from '../../log.ts'
+import { AppError, type FieldWarning, invalid, type UnknownName } from '../../base/errors.ts'
+import { addLogFields, withLogFields } from '../../base/log.ts'
+import { nextTurn } from '../../features/ground/loop-turns.ts'
+import {
+  MAX_IDEMPOTENCY_KEY_LENGTH,
+  refuseUsedKey,
+} from '../../features/ground/requests/idempotency.ts'
+import { projectOf } from '../../features/tenancy/accounts/callers/caller.ts'
 import { clientLeft, currentOwner } from '../../turns/owner.ts'
 import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'

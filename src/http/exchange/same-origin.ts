@@ -4,7 +4,7 @@
  * neither is from no browser, so it has no cookie that its sender does not know.
  */
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 
 const OWN_SITES = ['same-origin', 'none']
 

@@ -2,8 +2,8 @@
  * Responses that are JSON, or CSV (RFC 4180, UTF-8) for a client that prefers it. Text that a spreadsheet
  * program would take for a formula is escaped, as in every export.
  */
-import { writeText } from '../../features/import-export/csv/cell.ts'
-import { writeRecord } from '../../features/import-export/csv/writer.ts'
+import { writeText } from '../../features/people/import-export/csv/cell.ts'
+import { writeRecord } from '../../features/people/import-export/csv/writer.ts'
 import type { HttpResponse } from '../response.ts'
 import { prefers } from './accepts.ts'
 import { largeJson } from './large-json.ts'

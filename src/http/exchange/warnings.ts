@@ -3,7 +3,7 @@
  * first, so that an answer in pieces needs no end of its own. In an answer that has a list of texts there, they
  * are the first texts; an answer in pieces that has such a list brings them along (`toWarningTexts`).
  */
-import type { FieldWarning } from '../../errors.ts'
+import type { FieldWarning } from '../../base/errors.ts'
 import type { HttpResponse } from '../response.ts'
 import { toWarningTexts } from '../unknown-names.ts'
 import { largeJson } from './large-json.ts'

@@ -2,7 +2,7 @@
  * Turns a page of the guide from Markdown into HTML. Headings get the ids that GitHub gives them, so
  * that the same anchors work in the repository and here. HTML in the Markdown is shown as text.
  */
-import { escapeHtml } from '../../mail/template/characters.ts'
+import { escapeHtml } from '../../formats/template/characters.ts'
 
 /** `content`: HTML without links. */
 export type Heading = { slug: string; content: string }

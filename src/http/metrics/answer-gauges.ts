@@ -1,5 +1,5 @@
 /** What answers take that their clients have not taken yet. */
-import type { Gauge } from '../../features/metrics/gauge.ts'
+import type { Gauge } from '../../features/operation/metrics/gauge.ts'
 import type { AnswerAllowance } from '../exchange/answer-allowance.ts'
 
 export function answerGauges(answers: Pick<AnswerAllowance, 'load'>): Gauge[] {

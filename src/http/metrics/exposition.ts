@@ -2,7 +2,7 @@
  * Writes metrics in the text format of Prometheus, version 0.0.4:
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
-import type { HistogramLine } from '../../histograms.ts'
+import type { HistogramLine } from '../../base/histograms.ts'
 
 type Labels = Readonly<Record<string, string>>
 

@@ -3,9 +3,9 @@
  * figures of the process come from prom-client, which is loaded by the first scrape.
  */
 import type { Registry } from 'prom-client'
-import { COUNTER_TEXTS, type CounterName, type Counters } from '../../counters.ts'
-import type { Gauge } from '../../features/metrics/gauge.ts'
-import { HISTOGRAM_TEXTS, type HistogramName } from '../../histograms.ts'
+import { COUNTER_TEXTS, type CounterName, type Counters } from '../../base/counters.ts'
+import { HISTOGRAM_TEXTS, type HistogramName } from '../../base/histograms.ts'
+import type { Gauge } from '../../features/operation/metrics/gauge.ts'
 import type { Traffic } from '../exchange/traffic.ts'
 import { formatMetric, histogramSamples, type Metric } from './exposition.ts'
 

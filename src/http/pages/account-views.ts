@@ -3,7 +3,7 @@
  * page changes nothing, so scanners of links do no harm; its form does.
  */
 import { html } from 'hono/html'
-import type { Language } from '../../mail/languages.ts'
+import type { Language } from '../../formats/languages.ts'
 import type { Page } from './layout.ts'
 import type { Html } from './phrase.ts'
 import { ACCOUNT_TRANSLATIONS } from './translations/account.ts'

@@ -1,11 +1,11 @@
 /** The page of an invitation: it shows the invitation, and what its reader can do about it. */
 import { html } from 'hono/html'
-import type { ShownInvitation } from '../../features/accounts/invitations/show.ts'
+import type { ShownInvitation } from '../../features/tenancy/accounts/invitations/show.ts'
 import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
-} from '../../features/accounts/passwords/passwords.ts'
-import type { Language } from '../../mail/languages.ts'
+} from '../../features/tenancy/accounts/passwords/passwords.ts'
+import type { Language } from '../../formats/languages.ts'
 import { logInCall, sessionCall, showCalls } from './calls.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'

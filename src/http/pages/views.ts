@@ -4,8 +4,8 @@
  * button twice do no harm.
  */
 import { html } from 'hono/html'
-import type { PageContact } from '../../features/contacts/read/public-contact.ts'
-import type { Language } from '../../mail/languages.ts'
+import type { PageContact } from '../../features/people/contacts/read/public-contact.ts'
+import type { Language } from '../../formats/languages.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
 import { CONTACT_TRANSLATIONS, type ContactTexts } from './translations/contact.ts'

@@ -7,19 +7,19 @@
  * (`Origin: null`), which routes below `/auth/` refuse. The token proves more than an origin does.
  */
 import { z } from 'zod'
-import type { AppError } from '../../errors.ts'
+import type { AppError } from '../../base/errors.ts'
+import type { Core } from '../../core/core.ts'
 import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
-} from '../../features/accounts/passwords/passwords.ts'
-import { findReset, resetPassword } from '../../features/accounts/passwords/reset.ts'
+} from '../../features/tenancy/accounts/passwords/passwords.ts'
+import { findReset, resetPassword } from '../../features/tenancy/accounts/passwords/reset.ts'
 import {
   findVerification,
   invalidToken,
   verifyByToken,
-} from '../../features/accounts/sign-up/verify-address.ts'
-import type { Core } from '../../features/core.ts'
-import type { Language } from '../../mail/languages.ts'
+} from '../../features/tenancy/accounts/sign-up/verify-address.ts'
+import type { Language } from '../../formats/languages.ts'
 import { deviceCookie } from '../exchange/cookies.ts'
 import {
   changedView,

@@ -1,14 +1,14 @@
 /** `GET /activity` and its figures: the history of the project's emails and contacts. */
 
 import { z } from 'zod'
-import { ACTIVITY_TYPES } from '../../features/activity/activity-types.ts'
-import { listActivity } from '../../features/activity/list.ts'
-import { countRecent } from '../../features/activity/recent.ts'
-import { countActivity } from '../../features/activity/stats.ts'
-import { listUpcoming } from '../../features/activity/upcoming.ts'
-import { createAnswers } from '../../features/analytics/answers.ts'
-import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
-import { listingOf } from '../../features/listing.ts'
+import { UNLISTED_EVENTS } from '../../features/ground/events/unlisted.ts'
+import { listingOf } from '../../features/ground/listing.ts'
+import { ACTIVITY_TYPES } from '../../features/insight/activity/activity-types.ts'
+import { listActivity } from '../../features/insight/activity/list.ts'
+import { countRecent } from '../../features/insight/activity/recent.ts'
+import { countActivity } from '../../features/insight/activity/stats.ts'
+import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
+import { createAnswers } from '../../features/insight/analytics/answers.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {

@@ -3,12 +3,12 @@
  * scripts, and show nothing that a URL says.
  */
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { listOwnNames } from '../../features/accounts/projects/own-projects.ts'
-import { findSession } from '../../features/accounts/sessions/find.ts'
-import { endSession } from '../../features/accounts/sessions/sessions.ts'
-import type { Core } from '../../features/core.ts'
-import { type Language, matchLanguage } from '../../mail/languages.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Core } from '../../core/core.ts'
+import { listOwnNames } from '../../features/tenancy/accounts/projects/own-projects.ts'
+import { findSession } from '../../features/tenancy/accounts/sessions/find.ts'
+import { endSession } from '../../features/tenancy/accounts/sessions/sessions.ts'
+import { type Language, matchLanguage } from '../../formats/languages.ts'
 import { clearedSessionCookie, readCookie, sessionCookieName } from '../exchange/cookies.ts'
 import { refuseCrossSite } from '../exchange/same-origin.ts'
 import { appErrorView, homeView, loginView } from '../pages/app/views.ts'

@@ -2,7 +2,7 @@
  * The answers to the challenges of ACME, where a proxy passes them on. The answer depends on the token
  * alone, never on the Host header.
  */
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../base/errors.ts'
 import { openOperation, type RouteDeps } from '../route.ts'
 
 export const answer = ({ core: { acmeChallenges } }: RouteDeps) =>

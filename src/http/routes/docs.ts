@@ -2,10 +2,11 @@
  * The description of the API: `/openapi.json`, and `/docs` to read and try it. The page loads nothing from
  * other hosts.
  */
+
+import { notFound } from '../../base/errors.ts'
 import { readAsset } from '../../config/assets.ts'
 import { productVersion } from '../../config/version.ts'
-import { notFound } from '../../errors.ts'
-import { escapeHtml } from '../../mail/template/characters.ts'
+import { escapeHtml } from '../../formats/template/characters.ts'
 import { type GuideList, listGuide } from '../guide/guide-pages.ts'
 import { describeApi } from '../openapi.ts'
 import type { HttpResponse } from '../response.ts'

@@ -1,12 +1,12 @@
 /** Sender domains of a project, with the DNS records that each needs. */
 
 import { z } from 'zod'
-import { notFound } from '../../errors.ts'
-import { addDomain } from '../../features/domains/add.ts'
-import { deleteDomain } from '../../features/domains/delete.ts'
-import { listDomains } from '../../features/domains/list.ts'
-import { verifyDomain } from '../../features/domains/verify.ts'
-import { MAX_DOMAIN_LENGTH } from '../../mail/address/address.ts'
+import { notFound } from '../../base/errors.ts'
+import { addDomain } from '../../features/mail/domains/add.ts'
+import { deleteDomain } from '../../features/mail/domains/delete.ts'
+import { listDomains } from '../../features/mail/domains/list.ts'
+import { verifyDomain } from '../../features/mail/domains/verify.ts'
+import { MAX_DOMAIN_LENGTH } from '../../formats/address/address.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'

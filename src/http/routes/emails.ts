@@ -1,13 +1,17 @@
 /** Every email can be looked up: where it stands, what its receivers said, and its octets. */
 
 import { z } from 'zod'
-import { findEmailBytes } from '../../features/activity/email-bytes.ts'
-import { listEmails } from '../../features/emails/list-emails.ts'
-import { findRawBytes, readRawEmail } from '../../features/emails/raw-email.ts'
-import { requireEmail, showEmail } from '../../features/emails/show-email.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../features/limits.ts'
-import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
-import { parseDomain } from '../../mail/address/address.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../features/ground/limits.ts'
+import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
+import { listEmails } from '../../features/insight/emails/list-emails.ts'
+import { findRawBytes, readRawEmail } from '../../features/insight/emails/raw-email.ts'
+import { requireEmail, showEmail } from '../../features/insight/emails/show-email.ts'
+import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
+import { parseDomain } from '../../formats/address/address.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'

@@ -1,8 +1,8 @@
 /** The reset and the deletion of a project. */
 import { z } from 'zod'
-import { deleteProject } from '../../features/erasure/delete.ts'
-import { resetProject } from '../../features/erasure/reset.ts'
-import { findResetState } from '../../features/erasure/state.ts'
+import { deleteProject } from '../../features/operation/erasure/delete.ts'
+import { resetProject } from '../../features/operation/erasure/reset.ts'
+import { findResetState } from '../../features/operation/erasure/state.ts'
 import { json } from '../response.ts'
 import { memberOperation, type RouteDeps } from '../route.ts'
 import { instant } from '../shapes/fields.ts'

@@ -1,15 +1,15 @@
 /** Events that clients recorded and that the service emitted. */
 
 import { z } from 'zod'
-import { listEventsOfContact } from '../../features/contacts/events/list.ts'
-import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
-import { recordEventByIds } from '../../features/contacts/events/record-by-ids.ts'
-import { deleteEvents, findDeletionStatus } from '../../features/events/delete.ts'
-import { listEvents } from '../../features/events/list.ts'
-import { countByName } from '../../features/events/names.ts'
-import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
-import { findEventUsage } from '../../features/events/usage.ts'
-import { listingOf } from '../../features/listing.ts'
+import { deleteEvents, findDeletionStatus } from '../../features/ground/events/delete.ts'
+import { listEvents } from '../../features/ground/events/list.ts'
+import { countByName } from '../../features/ground/events/names.ts'
+import { UNLISTED_EVENTS } from '../../features/ground/events/unlisted.ts'
+import { findEventUsage } from '../../features/ground/events/usage.ts'
+import { listingOf } from '../../features/ground/listing.ts'
+import { listEventsOfContact } from '../../features/people/contacts/events/list.ts'
+import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
+import { recordEventByIds } from '../../features/people/contacts/events/record-by-ids.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   arrayResponse,

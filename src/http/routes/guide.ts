@@ -1,5 +1,5 @@
 /** The guide: the README and the pages of `src/docs`, as HTML. */
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../base/errors.ts'
 import { createGuide } from '../guide/guide.ts'
 import { GUIDE_SCRIPT } from '../guide/guide-script.ts'
 import { GUIDE_STYLE } from '../guide/guide-style.ts'

@@ -1,6 +1,6 @@
 /** `GET /config`: the features of this server, for clients that have not logged in. */
 import { z } from 'zod'
-import { describeInstance } from '../../features/instance/public-config.ts'
+import { describeInstance } from '../../features/tenancy/instance/public-config.ts'
 import { json } from '../response.ts'
 import { openOperation, type RouteDeps } from '../route.ts'
 

@@ -4,13 +4,19 @@
  * request decides where it goes.
  */
 import { z } from 'zod'
-import { type AppError, notFound } from '../../errors.ts'
-import { ATTEMPT_MS, createLoginAttempts } from '../../features/accounts/oauth/attempts.ts'
-import { logInWithProvider } from '../../features/accounts/oauth/log-in.ts'
-import { LoginFailure, type LoginFailureCode } from '../../features/accounts/oauth/login-failure.ts'
-import { createNetworkLimit } from '../../features/accounts/oauth/network-limit.ts'
-import type { IdentityProvider, ProviderName } from '../../features/accounts/oauth/provider.ts'
-import type { Core } from '../../features/core.ts'
+import { type AppError, notFound } from '../../base/errors.ts'
+import type { Core } from '../../core/core.ts'
+import { ATTEMPT_MS, createLoginAttempts } from '../../features/tenancy/accounts/oauth/attempts.ts'
+import { logInWithProvider } from '../../features/tenancy/accounts/oauth/log-in.ts'
+import {
+  LoginFailure,
+  type LoginFailureCode,
+} from '../../features/tenancy/accounts/oauth/login-failure.ts'
+import { createNetworkLimit } from '../../features/tenancy/accounts/oauth/network-limit.ts'
+import type {
+  IdentityProvider,
+  ProviderName,
+} from '../../features/tenancy/accounts/oauth/provider.ts'
 import {
   formatCookie,
   isSecure,

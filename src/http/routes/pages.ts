@@ -9,14 +9,14 @@
  * contact and email are gone without a trace (410): a 200 would say that its reader is unsubscribed.
  */
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { findPageContact } from '../../features/contacts/read/public-contact.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Core } from '../../core/core.ts'
+import { findPageContact } from '../../features/people/contacts/read/public-contact.ts'
 import {
   changeSubscription,
   type SubscriptionRequest,
-} from '../../features/contacts/write/subscription-request.ts'
-import type { Core } from '../../features/core.ts'
-import type { PageToken } from '../../mail/signed-tokens.ts'
+} from '../../features/people/contacts/write/subscription-request.ts'
+import type { PageToken } from '../../formats/signed-tokens.ts'
 import { type Layout, NO_SUCH_PAGE } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import {

@@ -1,8 +1,8 @@
 /** `POST /render`: previews of texts, templates and campaigns. */
 import { z } from 'zod'
-import { renderRequest } from '../../features/campaigns/render.ts'
-import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
-import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
+import { renderRequest } from '../../features/outreach/campaigns/render.ts'
+import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
+import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { MAX_WARNINGS } from '../exchange/warnings.ts'

@@ -1,7 +1,11 @@
 /** `GET /requests`: the log of the requests to a project's API. */
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../features/limits.ts'
-import { listRequests } from '../../features/requests/list.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../features/ground/limits.ts'
+import { listRequests } from '../../features/ground/requests/list.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { instant } from '../shapes/fields.ts'

@@ -1,6 +1,6 @@
 /** The security metrics of a project: bounces and complaints, and how near they are to its end. */
 import { z } from 'zod'
-import { viewSecurityForClients } from '../../features/reputation/security.ts'
+import { viewSecurityForClients } from '../../features/insight/reputation/security.ts'
 import { json } from '../response.ts'
 import { memberOperation, projectOperation, type RouteDeps } from '../route.ts'
 

@@ -1,9 +1,9 @@
 /** Segments of a project, defined by a condition or by hand, and their contacts. */
 
 import { z } from 'zod'
-import { type Condition, listFilters } from '../../features/conditions/condition.ts'
-import { findUnknownFields } from '../../features/conditions/unknown-fields.ts'
-import type { Core } from '../../features/core.ts'
+import type { Core } from '../../core/core.ts'
+import { type Condition, listFilters } from '../../features/ground/conditions/condition.ts'
+import { findUnknownFields } from '../../features/ground/conditions/unknown-fields.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_ADDRESSES_PER_REQUEST,
@@ -11,19 +11,19 @@ import {
   MAX_NAME_LENGTH,
   MAX_PAGE_NUMBER,
   MAX_PAGE_SIZE,
-} from '../../features/limits.ts'
-import { withEnd } from '../../features/listing.ts'
-import { checkSegment } from '../../features/segments/check.ts'
-import { computeSegment } from '../../features/segments/compute.ts'
-import { refreshSegment } from '../../features/segments/count.ts'
-import { createSegment } from '../../features/segments/create.ts'
-import { deleteSegment } from '../../features/segments/delete.ts'
-import { addMembers, removeMembers } from '../../features/segments/edit-members.ts'
-import { getSegment } from '../../features/segments/get.ts'
-import { listSegments } from '../../features/segments/list.ts'
-import { listSegmentContacts } from '../../features/segments/list-contacts.ts'
-import { updateSegment } from '../../features/segments/update.ts'
-import type { SegmentView } from '../../features/segments/view.ts'
+} from '../../features/ground/limits.ts'
+import { withEnd } from '../../features/ground/listing.ts'
+import { checkSegment } from '../../features/people/segments/check.ts'
+import { computeSegment } from '../../features/people/segments/compute.ts'
+import { refreshSegment } from '../../features/people/segments/count.ts'
+import { createSegment } from '../../features/people/segments/create.ts'
+import { deleteSegment } from '../../features/people/segments/delete.ts'
+import { addMembers, removeMembers } from '../../features/people/segments/edit-members.ts'
+import { getSegment } from '../../features/people/segments/get.ts'
+import { listSegments } from '../../features/people/segments/list.ts'
+import { listSegmentContacts } from '../../features/people/segments/list-contacts.ts'
+import { updateSegment } from '../../features/people/segments/update.ts'
+import type { SegmentView } from '../../features/people/segments/view.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { arrayResponse, LIST_ANSWER_BYTES, wholeResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'

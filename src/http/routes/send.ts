@@ -3,25 +3,32 @@
  * project's data, such as the sender domain, the template and subscriptions.
  */
 import { z } from 'zod'
-import { formatInstant } from '../../clock.ts'
+import { formatInstant } from '../../base/clock.ts'
+import { type FieldWarning, invalidField, tooLongText } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
-import { type FieldWarning, invalidField, tooLongText } from '../../errors.ts'
-import { FAULT_ACTIONS } from '../../features/accounts/projects/projects.ts'
-import { type AcceptedMessage, acceptOnce } from '../../features/messages/accept/accept-message.ts'
-import { htmlOfMarkdown } from '../../features/messages/accept/markdown.ts'
-import type { SendRequest } from '../../features/messages/accept/plan.ts'
+import {
+  type AcceptedMessage,
+  acceptOnce,
+} from '../../features/mail/messages/accept/accept-message.ts'
+import { htmlOfMarkdown } from '../../features/mail/messages/accept/markdown.ts'
+import type { SendRequest } from '../../features/mail/messages/accept/plan.ts'
 import {
   createTemplateChecker,
   describeFieldFault,
-} from '../../features/messages/accept/template-check.ts'
-import { attachedBytes } from '../../mail/compose/attachment.ts'
-import { isHeaderName, isRefusedHeader, REFUSED_HEADERS } from '../../mail/compose/custom-header.ts'
+} from '../../features/mail/messages/accept/template-check.ts'
+import { FAULT_ACTIONS } from '../../features/tenancy/accounts/projects/projects.ts'
+import { attachedBytes } from '../../formats/compose/attachment.ts'
+import {
+  isHeaderName,
+  isRefusedHeader,
+  REFUSED_HEADERS,
+} from '../../formats/compose/custom-header.ts'
 import {
   MAX_HEADER_VALUE_LENGTH,
   MAX_HEADERS,
   MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
-} from '../../mail/limits.ts'
+} from '../../formats/limits.ts'
 import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
 import { attachmentList, checkLongContents } from '../shapes/attachments.ts'

@@ -1,7 +1,7 @@
 /** `POST /webhooks/sns`: Amazon SNS notifications about mail that was relayed through SES. */
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { createSnsReceiver } from '../../features/sns/receive.ts'
+import { AppError } from '../../base/errors.ts'
+import { createSnsReceiver } from '../../features/incoming/sns/receive.ts'
 import { json } from '../response.ts'
 import { openOperation, type RouteDeps } from '../route.ts'
 

@@ -6,10 +6,10 @@ import {
   MAX_ADDRESSES_PER_REQUEST,
   MAX_PAGE_SIZE,
   MAX_SEARCH_LENGTH,
-} from '../../features/limits.ts'
-import { addSuppressions } from '../../features/suppressions/add.ts'
-import { listSuppressions } from '../../features/suppressions/list.ts'
-import { removeAddresses, removeSuppression } from '../../features/suppressions/remove.ts'
+} from '../../features/ground/limits.ts'
+import { addSuppressions } from '../../features/mail/suppressions/add.ts'
+import { listSuppressions } from '../../features/mail/suppressions/list.ts'
+import { removeAddresses, removeSuppression } from '../../features/mail/suppressions/remove.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'

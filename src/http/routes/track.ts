@@ -1,6 +1,6 @@
 /** `POST /v1/track`: records an event of a contact. */
 import { z } from 'zod'
-import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
 import { idempotentPath, rightsOf } from '../exchange/key-rights.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RawCall, type RouteDeps } from '../route.ts'

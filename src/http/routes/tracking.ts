@@ -3,9 +3,9 @@
  * cookie and store no IP address. A token that this server did not sign gets 404.
  */
 
-import { isMachineRequest } from '../../features/tracking/machine-detection.ts'
-import { createClickResolver } from '../../features/tracking/resolve-click.ts'
-import { readOpenToken } from '../../mail/signed-tokens.ts'
+import { isMachineRequest } from '../../features/mail/tracking/machine-detection.ts'
+import { createClickResolver } from '../../features/mail/tracking/resolve-click.ts'
+import { readOpenToken } from '../../formats/signed-tokens.ts'
 import type { HttpResponse } from '../response.ts'
 import { openOperation, type RouteDeps } from '../route.ts'
 

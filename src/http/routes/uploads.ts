@@ -1,10 +1,10 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
 
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../features/limits.ts'
-import { deleteImage } from '../../features/uploads/delete-image.ts'
-import { listImages } from '../../features/uploads/list-images.ts'
-import { createImageOpener } from '../../features/uploads/open-image.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../features/ground/limits.ts'
+import { deleteImage } from '../../features/tenancy/uploads/delete-image.ts'
+import { listImages } from '../../features/tenancy/uploads/list-images.ts'
+import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'

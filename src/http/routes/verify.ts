@@ -3,9 +3,9 @@
  * any other text gets a result, and one that is not an address is `valid: false`.
  */
 import { z } from 'zod'
-import { tooLongText } from '../../errors.ts'
-import { verifyAddress } from '../../features/verification/verify.ts'
-import { MAX_ADDRESS_TEXT_LENGTH } from '../../mail/address/address.ts'
+import { tooLongText } from '../../base/errors.ts'
+import { verifyAddress } from '../../features/people/verification/verify.ts'
+import { MAX_ADDRESS_TEXT_LENGTH } from '../../formats/address/address.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 

@@ -5,10 +5,10 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { SECOND_MS } from '../../clock.ts'
+import { SECOND_MS } from '../../base/clock.ts'
 import type { ListenAddress } from '../../config/config.ts'
-import { CHALLENGE_PATH } from '../../features/acme/challenges.ts'
-import type { Core } from '../../features/core.ts'
+import type { Core } from '../../core/core.ts'
+import { CHALLENGE_PATH } from '../../features/operation/acme/challenges.ts'
 import { commonHeaders } from '../response.ts'
 import { createGuardedServer } from './guarded-server.ts'
 

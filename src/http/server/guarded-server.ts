@@ -14,7 +14,7 @@
  */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Core } from '../../features/core.ts'
+import type { Core } from '../../core/core.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { createRequestPipelines } from './pipelined-requests.ts'
 import { cutStalledAnswers } from './stalled-answers.ts'

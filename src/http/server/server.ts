@@ -8,6 +8,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../base/errors.ts'
 import {
   type LateOpening,
   openLate,
@@ -15,10 +16,9 @@ import {
 } from '../../config/certificates/late-opening.ts'
 import type { CertificatePair } from '../../config/certificates/pair.ts'
 import type { ListenAddress } from '../../config/config.ts'
-import { AppError } from '../../errors.ts'
-import type { Core } from '../../features/core.ts'
-import type { RequestLog } from '../../features/requests/log.ts'
-import { createRateLimiter, type RateLimiter } from '../../features/requests/rate-limit.ts'
+import type { Core } from '../../core/core.ts'
+import type { RequestLog } from '../../features/ground/requests/log.ts'
+import { createRateLimiter, type RateLimiter } from '../../features/ground/requests/rate-limit.ts'
 import { createApi } from '../api.ts'
 import { REQUEST_TIMEOUT_MS } from '../body/body-pace.ts'
 import { createAddressList, plainAddress } from './client-address.ts'

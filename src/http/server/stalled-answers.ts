@@ -6,7 +6,7 @@
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { SECOND_MS } from '../../clock.ts'
+import { SECOND_MS } from '../../base/clock.ts'
 import { findUnsentOctets } from './unsent-octets.ts'
 
 const LOOK_MS = 5 * SECOND_MS

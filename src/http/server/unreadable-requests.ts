@@ -5,8 +5,8 @@
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { AppError } from '../../errors.ts'
-import type { Core } from '../../features/core.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Core } from '../../core/core.ts'
 import type { RequestPipelines } from './pipelined-requests.ts'
 import { writeRefusal } from './raw-response.ts'
 

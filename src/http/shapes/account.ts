@@ -1,12 +1,12 @@
 /** Shapes of users and of what they prove themselves with. */
 import { z } from 'zod'
-import { tooLongText } from '../../errors.ts'
-import { LINK_TOKEN_LENGTH } from '../../features/accounts/links/link-token.ts'
+import { tooLongText } from '../../base/errors.ts'
+import { LINK_TOKEN_LENGTH } from '../../features/tenancy/accounts/links/link-token.ts'
 import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
-} from '../../features/accounts/passwords/passwords.ts'
-import { METHOD_NAMES } from '../../features/accounts/self/view.ts'
+} from '../../features/tenancy/accounts/passwords/passwords.ts'
+import { METHOD_NAMES } from '../../features/tenancy/accounts/self/view.ts'
 
 const MAX_CODE_LENGTH = 40
 

@@ -1,7 +1,7 @@
 /** Parameters and shapes of analytics that several routes share. */
 import { z } from 'zod'
-import type { COUNT_NAMES, RATE_NAMES } from '../../features/analytics/metrics.ts'
-import { DEFAULT_DAYS, MAX_DAYS, STREAMS } from '../../features/analytics/range/range.ts'
+import type { COUNT_NAMES, RATE_NAMES } from '../../features/insight/analytics/metrics.ts'
+import { DEFAULT_DAYS, MAX_DAYS, STREAMS } from '../../features/insight/analytics/range/range.ts'
 import { instant } from './fields.ts'
 
 const STREAM_CHOICES = ['ALL', ...STREAMS] as const

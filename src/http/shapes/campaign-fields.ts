@@ -1,13 +1,13 @@
 /** The fields of a campaign in requests. Some have two spellings, of which clients use either. */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { FieldWarning } from '../../errors.ts'
+import type { FieldWarning } from '../../base/errors.ts'
 import {
   type CampaignChanges,
   listIgnored,
   MAX_PER_HOUR,
-} from '../../features/campaigns/validate.ts'
-import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
+} from '../../features/outreach/campaigns/validate.ts'
+import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
 import type { NameRules } from '../unknown-names.ts'
 import { shownCampaign } from './campaign.ts'
 import { conditionField } from './condition.ts'

@@ -1,6 +1,6 @@
 /** Executions of workflows as responses show them. */
 import { z } from 'zod'
-import { EXECUTION_STATUSES } from '../../features/workflows/executions/list.ts'
+import { EXECUTION_STATUSES } from '../../features/outreach/workflows/executions/list.ts'
 import { instant } from './fields.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())

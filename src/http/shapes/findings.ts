@@ -1,4 +1,4 @@
-/** What a check found (mail/compose/message-findings.ts). */
+/** What a check found (formats/compose/message-findings.ts). */
 import { z } from 'zod'
 
 export const findings = z.object({

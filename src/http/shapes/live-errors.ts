@@ -1,5 +1,8 @@
 /** A warning of an error that an edit puts in force, because the workflow is enabled. */
-import { type Edited, findLiveError } from '../../features/workflows/definition/validate.ts'
+import {
+  type Edited,
+  findLiveError,
+} from '../../features/outreach/workflows/definition/validate.ts'
 import type { ProjectCall, RouteDeps } from '../route.ts'
 import { uuidKeyOf } from './uuid-key.ts'
 

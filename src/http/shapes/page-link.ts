@@ -1,7 +1,7 @@
 /** The token and query in links to the hosted pages and in the paths of the public contact calls. */
 import { z } from 'zod'
-import type { Core } from '../../features/core.ts'
-import { type PageToken, readPageToken } from '../../mail/signed-tokens.ts'
+import type { Core } from '../../core/core.ts'
+import { type PageToken, readPageToken } from '../../formats/signed-tokens.ts'
 import { id } from './fields.ts'
 
 /** `?e=<email id>`: the email that led to the call. An invalid id is ignored. */

@@ -1,12 +1,12 @@
 /** Query parameters that all lists share. */
 import { z } from 'zod'
-import { DAY_MS, parseInstant } from '../../clock.ts'
+import { DAY_MS, parseInstant } from '../../base/clock.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_CURSOR_LENGTH,
   MAX_PAGE_NUMBER,
   MAX_PAGE_SIZE,
-} from '../../features/limits.ts'
+} from '../../features/ground/limits.ts'
 
 /** An integer of at least 1; values above `cap` count as `cap`, an absent one as `fallback`. */
 export function countParameter<Fallback extends number | undefined>({

@@ -4,7 +4,7 @@ import {
   FAULT_ACTIONS,
   MAX_POSTAL_ADDRESS_LENGTH,
   TRACKING_MODES,
-} from '../../features/accounts/projects/projects.ts'
+} from '../../features/tenancy/accounts/projects/projects.ts'
 import { instant, lineOfText } from './fields.ts'
 
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])

@@ -1,5 +1,5 @@
 /** Warnings of events of segments that do not occur, where a request names them. */
-import { findSilentEvents } from '../../features/segments/silent-events.ts'
+import { findSilentEvents } from '../../features/people/segments/silent-events.ts'
 import type { RawCall, RouteDeps } from '../route.ts'
 
 /** `field`: of the request. */

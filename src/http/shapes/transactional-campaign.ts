@@ -1,6 +1,6 @@
 /** Warnings that a campaign of the type TRANSACTIONAL goes to unsubscribed contacts, too. */
-import type { FieldWarning } from '../../errors.ts'
-import type { CampaignView } from '../../features/campaigns/view.ts'
+import type { FieldWarning } from '../../base/errors.ts'
+import type { CampaignView } from '../../features/outreach/campaigns/view.ts'
 
 type Warn = { warn(warning: FieldWarning): void }
 type Typed = Pick<CampaignView, 'type' | 'status'>

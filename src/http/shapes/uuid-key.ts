@@ -1,6 +1,6 @@
 /** The record that the path of a call names by its UUID. */
 import { z } from 'zod'
-import { seesSecrets } from '../../features/accounts/callers/caller.ts'
+import { seesSecrets } from '../../features/tenancy/accounts/callers/caller.ts'
 import { type ProjectCall, rowKeyOf } from '../route.ts'
 import { validate } from '../validation.ts'
 import { id } from './fields.ts'

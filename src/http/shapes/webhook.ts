@@ -1,11 +1,14 @@
 /** The shapes of webhook endpoints and of their deliveries. */
 import { z } from 'zod'
-import { parseInstant } from '../../clock.ts'
-import { type ProjectCaller, seesSecrets } from '../../features/accounts/callers/caller.ts'
-import { MAX_DESCRIPTION_LENGTH } from '../../features/limits.ts'
-import { WEBHOOK_STATUSES } from '../../features/webhooks/deliveries/view.ts'
-import { MAX_EVENT_PATTERNS, MAX_URL_LENGTH } from '../../features/webhooks/endpoints/create.ts'
-import { faultInPattern } from '../../features/webhooks/event-patterns.ts'
+import { parseInstant } from '../../base/clock.ts'
+import { MAX_DESCRIPTION_LENGTH } from '../../features/ground/limits.ts'
+import { WEBHOOK_STATUSES } from '../../features/outreach/webhooks/deliveries/view.ts'
+import {
+  MAX_EVENT_PATTERNS,
+  MAX_URL_LENGTH,
+} from '../../features/outreach/webhooks/endpoints/create.ts'
+import { faultInPattern } from '../../features/outreach/webhooks/event-patterns.ts'
+import { type ProjectCaller, seesSecrets } from '../../features/tenancy/accounts/callers/caller.ts'
 import { eventName } from './event-name.ts'
 import { instant } from './fields.ts'
 

@@ -1,12 +1,12 @@
 /** The fields of workflows in requests. The feature checks triggers and the configs of steps. */
 import { z } from 'zod'
-import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../features/limits.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../features/ground/limits.ts'
 import {
   MAX_BRANCH_TEXT_LENGTH,
   MAX_CONFIGS_BYTES,
   MAX_STEPS,
   MAX_TRANSITIONS,
-} from '../../features/workflows/limits.ts'
+} from '../../features/outreach/workflows/limits.ts'
 import { followedEvent } from './event-name.ts'
 import { id, lineOfText } from './fields.ts'
 

@@ -8,33 +8,36 @@
  * exceeded them twice is not tried again.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import {
   type BuiltMessage,
   buildMessage,
   type MessageSource,
   type RenderSource,
   renderMessage,
-} from '../../mail/compose/build-message.ts'
-import { type SigningKey, signDkim } from '../../mail/compose/dkim.ts'
-import type { MessageContent } from '../../mail/compose/message-content.ts'
-import { findInMessage, type MessageRules } from '../../mail/compose/message-findings.ts'
-import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
-import { markdownToHtml } from '../../mail/html/markdown-to-html.ts'
-import type { Tracker } from '../../mail/html/tracking.ts'
-import { createTemplateCache, type TemplateCache } from '../../mail/precomposed/template-cache.ts'
+} from '../../formats/compose/build-message.ts'
+import { type SigningKey, signDkim } from '../../formats/compose/dkim.ts'
+import type { MessageContent } from '../../formats/compose/message-content.ts'
+import { findInMessage, type MessageRules } from '../../formats/compose/message-findings.ts'
+import { QuickLimitError } from '../../formats/compose/quick-limit-error.ts'
+import { markdownToHtml } from '../../formats/html/markdown-to-html.ts'
+import type { Tracker } from '../../formats/html/tracking.ts'
+import {
+  createTemplateCache,
+  type TemplateCache,
+} from '../../formats/precomposed/template-cache.ts'
 import {
   FULL_LIMITS,
   QUICK_LIMITS,
   type RenderLimits,
   TEXT_LIMITS,
-} from '../../mail/template/limits.ts'
+} from '../../formats/template/limits.ts'
 import {
   checkTemplate,
   renderTemplate,
   type TemplateFault,
   TIME_LIMIT_FAULT,
-} from '../../mail/template/template.ts'
+} from '../../formats/template/template.ts'
 import type {
   ComposedMessage,
   Preview,

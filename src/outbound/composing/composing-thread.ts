@@ -5,9 +5,9 @@
  * too much memory.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
-import { FULL_LIMITS } from '../../mail/template/limits.ts'
+import { now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
+import { FULL_LIMITS } from '../../formats/template/limits.ts'
 import { lowerPriority } from '../../threads/low-priority.ts'
 import type {
   ComposedMessage,

@@ -8,7 +8,7 @@
  * running its templates. If threads end twice while they compose messages of one content, all
  * waiting messages of the content fail.
  */
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, FromThread, TransferableMessage } from '../protocol.ts'

@@ -3,11 +3,11 @@
  * them take long to compose or have ended a thread.
  */
 
-import { HOUR_MS } from '../../clock.ts'
-import { createLru } from '../../lru.ts'
-import { attachedBytes } from '../../mail/compose/attachment.ts'
-import { type MessageContent, recipientsLength } from '../../mail/compose/message-content.ts'
-import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
+import { HOUR_MS } from '../../base/clock.ts'
+import { createLru } from '../../base/lru.ts'
+import { attachedBytes } from '../../formats/compose/attachment.ts'
+import { type MessageContent, recipientsLength } from '../../formats/compose/message-content.ts'
+import { costOfContent, MAX_QUICK_COST_US } from '../../formats/compose/message-cost.ts'
 
 /** Counts the memory of large contents in use. A shared content counts once; small ones do not count. */
 type ContentMemory = {

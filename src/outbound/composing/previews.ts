@@ -4,8 +4,8 @@
  * rendered alone; one that ends the thread is rendered again without running its templates; one that
  * ends it twice has no preview.
  */
-import type { RenderedMessage, RenderSource } from '../../mail/compose/build-message.ts'
-import type { InspectedMessage, MessageRules } from '../../mail/compose/message-findings.ts'
+import type { RenderedMessage, RenderSource } from '../../formats/compose/build-message.ts'
+import type { InspectedMessage, MessageRules } from '../../formats/compose/message-findings.ts'
 import type { Preview } from '../protocol.ts'
 import { contentBytes, extraMs } from './contents.ts'
 import type { ThreadTasks } from './thread-tasks.ts'

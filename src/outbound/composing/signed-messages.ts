@@ -1,6 +1,6 @@
 /** Single messages are composed and signed for reading in a composing thread, as delivery does it. */
-import type { MessageSource } from '../../mail/compose/build-message.ts'
-import type { SigningKey } from '../../mail/compose/dkim.ts'
+import type { MessageSource } from '../../formats/compose/build-message.ts'
+import type { SigningKey } from '../../formats/compose/dkim.ts'
 import { extraMs } from './contents.ts'
 import type { ThreadTasks } from './thread-tasks.ts'
 

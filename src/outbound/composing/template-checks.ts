@@ -1,5 +1,5 @@
 /** Templates that take long to parse are checked in a composing thread. */
-import type { TemplateFault } from '../../mail/template/template.ts'
+import type { TemplateFault } from '../../formats/template/template.ts'
 import type { ThreadTasks } from './thread-tasks.ts'
 
 /** The first fault; undefined = there is none. */

@@ -9,7 +9,7 @@
  * check runs after each denial, so that no older result counts. Servers that are not believed are
  * checked again by a timer.
  */
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import type { DnsAnswer, MxRecord } from './answer.ts'
 import type { Resolver } from './resolver.ts'
 

@@ -10,10 +10,10 @@
  */
 
 import { Resolver as NodeResolver } from 'node:dns/promises'
-import { DAY_MS, MINUTE_MS, type Now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
-import { createLru } from '../../lru.ts'
-import { MAX_TXT_LENGTH } from '../../mail/txt-record.ts'
+import { DAY_MS, MINUTE_MS, type Now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
+import { createLru } from '../../base/lru.ts'
+import { MAX_TXT_LENGTH } from '../../formats/txt-record.ts'
 import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
 
 /**

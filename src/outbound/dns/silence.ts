@@ -5,7 +5,7 @@
  * queried by a timer until it answers.
  */
 import { Resolver as NodeResolver } from 'node:dns/promises'
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 
 type DnsSilence = {
   /** Call it when a look-up got no answer from the first server. */

@@ -3,10 +3,10 @@
  * which of them are silent (`silence.ts`). Each change is one log line; while something is wrong
  * `/health` reports it.
  */
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
+import type { Health } from '../../base/health.ts'
+import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
-import type { Health } from '../../health.ts'
-import type { Log } from '../../log.ts'
 import type { DnsAnswer, DnsQuestion, DnsWatch } from './answer.ts'
 import { createDnsCanary } from './canary.ts'
 import { createResolver } from './resolver.ts'

@@ -9,7 +9,7 @@
 import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { isIP } from 'node:net'
-import { createLru } from '../../lru.ts'
+import { createLru } from '../../base/lru.ts'
 import type { DnsAnswer } from '../dns/answer.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import { isPublicAddress } from '../routing/addresses.ts'

@@ -1,5 +1,5 @@
 /** How a request can fail: values for callers, and the errors of one exchange that they come from. */
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 
 export type HttpFailure =
   /** The client must not connect to the URL, or to that of a redirect. A retry changes nothing. */

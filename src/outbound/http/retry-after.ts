@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../clock.ts'
+import { DAY_MS } from '../../base/clock.ts'
 
 /** A server may not ask for a longer wait. */
 const MAX_RETRY_AFTER_MS = DAY_MS

@@ -4,7 +4,7 @@
  * developer's machine, so it reaches loopback, too. One behind a proxy also listens on loopback, but
  * strangers use it: its `base_url` or its `http.trusted_proxies` shows that.
  */
-import { SECOND_MS } from '../../clock.ts'
+import { SECOND_MS } from '../../base/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { isLoopbackHost } from '../../config/values/listen-address.ts'
 import { isLoopback, isPrivateAddress, isPublicAddress } from '../routing/addresses.ts'

@@ -4,8 +4,8 @@
  * whole probe has one time limit.
  */
 import type { X509Certificate } from 'node:crypto'
-import type { Now } from '../../clock.ts'
-import type { Reply } from '../../mail/replies/reply.ts'
+import type { Now } from '../../base/clock.ts'
+import type { Reply } from '../../formats/replies/reply.ts'
 import { parseCapabilities } from '../smtp/commands.ts'
 import { connectWire, type Wire } from '../smtp/wire.ts'
 

@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 
 export type TlsProbe = {
   /** An IP address. */

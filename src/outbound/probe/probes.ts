@@ -3,7 +3,7 @@
  * cache, and each step ends after its limit, whatever the other side does.
  */
 import { isIP } from 'node:net'
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import type { DnsAnswer, MxRecord } from '../dns/answer.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import { createHttpClient, type HttpRequest, type HttpResult } from '../http/client.ts'

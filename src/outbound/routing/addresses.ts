@@ -5,7 +5,7 @@
  */
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import type { ListenAddress } from '../../config/config.ts'
 
 /** A changed address of this host is noticed after this time at the latest. */

@@ -1,8 +1,8 @@
 /** A destination: the hosts that get the mail of a domain now, or why there are none. */
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import type { Config, ListenAddress } from '../../config/config.ts'
-import { classifyLocally, type LocalCause } from '../../mail/replies/classify-reply.ts'
-import type { Reply, Verdict } from '../../mail/replies/reply.ts'
+import { classifyLocally, type LocalCause } from '../../formats/replies/classify-reply.ts'
+import type { Reply, Verdict } from '../../formats/replies/reply.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Target } from './targets.ts'
 

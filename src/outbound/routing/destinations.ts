@@ -3,7 +3,7 @@
  * to the smarthost, in mode `sandbox` to the sandbox's server. A destination is cached as long as the DNS
  * records that it came from.
  */
-import { createLru } from '../../lru.ts'
+import { createLru } from '../../base/lru.ts'
 import {
   closedDestination,
   type Destination,

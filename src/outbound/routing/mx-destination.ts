@@ -8,7 +8,7 @@
  */
 
 import { isIP } from 'node:net'
-import { MINUTE_MS } from '../../clock.ts'
+import { MINUTE_MS } from '../../base/clock.ts'
 import type { MxRecord } from '../dns/answer.ts'
 import { isOwnListener, isPublicAddress } from './addresses.ts'
 import {

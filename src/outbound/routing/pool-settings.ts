@@ -7,8 +7,8 @@
  * refuses an address: mail to that site does not use the address for six hours.
  */
 import { createHash } from 'node:crypto'
-import { DAY_MS, HOUR_MS, type Now } from '../../clock.ts'
-import { createLru } from '../../lru.ts'
+import { DAY_MS, HOUR_MS, type Now } from '../../base/clock.ts'
+import { createLru } from '../../base/lru.ts'
 import type { PoolSettings, SourceAddresses } from '../protocol.ts'
 import type { Shaping } from '../sites/shaping.ts'
 import type { OpenDestination } from './destination.ts'

@@ -1,7 +1,7 @@
 /** Tasks that wait for the look-up of their destination, one look-up for all tasks of a domain. */
-import type { Now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import type { DeliveryTask } from '../delivery.ts'
 import type { Destination } from './destination.ts'
 import type { Destinations } from './destinations.ts'

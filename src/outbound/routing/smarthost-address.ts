@@ -1,8 +1,8 @@
 /** Finds the addresses of the smarthost: a literal, a DNS name, or a name of this system only. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { MINUTE_MS, type Now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
+import { MINUTE_MS, type Now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
 import type { Resolver } from '../dns/resolver.ts'
 
 /** `error`: why there is no address. `expiresAt`: epoch ms. */

@@ -6,8 +6,8 @@
  * of that message to a thread, more connections may be open than are allocated. A site that has mail but
  * no connection is starved; busy sites give up connections for it.
  */
-import type { Now } from '../../clock.ts'
-import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
+import type { Now } from '../../base/clock.ts'
+import { TRANSACTIONAL_CLASS } from '../../base/queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import { type AllocationChange, createAllocations } from './allocations.ts'
 import { createBudgets, type SiteFacts } from './budgets.ts'

@@ -9,9 +9,9 @@
  *   site, so that a slow site cannot fill the delivery threads.
  */
 
-import { MINUTE_MS, type Now } from '../../clock.ts'
-import { createLru } from '../../lru.ts'
-import type { SiteAction } from '../../mail/replies/reply.ts'
+import { MINUTE_MS, type Now } from '../../base/clock.ts'
+import { createLru } from '../../base/lru.ts'
+import type { SiteAction } from '../../formats/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 import {
   type Cause,

@@ -3,7 +3,7 @@
  * of all. A project may have three times as many deliveries as there are free places, so that its
  * backlog leaves places for others.
  */
-import { createLru } from '../../lru.ts'
+import { createLru } from '../../base/lru.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, PoolSettings } from '../protocol.ts'

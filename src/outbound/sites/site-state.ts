@@ -12,8 +12,8 @@
  * - A site that could not be reached several times in a row is unreachable: nothing is sent for a
  *   pause that doubles each time, with jitter; then one message probes the site.
  */
-import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
-import type { SiteAction } from '../../mail/replies/reply.ts'
+import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts'
+import type { SiteAction } from '../../formats/replies/reply.ts'
 import type { Provider } from '../routing/providers.ts'
 
 /** One message every `everyMs`, the next at `nextAt`. */

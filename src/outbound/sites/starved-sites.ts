@@ -8,9 +8,9 @@
  * nothing changes the sites are checked by a timer.
  */
 
-import type { Now } from '../../clock.ts'
-import { createLru } from '../../lru.ts'
-import { type QueueClass, TRANSACTIONAL_CLASS } from '../../queue-class.ts'
+import type { Now } from '../../base/clock.ts'
+import { createLru } from '../../base/lru.ts'
+import { type QueueClass, TRANSACTIONAL_CLASS } from '../../base/queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import type { Budgets } from './budgets.ts'
 import { chooseReclaim, type Holder, type Reclaim } from './reclaim.ts'

@@ -4,10 +4,10 @@
  *
  * A value that could end or extend a command line is a bug of this program and throws a TypeError.
  */
-import { MAX_PATH_OCTETS } from '../../mail/limits.ts'
-import { classifyLocally } from '../../mail/replies/classify-reply.ts'
-import type { Verdict } from '../../mail/replies/reply.ts'
-import { createTextBuilder } from '../../mail/text-builder.ts'
+import { MAX_PATH_OCTETS } from '../../formats/limits.ts'
+import { classifyLocally } from '../../formats/replies/classify-reply.ts'
+import type { Verdict } from '../../formats/replies/reply.ts'
+import { createTextBuilder } from '../../formats/text-builder.ts'
 
 export type Capabilities = {
   hasStarttls: boolean

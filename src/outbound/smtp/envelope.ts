@@ -6,7 +6,7 @@
  * An envelope may be written behind the end of the previous message, in the same write (RFC 2920 section
  * 3.1): `openEnvelope`. What becomes of the previous message does not depend on it.
  */
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import type { AttemptContext, StepLog } from '../outcomes.ts'
 import {
   type Capabilities,

@@ -3,8 +3,8 @@
  * input may be hostile: a reply has at most 64 KB and 100 lines with one code. Anything else ends
  * the session.
  */
-import { createLru, type Lru } from '../../lru.ts'
-import type { Reply } from '../../mail/replies/reply.ts'
+import { createLru, type Lru } from '../../base/lru.ts'
+import type { Reply } from '../../formats/replies/reply.ts'
 
 export type ServerReply = {
   readonly code: number

@@ -5,7 +5,7 @@
  * without TLS.
  */
 import type { SecureContext } from 'node:tls'
-import { type Now, now as systemNow } from '../../clock.ts'
+import { type Now, now as systemNow } from '../../base/clock.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import { type AttemptContext, createStepLog, type StepLog } from '../outcomes.ts'
 import {

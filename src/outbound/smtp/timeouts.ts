@@ -1,5 +1,5 @@
 /** Limits for each phase of a session, in ms. RFC 5321 section 4.5.3.2 names some of them. */
-import { MINUTE_MS, SECOND_MS } from '../../clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts'
 
 export type Timeouts = {
   connect: number

@@ -10,8 +10,8 @@
  * finds that out for itself. The attempt that asks for the next message has the time of composing it, in none
  * of its steps.
  */
-import type { Now } from '../../clock.ts'
-import { createLru, type Lru } from '../../lru.ts'
+import type { Now } from '../../base/clock.ts'
+import { createLru, type Lru } from '../../base/lru.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
   type AttemptContext,

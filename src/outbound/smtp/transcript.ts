@@ -6,8 +6,8 @@
  * open, and then from the socket, before nodemailer reads them.
  */
 import type { Socket } from 'node:net'
-import type { Now } from '../../clock.ts'
-import type { Reply } from '../../mail/replies/reply.ts'
+import type { Now } from '../../base/clock.ts'
+import type { Reply } from '../../formats/replies/reply.ts'
 import type { StepName } from '../attempt.ts'
 import type { StepLog } from '../outcomes.ts'
 import { createReplyParser, type ServerReply } from './reply-parser.ts'

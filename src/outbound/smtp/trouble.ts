@@ -1,6 +1,6 @@
 /** Why a session could not be opened, and the outcome of the attempt that needed it. */
-import { classifyLocally } from '../../mail/replies/classify-reply.ts'
-import type { Reply } from '../../mail/replies/reply.ts'
+import { classifyLocally } from '../../formats/replies/classify-reply.ts'
+import type { Reply } from '../../formats/replies/reply.ts'
 import type { AttemptOutcome, StepName } from '../attempt.ts'
 import {
   type AttemptContext,

@@ -1,5 +1,5 @@
 /** The reasons why a connection ended or could not be opened. */
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 import { printable } from './reply-parser.ts'
 
 export type WireFailure = {

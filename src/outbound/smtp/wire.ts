@@ -7,7 +7,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import { createDeadline } from './deadline.ts'
 import {
   createReplyParser,

@@ -1,5 +1,5 @@
 /** In a delivery thread: ends sessions and frees their connections. */
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 import type { Session } from '../smtp/session.ts'
 import type { IdleSession, Pool, SitePools } from './site-pools.ts'
 

@@ -1,7 +1,7 @@
 /** In a delivery thread: the message of a task, ready to be sent, or the result of a task without one. */
-import type { Now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
-import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
+import type { Now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
+import { QuickLimitError } from '../../formats/compose/quick-limit-error.ts'
 import type { AttemptOutcome } from '../attempt.ts'
 import type { ComposedBytes } from '../composing/composer.ts'
 import { SMALL_CONTENT_BYTES } from '../composing/contents.ts'

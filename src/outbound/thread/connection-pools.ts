@@ -9,8 +9,8 @@
  * taken effect. A session that this thread ends is not open any more once QUIT is on its way: nothing
  * waits for the reply.
  */
-import type { Now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
+import type { Now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
 import type { CurrentStep } from '../attempt.ts'
 import { createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadTask } from '../protocol.ts'

@@ -3,7 +3,7 @@
  * abort one that has no greeting yet.
  */
 import { createSecureContext } from 'node:tls'
-import { now } from '../../clock.ts'
+import { now } from '../../base/clock.ts'
 import type { PoolSettings, ThreadSettings } from '../protocol.ts'
 import { createKnownReplies } from '../smtp/reply-parser.ts'
 import { type OpenResult, openSession, type Session, type SessionOptions } from '../smtp/session.ts'

@@ -8,9 +8,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
-import { QUICK_LIMITS } from '../../mail/template/limits.ts'
+import { now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
+import { QUICK_LIMITS } from '../../formats/template/limits.ts'
 import { lowerPriority } from '../../threads/low-priority.ts'
 import { createComposedBytes, createComposer } from '../composing/composer.ts'
 import { packResults } from '../packed-results.ts'

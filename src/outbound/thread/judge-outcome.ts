@@ -1,5 +1,5 @@
 /** In a delivery thread: what the outcome at one address means for the attempt, and outcomes without a session. */
-import { classifyLocally } from '../../mail/replies/classify-reply.ts'
+import { classifyLocally } from '../../formats/replies/classify-reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
 import { localOutcome } from '../outcomes.ts'
 import type { Target } from '../routing/targets.ts'

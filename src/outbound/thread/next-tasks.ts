@@ -4,7 +4,7 @@
  * waiting tasks of its pool, so that any connection may take it. Its envelope is open in the session then, so
  * the session ends after the message before it.
  */
-import { describeError } from '../../errors.ts'
+import { describeError } from '../../base/errors.ts'
 import type { TaskResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
 import type { NextMessage } from '../smtp/transaction.ts'

@@ -4,7 +4,7 @@
  * send. After a rest the first results wait a moment only. Until they leave, the task numbers of accepted
  * messages are in `accepted`, which the main thread reads if it has to end this thread.
  */
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import { MAX_BATCHED_RESULTS, type TaskResult } from '../protocol.ts'
 
 type ResultBatches = { add(result: TaskResult): void; flush(): void }

@@ -1,5 +1,5 @@
 /** The tasks of a delivery thread whose attempt has begun. */
-import type { Now } from '../../clock.ts'
+import type { Now } from '../../base/clock.ts'
 import type { CurrentStep } from '../attempt.ts'
 import type { Session } from '../smtp/session.ts'
 

@@ -5,11 +5,11 @@
  * address is tried once without TLS. The next address is tried while no server has decided: after a
  * failed connection, a refusing greeting, or a connection lost before the final dot.
  */
-import type { Now } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
-import type { PartFault } from '../../mail/compose/build-message.ts'
-import { classifyLocally } from '../../mail/replies/classify-reply.ts'
-import type { Verdict } from '../../mail/replies/reply.ts'
+import type { Now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
+import type { PartFault } from '../../formats/compose/build-message.ts'
+import { classifyLocally } from '../../formats/replies/classify-reply.ts'
+import type { Verdict } from '../../formats/replies/reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
 import { localOutcome } from '../outcomes.ts'
 import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'

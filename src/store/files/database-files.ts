@@ -10,9 +10,9 @@
  */
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { AppError } from '../../errors.ts'
-import type { Health } from '../../health.ts'
-import type { Log } from '../../log.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Health } from '../../base/health.ts'
+import type { Log } from '../../base/log.ts'
 
 type DatabaseFiles = {
   /** Size of the write-ahead log. */

@@ -5,8 +5,8 @@
  * that grows and shrinks does not switch the server back and forth.
  */
 import { statfs } from 'node:fs/promises'
-import type { Health } from '../../health.ts'
-import type { Log } from '../../log.ts'
+import type { Health } from '../../base/health.ts'
+import type { Log } from '../../base/log.ts'
 import type { Store } from '../store.ts'
 
 /** Bytes and inodes; `free` ones are those that the server's user may take. */

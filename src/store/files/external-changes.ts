@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../base/log.ts'
 import type { Connection } from '../connection.ts'
 import { isBusy } from '../database-error.ts'
 

@@ -21,8 +21,8 @@
  * has written since.
  */
 import { readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { hasCode } from '../../base/errors.ts'
 import { replaceFile } from '../../config/replace-file.ts'
-import { hasCode } from '../../errors.ts'
 import { isServed } from './is-served.ts'
 import { lockFileOf } from './lock-file.ts'
 

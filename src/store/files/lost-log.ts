@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../base/log.ts'
 import type { Connection } from '../connection.ts'
 
 /** In pages; -1 if another connection copies at the moment. */

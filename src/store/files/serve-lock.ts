@@ -14,8 +14,8 @@
  */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError, hasCode } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { AppError, hasCode } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import { type Connection, openConnection } from '../connection.ts'
 import { isBusy, openError } from '../database-error.ts'
 import { lockFileOf } from './lock-file.ts'

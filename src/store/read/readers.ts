@@ -3,7 +3,7 @@
  * scan at a time and starts when all others are busy; further scans wait (scan-queue.ts). Every
  * query has its own snapshot. A scan whose client has left is not run.
  */
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from '../../turns/owner.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'

@@ -4,8 +4,8 @@
  * ends by itself, its pending requests fail. The next request starts another thread.
  */
 import type { Worker } from 'node:worker_threads'
-import { SECOND_MS } from '../../clock.ts'
-import type { Counters } from '../../counters.ts'
+import { SECOND_MS } from '../../base/clock.ts'
+import type { Counters } from '../../base/counters.ts'
 import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
 import { databaseError } from '../database-error.ts'

@@ -3,7 +3,7 @@
  * text, instants integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
  */
 
-import { parseJsonText } from '../../json-text.ts'
+import { parseJsonText } from '../../base/json-text.ts'
 import { customType, integer } from '../drizzle.ts'
 import { packSteps, type StoredStep, unpackSteps } from './packed-steps.ts'
 

@@ -1,5 +1,5 @@
 /** Templates, contents, emails, and the attempts to deliver them. */
-import type { QueueClass } from '../../queue-class.ts'
+import type { QueueClass } from '../../base/queue-class.ts'
 import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn, stepList } from './columns.ts'
 import type { ContentClass, EmailStatus, QueueState, SourceType } from './words.ts'

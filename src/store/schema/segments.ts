@@ -21,7 +21,7 @@ export const segments = sqliteTable('segments', {
   hasMembershipEvents: bool('track_membership').notNull().default(false),
   memberCount: integer('member_count').notNull().default(0),
   countedAt: integer('counted_at'),
-  /** The rules of filters of the last computation or count (features/conditions/changed-filters.ts). */
+  /** The rules of filters of the last computation or count (features/ground/conditions/changed-filters.ts). */
   filterRules: integer('filter_rules').notNull().default(1),
   /** What new rules of filters changed; null if nothing. */
   filterChange: jsonColumn('filter_change').$type<FilterChange>(),

@@ -48,7 +48,7 @@ export const workflowSteps = sqliteTable('workflow_steps', {
   type: text('type').$type<StepType>().notNull(),
   name: text('name').notNull(),
   position: jsonColumn('position').$type<{ x: number; y: number }>().notNull(),
-  /** As `features/workflows/graph/step-config.ts` describes it for each type. */
+  /** As `features/outreach/workflows/graph/step-config.ts` describes it for each type. */
   config: jsonColumn('config').$type<Record<string, unknown>>().notNull(),
   templateId: text('template_id'),
   /** A removed step stays for the history of executions, hidden. */

@@ -3,7 +3,7 @@
  * beside the database, which the system releases when the process ends.
  */
 import { closeSync, openSync } from 'node:fs'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { type Connection, openConnection } from '../connection.ts'
 import { isBusy, openError } from '../database-error.ts'
 import { lockFileOf } from '../files/lock-file.ts'

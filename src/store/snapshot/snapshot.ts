@@ -11,7 +11,7 @@
  */
 import { openSync, readSync, realpathSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { startThread } from '../../threads/start.ts'
 import { openError } from '../database-error.ts'
 import { toError } from '../read/thread-failure.ts'

@@ -11,8 +11,8 @@
  * reads from the log for long, as a backup does, the writer would wait in vain each time: after such a wait, the
  * third and the fourth step pause, for a second at first, at most for ten.
  */
-import type { Counters } from '../../counters.ts'
-import type { Log } from '../../log.ts'
+import type { Counters } from '../../base/counters.ts'
+import type { Log } from '../../base/log.ts'
 import type { StoreThread } from '../read/thread.ts'
 
 export type CheckpointLimits = {

@@ -9,7 +9,7 @@
  *   `together` or a `finish` throws nothing of the batch was written: each item is written alone
  *   the transaction fails           all callers get its DATABASE_ERROR
  */
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { goOn } from '../../turns/owner.ts'
 import type { Store } from '../store.ts'
 import type { Tx } from './transaction.ts'

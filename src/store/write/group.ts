@@ -24,8 +24,8 @@
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as loopTurn } from 'node:timers/promises'
-import type { Counters } from '../../counters.ts'
-import type { Log } from '../../log.ts'
+import type { Counters } from '../../base/counters.ts'
+import type { Log } from '../../base/log.ts'
 import type { Connection } from '../connection.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'

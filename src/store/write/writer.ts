@@ -8,8 +8,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 // Not the global one: time that a test stops does not stop the writer.
 import { setTimeout as later } from 'node:timers'
-import type { Counters } from '../../counters.ts'
-import type { Log } from '../../log.ts'
+import type { Counters } from '../../base/counters.ts'
+import type { Log } from '../../base/log.ts'
 import { goOn } from '../../turns/owner.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'

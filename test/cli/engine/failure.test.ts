@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { AppError, invalidField } from '../../../src/base/errors.ts'
 import { UsageError } from '../../../src/cli/engine/command.ts'
 import { typedLike } from '../../../src/cli/engine/command-line.ts'
 import { writeFailure } from '../../../src/cli/engine/failure.ts'
 import { ConfigError } from '../../../src/config/problems.ts'
-import { AppError, invalidField } from '../../../src/errors.ts'
 import { databaseError } from '../../../src/store/database-error.ts'
 import { makeTerminal } from '../../fakes/terminal.ts'
 

@@ -3,14 +3,14 @@ import { mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
+import { createHealth } from '../../../src/base/health.ts'
+import { createLog } from '../../../src/base/log.ts'
 import { findCertificateFaults } from '../../../src/config/certificates/faults.ts'
 import type { CertificatePair } from '../../../src/config/certificates/pair.ts'
 import type { TlsListener } from '../../../src/config/certificates/tls-listener.ts'
 import { createCertificates } from '../../../src/config/certificates/watch.ts'
 import type { Config, TlsFiles } from '../../../src/config/config.ts'
-import { createHealth } from '../../../src/health.ts'
-import { createLog } from '../../../src/log.ts'
 import { type Certificate, makeCertificate } from '../../fakes/certificate.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)

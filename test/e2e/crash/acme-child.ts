@@ -25,11 +25,11 @@ fs.rename = async (from, to) => {
 syncBuiltinESMExports()
 
 const { createCertificates } = await import('../../../src/config/certificates/watch.ts')
-const { createCounters } = await import('../../../src/counters.ts')
-const { createChallenges } = await import('../../../src/features/acme/challenges.ts')
-const { startOrdering } = await import('../../../src/features/acme/ordering.ts')
-const { createHealth } = await import('../../../src/health.ts')
-const { silentLog } = await import('../../../src/log.ts')
+const { createCounters } = await import('../../../src/base/counters.ts')
+const { createChallenges } = await import('../../../src/features/operation/acme/challenges.ts')
+const { startOrdering } = await import('../../../src/features/operation/acme/ordering.ts')
+const { createHealth } = await import('../../../src/base/health.ts')
+const { silentLog } = await import('../../../src/base/log.ts')
 
 const send = (message: ToParent) => void process.send?.(message)
 const answers = new Map<number, (answer: never) => void>()

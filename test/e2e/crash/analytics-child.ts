@@ -2,11 +2,12 @@
  * A process in which mail happens and is counted at once, until somebody kills it. The first argument is
  * the database; a line on stdout follows each commit that was heard of.
  */
-import { startAnalytics } from '../../../src/features/analytics/counting/follow-events.ts'
-import { silentLog } from '../../../src/log.ts'
+
+import { silentLog } from '../../../src/base/log.ts'
+import { startAnalytics } from '../../../src/features/insight/analytics/counting/follow-events.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { createLedger } from '../../features/analytics/counting/ledger.ts'
+import { createLedger } from '../../features/insight/analytics/counting/ledger.ts'
 import { openCountedProjects, PROJECTS } from './counted-projects.ts'
 
 /** Contacts of every so many emails are deleted at once. */

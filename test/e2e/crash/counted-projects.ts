@@ -1,4 +1,4 @@
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 

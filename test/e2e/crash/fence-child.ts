@@ -25,10 +25,10 @@ syncBuiltinESMExports()
 
 const { nativeBindingPath } = await import('../../../src/config/addon.ts')
 const { loadConfig } = await import('../../../src/config/load.ts')
-const { openCore } = await import('../../../src/features/open-core.ts')
-const { fenceDatabase } = await import('../../../src/features/recovery/fence-database.ts')
-const { startGenerationWatch } = await import('../../../src/features/recovery/watch.ts')
-const { silentLog } = await import('../../../src/log.ts')
+const { openCore } = await import('../../../src/core/open-core.ts')
+const { fenceDatabase } = await import('../../../src/features/operation/recovery/fence-database.ts')
+const { startGenerationWatch } = await import('../../../src/features/operation/recovery/watch.ts')
+const { silentLog } = await import('../../../src/base/log.ts')
 const { isServed } = await import('../../../src/store/files/is-served.ts')
 
 const config = loadConfig({

@@ -7,21 +7,21 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { HOUR_MS } from '../../../src/clock.ts'
+import { HOUR_MS } from '../../../src/base/clock.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import {
   findKnown,
   generationFileOf,
   readGeneration,
-} from '../../../src/features/fence/generation-file.ts'
-import { HELD_UNTIL, SERVER } from '../../../src/features/fence/rows.ts'
+} from '../../../src/features/ground/fence/generation-file.ts'
+import { HELD_UNTIL, SERVER } from '../../../src/features/ground/fence/rows.ts'
 import { enqueueJob } from '../../../src/jobs/enqueue.ts'
-import { silentLog } from '../../../src/log.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { sessions } from '../../../src/store/schema/accounts.ts'
 import { statement } from '../../../src/store/statement.ts'
 import { childProgram } from '../../child-program.ts'
-import { addCampaign } from '../../features/campaigns/add-campaign.ts'
+import { addCampaign } from '../../features/outreach/campaigns/add-campaign.ts'
 import { eventually, type Origin, type Program, startProgram } from '../program.ts'
 import { commandHere, installBesideSink, makeProject, post } from '../server.ts'
 

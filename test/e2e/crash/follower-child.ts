@@ -3,10 +3,11 @@
  * writes down what it was handed. The first argument is the database; each event whose commit was
  * heard of is a line on stdout.
  */
-import { appendEvents } from '../../../src/features/events/append.ts'
-import { startFollower } from '../../../src/features/events/follow.ts'
-import { EVENTS } from '../../../src/features/events/followed-rows.ts'
-import { silentLog } from '../../../src/log.ts'
+
+import { silentLog } from '../../../src/base/log.ts'
+import { appendEvents } from '../../../src/features/ground/events/append.ts'
+import { startFollower } from '../../../src/features/ground/events/follow.ts'
+import { EVENTS } from '../../../src/features/ground/events/followed-rows.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'

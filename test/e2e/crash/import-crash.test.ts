@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'

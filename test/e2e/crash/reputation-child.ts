@@ -2,9 +2,10 @@
  * A process that sends events of emails and counts them at once, until somebody kills it. The first
  * argument is the database; a line on stdout follows each commit that was heard of.
  */
-import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
-import { startReputation } from '../../../src/features/reputation/follow-events.ts'
-import { silentLog } from '../../../src/log.ts'
+
+import { silentLog } from '../../../src/base/log.ts'
+import { appendEvents, type NewEvent } from '../../../src/features/ground/events/append.ts'
+import { startReputation } from '../../../src/features/insight/reputation/follow-events.ts'
 import { newId } from '../../../src/store/ids.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { openCountedProjects, PROJECTS } from './counted-projects.ts'

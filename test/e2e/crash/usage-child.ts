@@ -2,14 +2,15 @@
  * A process that accepts, suppresses, cancels and retries emails of two projects, one of which has a limit,
  * until somebody kills it. Each request has a suppressed address, too. The first argument is its folder; a line on stdout follows each acceptance.
  */
+
+import { silentLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
-import { acceptMessage } from '../../../src/features/messages/accept/accept-message.ts'
-import { endEmails } from '../../../src/features/messages/outcome/end-emails.ts'
-import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
-import { cancelEmails, retryEmails } from '../../../src/features/messages/queue/operate.ts'
-import { openCore } from '../../../src/features/open-core.ts'
-import { startUsage } from '../../../src/features/usage/follow-events.ts'
-import { silentLog } from '../../../src/log.ts'
+import { openCore } from '../../../src/core/open-core.ts'
+import { startUsage } from '../../../src/features/ground/usage/follow-events.ts'
+import { acceptMessage } from '../../../src/features/mail/messages/accept/accept-message.ts'
+import { endEmails } from '../../../src/features/mail/messages/outcome/end-emails.ts'
+import { suppress } from '../../../src/features/mail/messages/outcome/suppression.ts'
+import { cancelEmails, retryEmails } from '../../../src/features/mail/messages/queue/operate.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { emails } from '../../../src/store/schema/messages.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { simpleParser } from 'mailparser'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
 import { failureReport } from '../../fakes/failure-report.ts'
 import { connect } from '../../inbound/dialogue.ts'
 import { eventually, type Program, startProgram } from '../program.ts'

@@ -9,10 +9,10 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
 import { COMMANDS } from '../../../src/cli/commands.ts'
-import { findLinkTokens } from '../../../src/mail/link-tokens.ts'
+import { findLinkTokens } from '../../../src/formats/link-tokens.ts'
 import { failureReport } from '../../fakes/failure-report.ts'
 import { runAt } from '../../fakes/terminal.ts'
-import { findNeedles } from '../../features/accounts/platform-mail/every-kind.ts'
+import { findNeedles } from '../../features/tenancy/accounts/platform-mail/every-kind.ts'
 import { connect } from '../../inbound/dialogue.ts'
 import { eventually } from '../program.ts'
 import { installBesideSink, makeProject } from '../server.ts'
@@ -25,7 +25,7 @@ listen = ["127.0.0.1:0"]
 listen = []
 `
 
-/** The length of the frame at the end of a backup (`features/backup/archive/trailer.ts`). */
+/** The length of the frame at the end of a backup (`features/operation/backup/archive/trailer.ts`). */
 const TRAILER_BYTES = 40
 
 /** The commands that print what is stored, but `inbound show` and `export`, which have forms of their own. */

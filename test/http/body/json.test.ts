@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { UnknownName } from '../../../src/errors.ts'
+import type { UnknownName } from '../../../src/base/errors.ts'
 import { parseJson } from '../../../src/http/body/json.ts'
 import {
   MAX_JSON_LEVELS,

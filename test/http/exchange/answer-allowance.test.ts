@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it, type TestContext } from 'node:test'
-import { createCounters } from '../../../src/counters.ts'
+import { createCounters } from '../../../src/base/counters.ts'
 import {
   type AnswerClient,
   createAnswerAllowance,

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { nextTurn } from '../../../src/features/loop-turns.ts'
+import { nextTurn } from '../../../src/features/ground/loop-turns.ts'
 import {
   type AnswerAllowance,
   createAnswerAllowance,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readKey } from '../../../src/features/accounts/callers/authenticate.ts'
+import { readKey } from '../../../src/features/tenancy/accounts/callers/authenticate.ts'
 import {
   createKeyReader,
   MAX_KNOWN_KEYS,

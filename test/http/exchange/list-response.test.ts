@@ -5,7 +5,7 @@ import {
   listingOf,
   pageListing,
   wholeListing,
-} from '../../../src/features/listing.ts'
+} from '../../../src/features/ground/listing.ts'
 import {
   arrayResponse,
   builtPageResponse,

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createLog, type LogLevel } from '../../../src/log.ts'
+import { createLog, type LogLevel } from '../../../src/base/log.ts'
 import { exampleSequence } from '../example-sequence.ts'
 import { walkExamples } from '../example-walk.ts'
 import { useService } from '../service.ts'

@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
-import { ruleOf } from '../../../src/features/accounts/callers/caller.ts'
+import { ruleOf } from '../../../src/features/tenancy/accounts/callers/caller.ts'
 import { ROUTES } from '../../../src/http/route-table.ts'
 import { useService } from '../service.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { createLoopTurns } from '../../../src/features/loop-turns.ts'
+import { createLoopTurns } from '../../../src/features/ground/loop-turns.ts'
 import { type BodyEnd, sendPieces, sendWhole } from '../../../src/http/exchange/send-response.ts'
 import { pause } from '../../pause.ts'
 

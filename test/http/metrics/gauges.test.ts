@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createCounters } from '../../../src/counters.ts'
-import { type GaugeDeps, listGauges } from '../../../src/features/metrics.ts'
+import { createCounters } from '../../../src/base/counters.ts'
+import { type GaugeDeps, listGauges } from '../../../src/features/operation/metrics/list-gauges.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { createMetrics } from '../../../src/http/metrics/metrics.ts'
 import { address, START } from '../../core.ts'
-import { openSender } from '../../features/messages/sender.ts'
+import { openSender } from '../../features/mail/messages/sender.ts'
 
 const DAY_S = 24 * 60 * 60
 const GB = 1024 ** 3

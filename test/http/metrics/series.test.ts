@@ -1,21 +1,21 @@
 /** The number of series, with every label filled; and the conventions of Prometheus, as far as they are simple. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { COUNTER_TEXTS, type CounterName, createCounters } from '../../../src/counters.ts'
-import { ERROR_CODES } from '../../../src/errors.ts'
-import type { Core } from '../../../src/features/core.ts'
-import { FOLLOWERS } from '../../../src/features/events/followers.ts'
-import { type GaugeDeps, listGauges } from '../../../src/features/metrics.ts'
-import { createSchedule } from '../../../src/features/schedule.ts'
-import { HISTOGRAM_TEXTS, type HistogramName } from '../../../src/histograms.ts'
+import { COUNTER_TEXTS, type CounterName, createCounters } from '../../../src/base/counters.ts'
+import { ERROR_CODES } from '../../../src/base/errors.ts'
+import { HISTOGRAM_TEXTS, type HistogramName } from '../../../src/base/histograms.ts'
+import type { Core } from '../../../src/core/core.ts'
+import { createSchedule } from '../../../src/core/schedule.ts'
+import { FOLLOWERS } from '../../../src/features/ground/events/followers.ts'
+import { type GaugeDeps, listGauges } from '../../../src/features/operation/metrics/list-gauges.ts'
+import type { ReplyClass } from '../../../src/formats/replies/reply.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { createMetrics } from '../../../src/http/metrics/metrics.ts'
 import { ROUTES } from '../../../src/http/route-table.ts'
-import type { ReplyClass } from '../../../src/mail/replies/reply.ts'
 import { newId } from '../../../src/store/ids.ts'
 import type { HeldCause, InboundKind } from '../../../src/store/schema/words.ts'
 import { address, openTestCore } from '../../core.ts'
-import { openSender } from '../../features/messages/sender.ts'
+import { openSender } from '../../features/mail/messages/sender.ts'
 
 const MAX_SERIES = 1_500
 
@@ -135,7 +135,9 @@ async function openFilled(t: TestContext) {
 
 /** More names of providers than `/metrics` shows. */
 async function providerNames(): Promise<string[]> {
-  const { isProviderHost } = await import('../../../src/features/analytics/counting/providers.ts')
+  const { isProviderHost } = await import(
+    '../../../src/features/insight/analytics/counting/providers.ts'
+  )
   const names =
     `google.com yahoodns.net gmx.net web.de orange.fr comcast.net mail.ru qq.com ovh.net gandi.net
     infomaniak.ch secureserver.net emailsrvr.com amazonaws.com mimecast.com pphosted.com iphmx.com zoho.com zoho.eu

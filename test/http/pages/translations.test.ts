@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MAIL_TRANSLATIONS } from '../../../src/features/accounts/platform-mail/translations.ts'
+import { MAIL_TRANSLATIONS } from '../../../src/features/tenancy/accounts/platform-mail/translations.ts'
+import { LANGUAGES, type Language } from '../../../src/formats/languages.ts'
 import { ACCOUNT_TRANSLATIONS } from '../../../src/http/pages/translations/account.ts'
 import { APP_TRANSLATIONS } from '../../../src/http/pages/translations/app.ts'
 import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
 import { INVITATION_TRANSLATIONS } from '../../../src/http/pages/translations/invitation.ts'
-import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
 
 /** `unsubscribe.ask` -> text. */
 function flatten(value: object, prefix = ''): [string, string][] {

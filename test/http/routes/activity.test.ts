@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
-import { appendEvent } from '../../../src/features/events/append.ts'
+import { appendEvent } from '../../../src/features/ground/events/append.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
-import { countEvents, countMail, setComplete } from '../../features/analytics/add-counts.ts'
+import { countEvents, countMail, setComplete } from '../../features/insight/analytics/add-counts.ts'
 import { useService } from '../service.ts'
 
 const { service, mine, other, call } = useService({}, addEvents)

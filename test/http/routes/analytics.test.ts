@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
-import { DAY_MS, HOUR_MS } from '../../../src/clock.ts'
-import { METRIC_NAMES } from '../../../src/features/analytics/metrics.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts'
+import { METRIC_NAMES } from '../../../src/features/insight/analytics/metrics.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
@@ -14,8 +14,8 @@ import {
   countLinks,
   countMail,
   setComplete,
-} from '../../features/analytics/add-counts.ts'
-import { addCampaign } from '../../features/campaigns/add-campaign.ts'
+} from '../../features/insight/analytics/add-counts.ts'
+import { addCampaign } from '../../features/outreach/campaigns/add-campaign.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
 

@@ -1,8 +1,8 @@
 /** The pages at /app: what they show, and to whom. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { LOGIN_FAILURES } from '../../../src/features/accounts/oauth/login-failure.ts'
-import { createProject } from '../../../src/features/accounts/projects/projects.ts'
+import { LOGIN_FAILURES } from '../../../src/features/tenancy/accounts/oauth/login-failure.ts'
+import { createProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { APP_TRANSLATIONS } from '../../../src/http/pages/translations/app.ts'
 import { addUser, logIn } from '../../session.ts'
 import { FOREIGN_SITE } from '../foreign-site.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
-import type { Core } from '../../../src/features/core.ts'
+import type { Core } from '../../../src/core/core.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { useService } from '../service.ts'
 

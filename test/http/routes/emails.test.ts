@@ -4,7 +4,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { trustDomain } from '../../core.ts'
-import { addCampaign } from '../../features/campaigns/sending/campaign.ts'
+import { addCampaign } from '../../features/outreach/campaigns/sending/campaign.ts'
 import { setEmails } from '../../set-emails.ts'
 import { useService } from '../service.ts'
 

@@ -4,14 +4,14 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import supertest from 'supertest'
-import { runBulk } from '../../../src/features/contacts/bulk/run.ts'
-import { startBulk } from '../../../src/features/contacts/bulk/start.ts'
-import { upsertContact } from '../../../src/features/contacts/write/contact-queue.ts'
-import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
-import { updateContact } from '../../../src/features/contacts/write/update.ts'
-import { resetProject } from '../../../src/features/erasure/reset.ts'
-import { leaveByMail } from '../../../src/features/receiving/process/apply-unsubscribe.ts'
-import { createSchedule } from '../../../src/features/schedule.ts'
+import { createSchedule } from '../../../src/core/schedule.ts'
+import { leaveByMail } from '../../../src/features/incoming/receiving/process/apply-unsubscribe.ts'
+import { resetProject } from '../../../src/features/operation/erasure/reset.ts'
+import { runBulk } from '../../../src/features/people/contacts/bulk/run.ts'
+import { startBulk } from '../../../src/features/people/contacts/bulk/start.ts'
+import { upsertContact } from '../../../src/features/people/contacts/write/contact-queue.ts'
+import { deleteContact } from '../../../src/features/people/contacts/write/delete.ts'
+import { updateContact } from '../../../src/features/people/contacts/write/update.ts'
 import { addressDigest } from '../../../src/store/dialect.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -19,8 +19,12 @@ import { jobs } from '../../../src/store/schema/jobs.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { erasedRecipients, instanceKeys, wishes } from '../../../src/store/schema/wishes.ts'
 import { address } from '../../core.ts'
-import { addRecipient, pageToken, type Recipient } from '../../features/contacts/add-recipient.ts'
-import { work } from '../../features/erasure/work.ts'
+import { work } from '../../features/operation/erasure/work.ts'
+import {
+  addRecipient,
+  pageToken,
+  type Recipient,
+} from '../../features/people/contacts/add-recipient.ts'
 import { claimJob } from '../../jobs/running.ts'
 import { type StartedService, useService } from '../service.ts'
 
@@ -133,8 +137,8 @@ test('only these files delete contacts or emails, and each keeps the ids', () =>
     deletes.test(readFileSync(path.join(root, file), 'utf8')),
   )
   assert.deepEqual(files.map((file) => file.replaceAll(path.sep, '/')).sort(), [
-    'features/contacts/write/delete.ts',
-    'features/erasure/parts.ts',
+    'features/people/contacts/write/delete.ts',
+    'features/operation/erasure/parts.ts',
   ])
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { request as startRequest } from 'node:http'
 import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
-import { setSubscribed } from '../../../src/features/contacts/write/set-subscribed.ts'
+import { setSubscribed } from '../../../src/features/people/contacts/write/set-subscribed.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
@@ -11,7 +11,7 @@ import {
   addRecipient,
   type Recipient,
   subscriptionEvents,
-} from '../../features/contacts/add-recipient.ts'
+} from '../../features/people/contacts/add-recipient.ts'
 import { useService } from '../service.ts'
 
 const { service } = useService({}, async ({ service, mine }) => {

@@ -3,20 +3,20 @@ import { hash } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import supertest from 'supertest'
+import { AppError } from '../../../src/base/errors.ts'
 import { createKeyring } from '../../../src/config/keyring.ts'
-import { AppError } from '../../../src/errors.ts'
-import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
-import { setSubscribed } from '../../../src/features/contacts/write/set-subscribed.ts'
-import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
-import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
-import { LANGUAGES } from '../../../src/mail/languages.ts'
+import { suppress } from '../../../src/features/mail/messages/outcome/suppression.ts'
+import { setSubscribed } from '../../../src/features/people/contacts/write/set-subscribed.ts'
+import { updateProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
+import { LANGUAGES } from '../../../src/formats/languages.ts'
 import {
   createClickToken,
   createOpenToken,
   createToken,
   createUnsubscribeLocalPart,
   uuidBytes,
-} from '../../../src/mail/signed-tokens.ts'
+} from '../../../src/formats/signed-tokens.ts'
+import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
@@ -29,7 +29,7 @@ import {
   pageToken,
   type Recipient,
   subscriptionEvents,
-} from '../../features/contacts/add-recipient.ts'
+} from '../../features/people/contacts/add-recipient.ts'
 import { startService, useService } from '../service.ts'
 
 const oneClick = 'List-Unsubscribe=One-Click'

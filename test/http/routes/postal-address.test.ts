@@ -1,7 +1,7 @@
 /** The postal address of a project: in the footer of its marketing mail, and as a variable. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
+import { updateProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { trustDomain } from '../../core.ts'
 import { useService } from '../service.ts'
 

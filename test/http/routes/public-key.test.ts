@@ -1,16 +1,16 @@
 /** What the public key, which everybody may have, can do to people and tell of them. */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
-import { deleteContact } from '../../../src/features/contacts/write/delete.ts'
-import { changeSubscription } from '../../../src/features/contacts/write/subscription-request.ts'
-import { updateContact } from '../../../src/features/contacts/write/update.ts'
+import { deleteContact } from '../../../src/features/people/contacts/write/delete.ts'
+import { changeSubscription } from '../../../src/features/people/contacts/write/subscription-request.ts'
+import { updateContact } from '../../../src/features/people/contacts/write/update.ts'
+import { updateProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { ROUTES } from '../../../src/http/route-table.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
 import { wishes } from '../../../src/store/schema/wishes.ts'
-import { addRecipient } from '../../features/contacts/add-recipient.ts'
+import { addRecipient } from '../../features/people/contacts/add-recipient.ts'
 import { useService } from '../service.ts'
 
 const { service, mine, other, call } = useService()
@@ -229,7 +229,7 @@ test('S33: a used Idempotency-Key of the secret key tells no id', async () => {
 
 test('the setting is in the record, and new projects begin without it', async () => {
   const { id } = await service.makeProject('New')
-  const { getProject } = await import('../../../src/features/accounts/projects/projects.ts')
+  const { getProject } = await import('../../../src/features/tenancy/accounts/projects/projects.ts')
   assert.equal((await getProject(service.core, id)).publicKeyMayUpdate, false)
   assert.equal((await allow(true)).publicKeyMayUpdate, true)
 })

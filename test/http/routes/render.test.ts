@@ -5,15 +5,15 @@ import {
   loadEmails,
   loadTexts,
   toRenderSource,
-} from '../../../src/features/messages/delivery/source.ts'
-import { readPageToken } from '../../../src/mail/signed-tokens.ts'
+} from '../../../src/features/mail/messages/delivery/source.ts'
+import { readPageToken } from '../../../src/formats/signed-tokens.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { type TestProject, trustDomain } from '../../core.ts'
-import { addCampaign } from '../../features/campaigns/sending/campaign.ts'
-import { addRecipient, subscriptionEvents } from '../../features/contacts/add-recipient.ts'
+import { addCampaign } from '../../features/outreach/campaigns/sending/campaign.ts'
+import { addRecipient, subscriptionEvents } from '../../features/people/contacts/add-recipient.ts'
 import { useService } from '../service.ts'
 
 const { service, mine, other, call } = useService({}, async ({ service, mine, other }) => {

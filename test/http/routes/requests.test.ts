@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
-import { addRequest } from '../../features/requests/add-request.ts'
+import { addRequest } from '../../features/ground/requests/add-request.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
 

@@ -1,7 +1,7 @@
 /** Faults in the templates of a send request: refused or sent with warnings. */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
+import { updateProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
 import { currentOwner } from '../../../src/turns/owner.ts'

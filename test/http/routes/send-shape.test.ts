@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/base/errors.ts'
 import { sendBody } from '../../../src/http/routes/send.ts'
 import { validate } from '../../../src/http/validation.ts'
 

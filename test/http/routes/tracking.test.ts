@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
-import { linkNumber } from '../../../src/mail/html/links.ts'
+import { linkNumber } from '../../../src/formats/html/links.ts'
 import {
   createClickToken,
   createOpenToken,
   createPageToken,
-} from '../../../src/mail/signed-tokens.ts'
+} from '../../../src/formats/signed-tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'

@@ -7,15 +7,18 @@ import path from 'node:path'
 import { beforeEach, describe, type TestContext, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import supertest from 'supertest'
-import { makeKeys } from '../../../src/features/accounts/projects/keys.ts'
-import { insertProject, updateProject } from '../../../src/features/accounts/projects/projects.ts'
-import { deleteProject } from '../../../src/features/erasure/delete.ts'
+import { deleteProject } from '../../../src/features/operation/erasure/delete.ts'
+import { makeKeys } from '../../../src/features/tenancy/accounts/projects/keys.ts'
+import {
+  insertProject,
+  updateProject,
+} from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { uploads } from '../../../src/store/schema/uploads.ts'
 import { type TestProject, trustDomain } from '../../core.ts'
-import { pngChunk, SECRET, withMetadata } from '../../features/uploads/images/metadata.ts'
-import { sample } from '../../features/uploads/images/samples.ts'
+import { pngChunk, SECRET, withMetadata } from '../../features/tenancy/uploads/images/metadata.ts'
+import { sample } from '../../features/tenancy/uploads/images/samples.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { createSegment } from '../../../src/features/segments/create.ts'
-import { getSigningSecret } from '../../../src/features/webhooks/signing-secret.ts'
+import { getSigningSecret } from '../../../src/features/outreach/webhooks/signing-secret.ts'
+import { createSegment } from '../../../src/features/people/segments/create.ts'
 import type { HttpClient, HttpRequest, HttpResult } from '../../../src/outbound/http/client.ts'
 import { createWebhookClient } from '../../../src/outbound/http/webhook-client.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { webhookDeliveries, webhookEndpoints } from '../../../src/store/schema/webhooks.ts'
-import { addDelivery } from '../../features/webhooks/add-delivery.ts'
+import { addDelivery } from '../../features/outreach/webhooks/add-delivery.ts'
 import { useService } from '../service.ts'
 
 const asked: HttpRequest[] = []

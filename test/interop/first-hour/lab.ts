@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS } from '../../../src/base/clock.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import { isPebbleInstalled, openPebble, type Pebble } from '../certificates/pebble.ts'
 import { isDnsmasqInstalled, startDnsmasq, type ZoneRecord } from '../mail/dnsmasq.ts'

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { insertToken } from '../../../src/features/accounts/links/email-tokens.ts'
-import { makeLinkToken } from '../../../src/features/accounts/links/link-token.ts'
-import { isPassword } from '../../../src/features/accounts/passwords/passwords.ts'
+import { insertToken } from '../../../src/features/tenancy/accounts/links/email-tokens.ts'
+import { makeLinkToken } from '../../../src/features/tenancy/accounts/links/link-token.ts'
+import { isPassword } from '../../../src/features/tenancy/accounts/passwords/passwords.ts'
+import { LANGUAGES, type Language } from '../../../src/formats/languages.ts'
 import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
-import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { users } from '../../../src/store/schema/accounts.ts'
 import type { TokenPurpose } from '../../../src/store/schema/words.ts'
@@ -17,7 +17,7 @@ import {
   addRecipient,
   type Recipient,
   subscriptionEvents,
-} from '../../features/contacts/add-recipient.ts'
+} from '../../features/people/contacts/add-recipient.ts'
 import { useService } from '../../http/service.ts'
 import { addUser } from '../../session.ts'
 import { useChromium } from './chromium.ts'

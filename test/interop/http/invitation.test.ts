@@ -1,9 +1,9 @@
 /** The page of an invitation in a real browser, on the desktop and on a phone. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { inviteMember } from '../../../src/features/accounts/invitations/invite.ts'
+import { inviteMember } from '../../../src/features/tenancy/accounts/invitations/invite.ts'
+import { LANGUAGES } from '../../../src/formats/languages.ts'
 import { INVITATION_TRANSLATIONS } from '../../../src/http/pages/translations/invitation.ts'
-import { LANGUAGES } from '../../../src/mail/languages.ts'
 import { useService } from '../../http/service.ts'
 import { addUser, logIn } from '../../session.ts'
 import { useChromium } from './chromium.ts'

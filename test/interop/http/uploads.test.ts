@@ -1,8 +1,13 @@
 /** Images with and without their metadata, decoded by a real browser: every pixel is the same. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { exif, insert, jpegSegment, withMetadata } from '../../features/uploads/images/metadata.ts'
-import { SAMPLE_NAMES, sample } from '../../features/uploads/images/samples.ts'
+import {
+  exif,
+  insert,
+  jpegSegment,
+  withMetadata,
+} from '../../features/tenancy/uploads/images/metadata.ts'
+import { SAMPLE_NAMES, sample } from '../../features/tenancy/uploads/images/samples.ts'
 import { useService } from '../../http/service.ts'
 import { useChromium } from './chromium.ts'
 

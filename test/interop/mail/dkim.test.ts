@@ -14,8 +14,8 @@ import {
   generateDkimKeyPair,
   type SigningKey,
   signDkim,
-} from '../../../src/mail/compose/dkim.ts'
-import { composeMessage, type MessageInput } from '../../../src/mail/compose/mime-message.ts'
+} from '../../../src/formats/compose/dkim.ts'
+import { composeMessage, type MessageInput } from '../../../src/formats/compose/mime-message.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 
 const signedAt = Date.now()

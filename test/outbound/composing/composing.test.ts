@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { createComposing } from '../../../src/outbound/composing/composing.ts'
 import { createContentHistory } from '../../../src/outbound/composing/contents.ts'
 import type { Delivery } from '../../../src/outbound/delivery.ts'

@@ -1,7 +1,7 @@
 /** Markdown becomes HTML in a thread that may end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { convertInThread } from '../../../src/outbound/composing/markdown.ts'
 import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import { createFakeThreads } from '../fake-threads.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as othersTurn } from 'node:timers/promises'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { checkInThread } from '../../../src/outbound/composing/template-checks.ts'
 import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import type { ToThread } from '../../../src/outbound/protocol.ts'

@@ -1,12 +1,12 @@
 /** Texts that are no part of a message, in a real thread. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
-import { placeUrlValues } from '../../../src/mail/template/url-values.ts'
+import { silentLog } from '../../../src/base/log.ts'
+import { placeUrlValues } from '../../../src/formats/template/url-values.ts'
 import { renderTextsInThread } from '../../../src/outbound/composing/texts.ts'
 import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import type { TextsSource } from '../../../src/outbound/protocol.ts'
-import { testTracker } from '../../mail/tracker.ts'
+import { testTracker } from '../../formats/tracker.ts'
 
 const settings = {
   ...{ ehloName: 'mx.test', relay: null, tracker: testTracker(), timeouts: {}, idleMs: 1_000 },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MINUTE_MS } from '../../../src/clock.ts'
-import { classifyReply } from '../../../src/mail/replies/classify-reply.ts'
-import type { SiteAction, Stage } from '../../../src/mail/replies/reply.ts'
+import { MINUTE_MS } from '../../../src/base/clock.ts'
+import { classifyReply } from '../../../src/formats/replies/classify-reply.ts'
+import type { SiteAction, Stage } from '../../../src/formats/replies/reply.ts'
 import { createShaping } from '../../../src/outbound/sites/shaping.ts'
 
 const SITE = 'example.com'

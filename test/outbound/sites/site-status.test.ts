@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MINUTE_MS } from '../../../src/clock.ts'
+import { MINUTE_MS } from '../../../src/base/clock.ts'
 import type { SiteStatus } from '../../../src/outbound/sites/site-status.ts'
 import { type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
 import { makeTask, makeTasks, useOutbound } from '../harness.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readArrived, readEmailId } from '../../../scripts/soak/world/arrived-message.ts'
-import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
+import { createReturnPathLocalPart } from '../../../src/formats/signed-tokens.ts'
 
 const ID = '01a20692-8ac5-7368-b185-e4ffb11f79c0'
 

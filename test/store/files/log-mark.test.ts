@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { rm, utimes } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { type Connection, openConnection } from '../../../src/store/connection.ts'
 import {
   findLostLog,

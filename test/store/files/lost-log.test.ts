@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { createLostLogCopy } from '../../../src/store/files/lost-log.ts'
 
 type Found = { busy: number; log: number; checkpointed: number }

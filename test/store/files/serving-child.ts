@@ -1,5 +1,5 @@
 /** Takes the lock and the store of argv, says so, and stays until it is killed. */
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/base/log.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { openStore } from '../../../src/store/store.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { createInlineThreads } from '../../../src/store/read/inline-thread.ts'
 import { openStore } from '../../../src/store/store.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/base/errors.ts'
 import { createReaders, MAX_WAITING, type Readers } from '../../../src/store/read/readers.ts'
 import { createThread, type StoreThread } from '../../../src/store/read/thread.ts'
 import { goOn, runFor } from '../../../src/turns/owner.ts'

@@ -7,7 +7,7 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { attempts, emails } from '../../../src/store/schema/messages.ts'
-import { openSender } from '../../features/messages/sender.ts'
+import { openSender } from '../../features/mail/messages/sender.ts'
 
 /** A project with one email of one contact, its attempt, and events with and without a contact. */
 async function openFilled(t: TestContext) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/base/errors.ts'
 import { ALONE, createGatherer } from '../../../src/store/write/gatherer.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/base/errors.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'

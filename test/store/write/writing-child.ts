@@ -3,7 +3,7 @@
  * and prints each id once its write has resolved. With a third argument, so many writes a caller
  * and an orderly end.
  */
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/base/log.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { printLine } from '../../print-line.ts'

@@ -11,7 +11,7 @@
  * ask for them, so no answer to a user is compressed for such a page (`exchange.ts`, by `Sec-Fetch-Site`; over plain
  * HTTP, which has none, the network reads the answers themselves).
  */
-import type { Callers } from '../../../features/accounts/callers/caller.ts'
+import type { Callers } from '../../../features/tenancy/accounts/callers/caller.ts'
 
 const OPEN: readonly string[] = [
   ...['/openapi.json', '/docs', '/docs/guide', '/docs/guide/:page', '/docs/:file'],

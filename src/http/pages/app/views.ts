@@ -1,7 +1,7 @@
 /** The pages at `/app`, where logins end, until there is a dashboard. */
 import { html } from 'hono/html'
-import { LOGIN_FAILURES } from '../../../features/accounts/oauth/login-failure.ts'
-import type { Language } from '../../../mail/languages.ts'
+import { LOGIN_FAILURES } from '../../../features/tenancy/accounts/oauth/login-failure.ts'
+import type { Language } from '../../../formats/languages.ts'
 import { accountCall, logInCall, sessionCall, showCalls } from '../calls.ts'
 import type { Page } from '../layout.ts'
 import type { Html } from '../phrase.ts'

@@ -1,5 +1,5 @@
 /** The texts of the pages that mail to users links to, in each language. */
-import type { Language } from '../../../mail/languages.ts'
+import type { Language } from '../../../formats/languages.ts'
 
 export type AccountTexts = {
   verify: { title: string; ask: string; button: string }

@@ -2,8 +2,8 @@
  * The texts of the pages at `/app` in each language. `{email}` stands for the user's address, `{provider}`
  * for the name of a provider such as GitHub.
  */
-import type { LoginFailureCode } from '../../../features/accounts/oauth/login-failure.ts'
-import type { Language } from '../../../mail/languages.ts'
+import type { LoginFailureCode } from '../../../features/tenancy/accounts/oauth/login-failure.ts'
+import type { Language } from '../../../formats/languages.ts'
 
 export type AppTexts = {
   /** `next`: what to do in place of a dashboard; projects and calls follow. */

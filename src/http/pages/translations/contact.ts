@@ -3,7 +3,7 @@
  * the project and the contact's address. Marketing mail is called "newsletters and offers": messages
  * that people requested, such as receipts, are still sent, and no page may claim otherwise.
  */
-import type { Language } from '../../../mail/languages.ts'
+import type { Language } from '../../../formats/languages.ts'
 
 export type ContactTexts = {
   unsubscribe: { title: string; ask: string; button: string }

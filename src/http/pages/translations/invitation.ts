@@ -2,7 +2,7 @@
  * The texts of the page of an invitation in each language. `{project}`, `{inviter}` and `{email}` stand
  * for the name of the project and the addresses of who invites and who is invited.
  */
-import type { Language } from '../../../mail/languages.ts'
+import type { Language } from '../../../formats/languages.ts'
 
 export type InvitationTexts = {
   title: string

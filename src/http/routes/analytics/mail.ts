@@ -1,12 +1,15 @@
 /** Figures of mail, by the instant of acceptance: of all of it, by time, by provider, by sender. */
 
 import { z } from 'zod'
-import { createAnswers } from '../../../features/analytics/answers.ts'
-import { findDeliverability, MAX_PROVIDERS } from '../../../features/analytics/deliverability.ts'
-import { findLeaderboard, LEADERBOARDS } from '../../../features/analytics/leaderboard.ts'
-import { METRIC_NAMES } from '../../../features/analytics/metrics.ts'
-import { findOverview } from '../../../features/analytics/overview.ts'
-import { STREAMS } from '../../../features/analytics/range/range.ts'
+import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import {
+  findDeliverability,
+  MAX_PROVIDERS,
+} from '../../../features/insight/analytics/deliverability.ts'
+import { findLeaderboard, LEADERBOARDS } from '../../../features/insight/analytics/leaderboard.ts'
+import { METRIC_NAMES } from '../../../features/insight/analytics/metrics.ts'
+import { findOverview } from '../../../features/insight/analytics/overview.ts'
+import { STREAMS } from '../../../features/insight/analytics/range/range.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {

@@ -1,12 +1,12 @@
 /** Responses of analytics: JSON with the facts of the range, or a table. */
 
-import { formatInstant } from '../../../clock.ts'
-import type { Answer } from '../../../features/analytics/answers.ts'
+import { formatInstant } from '../../../base/clock.ts'
+import type { Answer } from '../../../features/insight/analytics/answers.ts'
 import {
   type Range,
   readRange,
   type StreamChoice,
-} from '../../../features/analytics/range/range.ts'
+} from '../../../features/insight/analytics/range/range.ts'
 import { jsonOrTable, type Table } from '../../exchange/table.ts'
 import type { HttpResponse } from '../../response.ts'
 import type { RouteDeps } from '../../route.ts'

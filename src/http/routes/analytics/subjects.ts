@@ -1,10 +1,10 @@
 /** Figures of links and events. */
 
 import { z } from 'zod'
-import { createAnswers } from '../../../features/analytics/answers.ts'
-import { findEvents } from '../../../features/analytics/events.ts'
-import { findLinks } from '../../../features/analytics/links.ts'
-import { UNLISTED_EVENTS } from '../../../features/events/unlisted.ts'
+import { UNLISTED_EVENTS } from '../../../features/ground/events/unlisted.ts'
+import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { findEvents } from '../../../features/insight/analytics/events.ts'
+import { findLinks } from '../../../features/insight/analytics/links.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { completeHeader, rangeFields, rangeParameters } from '../../shapes/analytics.ts'

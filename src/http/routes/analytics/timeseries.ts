@@ -1,14 +1,14 @@
 /** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
 
 import { z } from 'zod'
-import { createAnswers } from '../../../features/analytics/answers.ts'
-import { findDaily } from '../../../features/analytics/daily.ts'
-import { METRIC_NAMES } from '../../../features/analytics/metrics.ts'
+import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { findDaily } from '../../../features/insight/analytics/daily.ts'
+import { METRIC_NAMES } from '../../../features/insight/analytics/metrics.ts'
 import {
   findTimeseries,
   GRANULARITIES,
   MAX_HOURLY_DAYS,
-} from '../../../features/analytics/timeseries.ts'
+} from '../../../features/insight/analytics/timeseries.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {

@@ -1,10 +1,10 @@
 /** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
 
 import { z } from 'zod'
-import { createAnswers } from '../../../features/analytics/answers.ts'
-import { findCampaignStats } from '../../../features/analytics/campaign-stats.ts'
-import { findTopCampaigns } from '../../../features/analytics/top-campaigns.ts'
-import { findTopEvents } from '../../../features/analytics/top-events.ts'
+import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { findCampaignStats } from '../../../features/insight/analytics/campaign-stats.ts'
+import { findTopCampaigns } from '../../../features/insight/analytics/top-campaigns.ts'
+import { findTopEvents } from '../../../features/insight/analytics/top-events.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

@@ -1,7 +1,7 @@
 /** Logging in and out. */
 import { z } from 'zod'
-import { type LoginResult, logIn } from '../../../features/accounts/login/log-in.ts'
-import { logOut } from '../../../features/accounts/login/log-out.ts'
+import { type LoginResult, logIn } from '../../../features/tenancy/accounts/login/log-in.ts'
+import { logOut } from '../../../features/tenancy/accounts/login/log-out.ts'
 import {
   clearedSessionCookie,
   DEVICE_COOKIE,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import {
   requestVerification,
   verifyByToken,
-} from '../../../features/accounts/sign-up/verify-address.ts'
+} from '../../../features/tenancy/accounts/sign-up/verify-address.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps, userOperation } from '../../route.ts'
 import { emailToken, messageResult } from '../../shapes/account.ts'

@@ -1,6 +1,6 @@
 /** The limits of a project by the month. */
 import { z } from 'zod'
-import { MAX_LIMIT, setLimits, showLimits } from '../../../features/billing/limits.ts'
+import { MAX_LIMIT, setLimits, showLimits } from '../../../features/tenancy/billing/limits.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
 

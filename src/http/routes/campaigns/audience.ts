@@ -1,13 +1,17 @@
 /** The arithmetic of an audience, of a stored campaign or of a draft that is not stored yet. */
 import { z } from 'zod'
-import type { FieldWarning } from '../../../errors.ts'
-import { viewAudience } from '../../../features/campaigns/audience/count.ts'
-import { findDraftType } from '../../../features/campaigns/audience/draft-type.ts'
-import type { CampaignAudience } from '../../../features/campaigns/audience/scope.ts'
-import { loadCampaign } from '../../../features/campaigns/find.ts'
-import { EVERYBODY, readAudience, requireAudience } from '../../../features/campaigns/validate.ts'
-import { readStoredCondition } from '../../../features/conditions/condition.ts'
-import { findUnsentCampaigns } from '../../../features/conditions/find-misfits.ts'
+import type { FieldWarning } from '../../../base/errors.ts'
+import { readStoredCondition } from '../../../features/ground/conditions/condition.ts'
+import { findUnsentCampaigns } from '../../../features/ground/conditions/find-misfits.ts'
+import { viewAudience } from '../../../features/outreach/campaigns/audience/count.ts'
+import { findDraftType } from '../../../features/outreach/campaigns/audience/draft-type.ts'
+import type { CampaignAudience } from '../../../features/outreach/campaigns/audience/scope.ts'
+import { loadCampaign } from '../../../features/outreach/campaigns/find.ts'
+import {
+  EVERYBODY,
+  readAudience,
+  requireAudience,
+} from '../../../features/outreach/campaigns/validate.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {

@@ -1,9 +1,9 @@
 /** Checks and tests of a campaign before it is sent. */
 
 import { z } from 'zod'
-import { formatInstant } from '../../../clock.ts'
-import { checkCampaign } from '../../../features/campaigns/check/check.ts'
-import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/campaigns/send-test.ts'
+import { formatInstant } from '../../../base/clock.ts'
+import { checkCampaign } from '../../../features/outreach/campaigns/check/check.ts'
+import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/outreach/campaigns/send-test.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

@@ -1,13 +1,16 @@
 /** What became of a campaign: its figures, its recipients by outcome, and its links. */
 
 import { z } from 'zod'
-import { exportRecipients } from '../../../features/campaigns/figures/export-recipients.ts'
-import { listLinks } from '../../../features/campaigns/figures/links.ts'
-import { listRecipients, OUTCOMES } from '../../../features/campaigns/figures/recipients.ts'
-import { viewStats } from '../../../features/campaigns/figures/stats.ts'
-import { createExportSlots } from '../../../features/import-export/export-slots.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
-import { listingOf } from '../../../features/listing.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/ground/limits.ts'
+import { listingOf } from '../../../features/ground/listing.ts'
+import { exportRecipients } from '../../../features/outreach/campaigns/figures/export-recipients.ts'
+import { listLinks } from '../../../features/outreach/campaigns/figures/links.ts'
+import {
+  listRecipients,
+  OUTCOMES,
+} from '../../../features/outreach/campaigns/figures/recipients.ts'
+import { viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
+import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
 import { prefers } from '../../exchange/accepts.ts'
 import {
   arrayResponse,

@@ -1,6 +1,6 @@
 /** Sending of campaigns. */
 import { z } from 'zod'
-import { sendCampaign } from '../../../features/campaigns/sending/send.ts'
+import { sendCampaign } from '../../../features/outreach/campaigns/sending/send.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { campaignResponse } from '../../shapes/campaign.ts'

@@ -1,16 +1,16 @@
 /** Bulk operations on contacts. Each is queued as a job, whose state can be polled. */
 import { z } from 'zod'
 import {
+  MAX_EXCLUDED_IDS,
+  MAX_IDS_PER_REQUEST,
+  MAX_SEARCH_LENGTH,
+} from '../../../features/ground/limits.ts'
+import {
   type BulkOperation,
   type BulkSelection,
   findBulkStatus,
   startBulk,
-} from '../../../features/contacts/bulk/start.ts'
-import {
-  MAX_EXCLUDED_IDS,
-  MAX_IDS_PER_REQUEST,
-  MAX_SEARCH_LENGTH,
-} from '../../../features/limits.ts'
+} from '../../../features/people/contacts/bulk/start.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

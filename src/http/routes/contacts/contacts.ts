@@ -6,21 +6,21 @@ import {
   type Condition,
   parseCondition,
   parseConditionText,
-} from '../../../features/conditions/condition.ts'
-import { listContacts } from '../../../features/contacts/list/list.ts'
-import { getContact } from '../../../features/contacts/read/get.ts'
-import { lookUpAddresses } from '../../../features/contacts/read/lookup.ts'
-import { toContactView } from '../../../features/contacts/read/view.ts'
-import { upsertContact } from '../../../features/contacts/write/contact-queue.ts'
-import { deleteContact } from '../../../features/contacts/write/delete.ts'
-import { updateContact } from '../../../features/contacts/write/update.ts'
+} from '../../../features/ground/conditions/condition.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_ADDRESSES_PER_REQUEST,
   MAX_PAGE_SIZE,
   MAX_SEARCH_LENGTH,
-} from '../../../features/limits.ts'
-import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
+} from '../../../features/ground/limits.ts'
+import { listContacts } from '../../../features/people/contacts/list/list.ts'
+import { getContact } from '../../../features/people/contacts/read/get.ts'
+import { lookUpAddresses } from '../../../features/people/contacts/read/lookup.ts'
+import { toContactView } from '../../../features/people/contacts/read/view.ts'
+import { upsertContact } from '../../../features/people/contacts/write/contact-queue.ts'
+import { deleteContact } from '../../../features/people/contacts/write/delete.ts'
+import { updateContact } from '../../../features/people/contacts/write/update.ts'
+import { MAX_ADDRESS_TEXT_LENGTH } from '../../../formats/address/address.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json, noContent } from '../../response.ts'

@@ -1,11 +1,11 @@
 /** `GET /contacts/export`: contacts as a CSV file. */
 
 import { z } from 'zod'
-import { formatInstant } from '../../../clock.ts'
-import { parseConditionText } from '../../../features/conditions/condition.ts'
-import { exportContacts } from '../../../features/import-export/export-contacts.ts'
-import { createExportSlots } from '../../../features/import-export/export-slots.ts'
-import { MAX_SEARCH_LENGTH } from '../../../features/limits.ts'
+import { formatInstant } from '../../../base/clock.ts'
+import { parseConditionText } from '../../../features/ground/conditions/condition.ts'
+import { MAX_SEARCH_LENGTH } from '../../../features/ground/limits.ts'
+import { exportContacts } from '../../../features/people/import-export/export-contacts.ts'
+import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
 import { EXPORT_ANSWER_BYTES } from '../../exchange/list-response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { id } from '../../shapes/fields.ts'

@@ -1,10 +1,10 @@
 /** The fields of a project's contacts: their values, and the segments and workflows that use them. */
 
 import { z } from 'zod'
-import { deleteField } from '../../../features/contacts/fields/delete.ts'
-import { listContactFields } from '../../../features/contacts/fields/list.ts'
-import { findFieldUsage } from '../../../features/contacts/fields/usage.ts'
-import { listFieldValues } from '../../../features/contacts/fields/values.ts'
+import { deleteField } from '../../../features/people/contacts/fields/delete.ts'
+import { listContactFields } from '../../../features/people/contacts/fields/list.ts'
+import { findFieldUsage } from '../../../features/people/contacts/fields/usage.ts'
+import { listFieldValues } from '../../../features/people/contacts/fields/values.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

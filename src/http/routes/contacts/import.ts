@@ -1,7 +1,7 @@
 /** Imports from CSV files: contacts, and addresses to suppress. */
 import { z } from 'zod'
-import type { ImportKind } from '../../../features/import-export/import-file.ts'
-import { findImport } from '../../../features/import-export/status.ts'
+import type { ImportKind } from '../../../features/people/import-export/import-file.ts'
+import { findImport } from '../../../features/people/import-export/status.ts'
 import {
   contactsForm,
   contactsNames,

@@ -3,12 +3,12 @@
  * access to one contact's address and subscription.
  */
 import { z } from 'zod'
-import { notFound } from '../../../errors.ts'
-import { findPageContact } from '../../../features/contacts/read/public-contact.ts'
-import { changeSubscription } from '../../../features/contacts/write/subscription-request.ts'
-import type { Core } from '../../../features/core.ts'
-import { LANGUAGES } from '../../../mail/languages.ts'
-import type { PageToken } from '../../../mail/signed-tokens.ts'
+import { notFound } from '../../../base/errors.ts'
+import type { Core } from '../../../core/core.ts'
+import { findPageContact } from '../../../features/people/contacts/read/public-contact.ts'
+import { changeSubscription } from '../../../features/people/contacts/write/subscription-request.ts'
+import { LANGUAGES } from '../../../formats/languages.ts'
+import type { PageToken } from '../../../formats/signed-tokens.ts'
 import { json } from '../../response.ts'
 import { openOperation } from '../../route.ts'
 import { attribution, readPageLink } from '../../shapes/page-link.ts'

@@ -4,15 +4,15 @@ import {
   MAX_EXCLUDED_IDS,
   MAX_IDS_PER_REQUEST,
   MAX_SEARCH_LENGTH,
-} from '../../../features/limits.ts'
-import { MAX_RESULTS } from '../../../features/verification/bulk/result.ts'
+} from '../../../features/ground/limits.ts'
+import { MAX_RESULTS } from '../../../features/people/verification/bulk/result.ts'
 import {
   findListStatus,
   type ListSelection,
   MAX_VERIFIED_ADDRESSES,
   startListVerification,
-} from '../../../features/verification/bulk/start.ts'
-import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
+} from '../../../features/people/verification/bulk/start.ts'
+import { MAX_ADDRESS_TEXT_LENGTH } from '../../../formats/address/address.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

@@ -1,6 +1,6 @@
 /** `POST /auth/accept-invitation`. */
 import { z } from 'zod'
-import { acceptInvitation } from '../../../features/accounts/invitations/accept.ts'
+import { acceptInvitation } from '../../../features/tenancy/accounts/invitations/accept.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'

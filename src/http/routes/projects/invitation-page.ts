@@ -6,9 +6,9 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { AppError, isInvalid } from '../../../errors.ts'
-import { acceptInvitation } from '../../../features/accounts/invitations/accept.ts'
-import { showInvitation } from '../../../features/accounts/invitations/show.ts'
+import { AppError, isInvalid } from '../../../base/errors.ts'
+import { acceptInvitation } from '../../../features/tenancy/accounts/invitations/accept.ts'
+import { showInvitation } from '../../../features/tenancy/accounts/invitations/show.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { refuseCrossSite } from '../../exchange/same-origin.ts'

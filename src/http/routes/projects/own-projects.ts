@@ -1,14 +1,17 @@
 /** The projects of the user who has logged in: list, creation, settings and keys. */
 
 import { z } from 'zod'
+import { MAX_NAME_LENGTH } from '../../../features/ground/limits.ts'
 import {
   createOwnProject,
   listOwnProjects,
-} from '../../../features/accounts/projects/own-projects.ts'
-import { createProjectLimit } from '../../../features/accounts/projects/owner-limits.ts'
-import { LANGUAGE_PATTERN } from '../../../features/accounts/projects/projects.ts'
-import { changeSettings, regenerateOwnKeys } from '../../../features/accounts/projects/settings.ts'
-import { MAX_NAME_LENGTH } from '../../../features/limits.ts'
+} from '../../../features/tenancy/accounts/projects/own-projects.ts'
+import { createProjectLimit } from '../../../features/tenancy/accounts/projects/owner-limits.ts'
+import { LANGUAGE_PATTERN } from '../../../features/tenancy/accounts/projects/projects.ts'
+import {
+  changeSettings,
+  regenerateOwnKeys,
+} from '../../../features/tenancy/accounts/projects/settings.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'

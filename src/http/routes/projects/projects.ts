@@ -1,11 +1,11 @@
 /** Projects in short, and how far they are set up: for users and for the keys of the projects. */
 
 import { z } from 'zod'
-import { getSetupState } from '../../../features/accounts/projects/setup-state.ts'
+import { getSetupState } from '../../../features/tenancy/accounts/projects/setup-state.ts'
 import {
   getProjectSummary,
   listProjectSummaries,
-} from '../../../features/accounts/projects/summary.ts'
+} from '../../../features/tenancy/accounts/projects/summary.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'

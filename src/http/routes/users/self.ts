@@ -1,9 +1,12 @@
 /** The user who has logged in. */
 import { z } from 'zod'
-import { invalidField } from '../../../errors.ts'
-import { changePassword, updatePreferences } from '../../../features/accounts/self/update.ts'
-import { describeSelf } from '../../../features/accounts/self/view.ts'
-import { isTimezone } from '../../../features/workflows/schedule/next-firing.ts'
+import { invalidField } from '../../../base/errors.ts'
+import { isTimezone } from '../../../features/outreach/workflows/schedule/next-firing.ts'
+import {
+  changePassword,
+  updatePreferences,
+} from '../../../features/tenancy/accounts/self/update.ts'
+import { describeSelf } from '../../../features/tenancy/accounts/self/view.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
 import { type HttpResponse, json } from '../../response.ts'

@@ -1,7 +1,7 @@
 /** The sessions of the user who has logged in. */
 
 import { z } from 'zod'
-import { endOwnSession, listSessions } from '../../../features/accounts/self/sessions.ts'
+import { endOwnSession, listSessions } from '../../../features/tenancy/accounts/self/sessions.ts'
 import { clearedSessionCookie } from '../../exchange/cookies.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'

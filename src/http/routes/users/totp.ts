@@ -1,7 +1,7 @@
 /** The second factor of the user who has logged in. */
 import { z } from 'zod'
-import { disableTotp } from '../../../features/accounts/second-factor/disable.ts'
-import { confirmTotp, startTotp } from '../../../features/accounts/second-factor/enable.ts'
+import { disableTotp } from '../../../features/tenancy/accounts/second-factor/disable.ts'
+import { confirmTotp, startTotp } from '../../../features/tenancy/accounts/second-factor/enable.ts'
 import { sessionCookie } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
 import { json, noContent } from '../../response.ts'

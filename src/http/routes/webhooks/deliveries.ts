@@ -1,14 +1,14 @@
 /** The deliveries of webhook endpoints: their results, tests, and sending them again. */
 
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
-import { listDeliveries } from '../../../features/webhooks/deliveries/list.ts'
-import { replayDelivery } from '../../../features/webhooks/deliveries/replay.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/ground/limits.ts'
+import { listDeliveries } from '../../../features/outreach/webhooks/deliveries/list.ts'
+import { replayDelivery } from '../../../features/outreach/webhooks/deliveries/replay.ts'
 import {
   findReplayStatus,
   startReplay,
-} from '../../../features/webhooks/deliveries/replay-range.ts'
-import { sendTestDelivery } from '../../../features/webhooks/endpoints/send-test.ts'
+} from '../../../features/outreach/webhooks/deliveries/replay-range.ts'
+import { sendTestDelivery } from '../../../features/outreach/webhooks/endpoints/send-test.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

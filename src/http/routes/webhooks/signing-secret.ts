@@ -1,6 +1,9 @@
 /** The secret that signs the webhooks of a project's workflows. */
 import { z } from 'zod'
-import { getSigningSecret, rotateSigningSecret } from '../../../features/webhooks/signing-secret.ts'
+import {
+  getSigningSecret,
+  rotateSigningSecret,
+} from '../../../features/outreach/webhooks/signing-secret.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { previousSecretUntil, shownTo, signingSecret } from '../../shapes/webhook.ts'

@@ -1,15 +1,22 @@
 /** The executions of a workflow: started by hand, one by one or in bulk, listed, cancelled, retried. */
 
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from '../../../features/limits.ts'
-import { withEnd } from '../../../features/listing.ts'
-import { findBulkStart, startMany } from '../../../features/workflows/executions/bulk/start.ts'
-import { cancelExecution } from '../../../features/workflows/executions/cancel.ts'
-import { cancelAllExecutions } from '../../../features/workflows/executions/cancel-all.ts'
-import { viewExecution } from '../../../features/workflows/executions/get.ts'
-import { listExecutions } from '../../../features/workflows/executions/list.ts'
-import { retryExecution } from '../../../features/workflows/executions/retry.ts'
-import { startOne } from '../../../features/workflows/executions/start-one.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+} from '../../../features/ground/limits.ts'
+import { withEnd } from '../../../features/ground/listing.ts'
+import {
+  findBulkStart,
+  startMany,
+} from '../../../features/outreach/workflows/executions/bulk/start.ts'
+import { cancelExecution } from '../../../features/outreach/workflows/executions/cancel.ts'
+import { cancelAllExecutions } from '../../../features/outreach/workflows/executions/cancel-all.ts'
+import { viewExecution } from '../../../features/outreach/workflows/executions/get.ts'
+import { listExecutions } from '../../../features/outreach/workflows/executions/list.ts'
+import { retryExecution } from '../../../features/outreach/workflows/executions/retry.ts'
+import { startOne } from '../../../features/outreach/workflows/executions/start-one.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'

@@ -1,9 +1,9 @@
 /** The graph of a workflow as a whole. */
 
 import { z } from 'zod'
-import { replaceGraph } from '../../../features/workflows/definition/replace-graph.ts'
-import { validateWorkflow } from '../../../features/workflows/definition/validate.ts'
-import { MAX_CONFIGS_BYTES } from '../../../features/workflows/limits.ts'
+import { replaceGraph } from '../../../features/outreach/workflows/definition/replace-graph.ts'
+import { validateWorkflow } from '../../../features/outreach/workflows/definition/validate.ts'
+import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

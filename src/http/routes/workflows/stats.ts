@@ -1,7 +1,7 @@
 /** The figures of a workflow. */
 
 import { z } from 'zod'
-import { viewWorkflowStats } from '../../../features/workflows/executions/stats.ts'
+import { viewWorkflowStats } from '../../../features/outreach/workflows/executions/stats.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

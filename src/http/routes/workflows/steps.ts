@@ -1,8 +1,8 @@
 /** The steps of a workflow, one by one. */
 import { z } from 'zod'
-import { addStep } from '../../../features/workflows/definition/add-step.ts'
-import { deleteStep } from '../../../features/workflows/definition/delete-step.ts'
-import { updateStep } from '../../../features/workflows/definition/update-step.ts'
+import { addStep } from '../../../features/outreach/workflows/definition/add-step.ts'
+import { deleteStep } from '../../../features/outreach/workflows/definition/delete-step.ts'
+import { updateStep } from '../../../features/outreach/workflows/definition/update-step.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'

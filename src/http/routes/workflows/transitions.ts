@@ -1,9 +1,9 @@
 /** The transitions of a workflow, one by one. */
-import { insertStep as insert } from '../../../features/workflows/definition/add-step.ts'
+import { insertStep as insert } from '../../../features/outreach/workflows/definition/add-step.ts'
 import {
   addTransition,
   deleteTransition,
-} from '../../../features/workflows/definition/transitions.ts'
+} from '../../../features/outreach/workflows/definition/transitions.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'

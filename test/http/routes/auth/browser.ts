@@ -1,6 +1,6 @@
 /** A browser of tests: a client with an address and a cookie jar. */
 import supertest from 'supertest'
-import { findDevice } from '../../../../src/features/accounts/login/device.ts'
+import { findDevice } from '../../../../src/features/tenancy/accounts/login/device.ts'
 import { DEVICE_COOKIE } from '../../../../src/http/exchange/cookies.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { users } from '../../../../src/store/schema/accounts.ts'

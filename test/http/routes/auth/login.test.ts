@@ -5,13 +5,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { beforeEach, describe, it } from 'node:test'
 import supertest from 'supertest'
-import { createLoginThrottle } from '../../../../src/features/accounts/login/throttle.ts'
+import { createLoginThrottle } from '../../../../src/features/tenancy/accounts/login/throttle.ts'
 import {
   hashPassword,
   isOutdated,
   isPassword,
-} from '../../../../src/features/accounts/passwords/passwords.ts'
-import { setPassword } from '../../../../src/features/accounts/users/set-password.ts'
+} from '../../../../src/features/tenancy/accounts/passwords/passwords.ts'
+import { setPassword } from '../../../../src/features/tenancy/accounts/users/set-password.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { addUser } from '../../../session.ts'

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
-import { HOUR_MS } from '../../../../src/clock.ts'
-import { isPassword } from '../../../../src/features/accounts/passwords/passwords.ts'
-import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
-import { recipientColumns } from '../../../../src/features/messages/queue/claim.ts'
+import { HOUR_MS } from '../../../../src/base/clock.ts'
+import { suppress } from '../../../../src/features/mail/messages/outcome/suppression.ts'
+import { recipientColumns } from '../../../../src/features/mail/messages/queue/claim.ts'
+import { isPassword } from '../../../../src/features/tenancy/accounts/passwords/passwords.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import type { SuppressionReason } from '../../../../src/store/schema/words.ts'
-import { mailTo, tokenTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
+import {
+  mailTo,
+  tokenTo,
+  writeMail,
+} from '../../../features/tenancy/accounts/platform-mail/mailed.ts'
 import { addUser, logIn } from '../../../session.ts'
 import { makesKnown, setCookies } from './browser.ts'
 import { BASE_URL, clock, useNewcomers } from './newcomers.ts'

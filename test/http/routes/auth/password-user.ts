@@ -1,8 +1,8 @@
 /** A user with a password, new for each test, and the browsers in which they log in. */
 import assert from 'node:assert/strict'
 import { before, beforeEach } from 'node:test'
-import { createLoginThrottle } from '../../../../src/features/accounts/login/throttle.ts'
-import { hashPassword } from '../../../../src/features/accounts/passwords/passwords.ts'
+import { createLoginThrottle } from '../../../../src/features/tenancy/accounts/login/throttle.ts'
+import { hashPassword } from '../../../../src/features/tenancy/accounts/passwords/passwords.ts'
 import type { TestCore } from '../../../core.ts'
 import { addUser } from '../../../session.ts'
 import { type Browser, openBrowser } from './browser.ts'

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import supertest from 'supertest'
-import { HOUR_MS } from '../../../../src/clock.ts'
-import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
+import { HOUR_MS } from '../../../../src/base/clock.ts'
+import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
-import { composed, mailTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
+import {
+  composed,
+  mailTo,
+  writeMail,
+} from '../../../features/tenancy/accounts/platform-mail/mailed.ts'
 import { FOREIGN_SITE } from '../../foreign-site.ts'
 import { makesKnown } from './browser.ts'
 import { BASE_URL, clock, cookieOf, useNewcomers } from './newcomers.ts'

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
-import { HOUR_MS } from '../../../../src/clock.ts'
-import { insertToken } from '../../../../src/features/accounts/links/email-tokens.ts'
-import { makeLinkToken } from '../../../../src/features/accounts/links/link-token.ts'
+import { HOUR_MS } from '../../../../src/base/clock.ts'
+import { insertToken } from '../../../../src/features/tenancy/accounts/links/email-tokens.ts'
+import { makeLinkToken } from '../../../../src/features/tenancy/accounts/links/link-token.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, users } from '../../../../src/store/schema/accounts.ts'
-import { mailTo, tokenTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
+import {
+  mailTo,
+  tokenTo,
+  writeMail,
+} from '../../../features/tenancy/accounts/platform-mail/mailed.ts'
 import { addUser, logIn } from '../../../session.ts'
 import { BASE_URL, clock, cookieOf, useNewcomers } from './newcomers.ts'
 

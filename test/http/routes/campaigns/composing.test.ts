@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
+import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { trustDomain } from '../../../core.ts'
-import { addCampaign } from '../../../features/campaigns/sending/campaign.ts'
-import { addRecipient } from '../../../features/contacts/add-recipient.ts'
+import { addCampaign } from '../../../features/outreach/campaigns/sending/campaign.ts'
+import { addRecipient } from '../../../features/people/contacts/add-recipient.ts'
 import { useService } from '../../service.ts'
 
 const { service, mine, other, call } = useService({}, async ({ service, mine }) => {

@@ -1,10 +1,10 @@
 /** A campaign of the type TRANSACTIONAL reaches people who left: every answer on the way says so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FieldWarning } from '../../../../src/errors.ts'
-import { createTemplate } from '../../../../src/features/templates/create.ts'
+import type { FieldWarning } from '../../../../src/base/errors.ts'
+import { createTemplate } from '../../../../src/features/mail/templates/create.ts'
+import { parseAddress } from '../../../../src/formats/address/address.ts'
 import { warnOfUnsubscribed } from '../../../../src/http/shapes/transactional-campaign.ts'
-import { parseAddress } from '../../../../src/mail/address/address.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import type { ContentClass } from '../../../../src/store/schema/words.ts'
 import { trustDomain } from '../../../core.ts'
@@ -12,7 +12,7 @@ import {
   addCampaign,
   addContacts,
   breakCounts,
-} from '../../../features/campaigns/sending/campaign.ts'
+} from '../../../features/outreach/campaigns/sending/campaign.ts'
 import { useService } from '../../service.ts'
 
 const { service, mine, call } = useService({}, async ({ service, mine }) => {

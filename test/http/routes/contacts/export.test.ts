@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
+import { upsertContacts } from '../../../../src/features/people/contacts/write/upsert.ts'
 import { address } from '../../../core.ts'
 import { pause } from '../../../pause.ts'
 import { useService } from '../../service.ts'

@@ -7,7 +7,7 @@ import {
   addRecipient,
   pageToken,
   subscriptionEvents,
-} from '../../../features/contacts/add-recipient.ts'
+} from '../../../features/people/contacts/add-recipient.ts'
 import { useService } from '../../service.ts'
 
 const { service, mine } = useService()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
-import type { ProviderName } from '../../../../src/features/accounts/oauth/provider.ts'
+import type { ProviderName } from '../../../../src/features/tenancy/accounts/oauth/provider.ts'
 import { ANN, type IdentityServer, startIdentityServer } from '../../../fakes/identity-server.ts'
 import { addUser, logIn } from '../../../session.ts'
 import type { Browser, Visit } from './browser.ts'

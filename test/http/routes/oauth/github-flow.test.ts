@@ -1,8 +1,8 @@
 /** Logins with GitHub, and who gets an account. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
+import { AppError } from '../../../../src/base/errors.ts'
 import type { AccountsConfig } from '../../../../src/config/config.ts'
-import { AppError } from '../../../../src/errors.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import {
   identities,

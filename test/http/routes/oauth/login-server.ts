@@ -1,12 +1,12 @@
 /** A server whose users log in with providers. */
 import type { TestContext } from 'node:test'
+import { createLog } from '../../../../src/base/log.ts'
 import type { AccountsConfig } from '../../../../src/config/config.ts'
 import {
   createIdentityProviders,
   type ProviderSites,
-} from '../../../../src/features/accounts/oauth/providers.ts'
+} from '../../../../src/features/tenancy/accounts/oauth/providers.ts'
 import { startHttp } from '../../../../src/http/server/server.ts'
-import { createLog } from '../../../../src/log.ts'
 import { identities, sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { openTestCore, type TestCore } from '../../../core.ts'
 import { type Browser, createBrowser } from './browser.ts'

@@ -1,7 +1,7 @@
 /** Whole logins at a real OpenID provider, with its forms, by a browser. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { GITHUB } from '../../../../src/features/accounts/oauth/github-provider.ts'
+import { GITHUB } from '../../../../src/features/tenancy/accounts/oauth/github-provider.ts'
 import { type OpenidProvider, startOpenidProvider } from '../../../fakes/openid-provider.ts'
 import type { Browser, Visit } from './browser.ts'
 import { BASE_URL, startLoginServer } from './login-server.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import supertest from 'supertest'
-import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
+import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { memberships, projects } from '../../../../src/store/schema/accounts.ts'
 import { addProject, type TestProject, trustDomain } from '../../../core.ts'

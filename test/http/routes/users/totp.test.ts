@@ -1,10 +1,10 @@
 /** The second factor: turning it on and off, and logging in with it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { removeSecondFactor } from '../../../../src/features/accounts/users/change.ts'
+import { removeSecondFactor } from '../../../../src/features/tenancy/accounts/users/change.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, recoveryCodes, users } from '../../../../src/store/schema/accounts.ts'
-import { codeOf } from '../../../features/accounts/totp-code.ts'
+import { codeOf } from '../../../features/tenancy/accounts/totp-code.ts'
 import { useService } from '../../service.ts'
 import { type Browser, openBrowser, setCookies, statusOf } from '../auth/browser.ts'
 import { PASSWORD as password, usePasswordUser } from '../auth/password-user.ts'

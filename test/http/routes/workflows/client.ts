@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Response } from 'supertest'
 import type { TestProject } from '../../../core.ts'
-import { addExecution } from '../../../features/workflows/definition/add-execution.ts'
+import { addExecution } from '../../../features/outreach/workflows/definition/add-execution.ts'
 import type { useService } from '../../service.ts'
 
 export type ShownTransition = {

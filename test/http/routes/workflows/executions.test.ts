@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
-import { createSegment } from '../../../../src/features/segments/create.ts'
+import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { workflowExecutions } from '../../../../src/store/schema/workflows.ts'
-import { addContacts } from '../../../features/contacts/add-contacts.ts'
 import {
   type AddedWorkflow,
   addExecution,
   addWorkflow,
-} from '../../../features/workflows/add-workflow.ts'
+} from '../../../features/outreach/workflows/add-workflow.ts'
+import { addContacts } from '../../../features/people/contacts/add-contacts.ts'
 import { useService } from '../../service.ts'
 
 const { service, mine, other, call } = useService()

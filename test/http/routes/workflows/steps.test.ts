@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it, test } from 'node:test'
-import { createTemplate } from '../../../../src/features/templates/create.ts'
+import { createTemplate } from '../../../../src/features/mail/templates/create.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import {
@@ -10,7 +10,7 @@ import {
   workflows,
 } from '../../../../src/store/schema/workflows.ts'
 import { address, type TestProject, trustDomain } from '../../../core.ts'
-import { addExecutions } from '../../../features/workflows/definition/add-execution.ts'
+import { addExecutions } from '../../../features/outreach/workflows/definition/add-execution.ts'
 import { useService } from '../../service.ts'
 import { at, type ShownStep, workflowClient } from './client.ts'
 

@@ -1,0 +1,126 @@
+/**
+ * Deletes all events of a name: a few while the caller waits, many in a job that resumes after a
+ * crash. Events that are recorded after the call stay.
+ */
+import { AppError } from '../../../base/errors.ts'
+import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
+import { createBatchPace } from '../../../jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
+import type { RunningJob } from '../../../jobs/run.ts'
+import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
+import { indexedBy } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { isUsed, kindOfUser } from '../references/registry.ts'
+import { isReservedEvent } from './reserved.ts'
+import { countEvents, type EventKey, findEventReferences } from './usage.ts'
+
+/** `jobId`: the job that deletes the events, if the deletion is not done yet. */
+type EventDeletion = { deletedCount: number; jobId?: string }
+
+/** `last`: the newest `seq` at the time of the request. */
+type DeletionPayload = EventKey & { last: number; total: number }
+type EventDeletionProgress = { deletedCount: number }
+type Deps = Pick<Base, 'store' | 'now'>
+
+const KIND = 'delete-events'
+/** Events that are deleted while the caller waits: about 10 ms. */
+const MAX_AT_ONCE = 500
+const FIRST_BATCH = 100
+const MAX_BATCH = 1_000
+
+const findNewestSeq = statement<{ last: number | null }>(
+  () => sql`select max(seq) as last from events`,
+)
+
+export const deleteBatch = statement(
+  () => sql`delete from events where seq in (
+    select seq from events ${indexedBy('events_named')}
+    where project_id = ${parameter('projectId')} and name = ${parameter('name')}
+      and seq <= ${parameter('last')}
+    order by created_at limit ${parameter('limit')})`,
+)
+
+/**
+ * Deletes the events, or enqueues the job that does.
+ * @throws AppError BAD_REQUEST for a reserved name, and while a definition uses the name;
+ *   CONFLICT when the project has too many unfinished jobs of this kind
+ */
+export async function deleteEvents(
+  deps: Deps & Pick<Base, 'jobNotifier'>,
+  key: EventKey,
+): Promise<EventDeletion> {
+  await refuseUsed(deps, key)
+  const total = await countEvents(deps, key)
+  if (total <= MAX_AT_ONCE) {
+    const values = { ...key, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
+    const write = (tx: Tx) => tx.execute(deleteBatch, values)
+    return { deletedCount: await deps.store.write(write, { heavyFor: key.projectId }) }
+  }
+  const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...key, total }))
+  return { deletedCount: total, jobId }
+}
+
+/** Runs the job. */
+export async function runEventDeletion(
+  deps: Deps,
+  job: RunningJob,
+): Promise<EventDeletionProgress> {
+  const work = job.payload as DeletionPayload
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
+  let state = (await loadProgress<EventDeletionProgress>(deps.store.read, job.id)) ?? {
+    deletedCount: 0,
+  }
+  for (;;) {
+    job.signal.throwIfAborted()
+    const before = state
+    const limit = pace.size()
+    const act = () =>
+      deps.store.write(async (tx) => {
+        const values = { ...work, limit }
+        const deleted = await pace.measure(limit, () => tx.execute(deleteBatch, values))
+        const next = { deletedCount: before.deletedCount + deleted }
+        const percent = Math.min(99, (100 * next.deletedCount) / work.total)
+        await saveProgress(tx, job, { state: next, percent, at: deps.now() })
+        return next
+      })
+    state = await pace.batch(act, job.signal)
+    if (state.deletedCount - before.deletedCount < limit) return state
+  }
+}
+
+/** Returns the progress of the job. @throws AppError RESOURCE_NOT_FOUND */
+export async function findDeletionStatus(
+  deps: Deps,
+  { projectId, jobId }: { projectId: string; jobId: string },
+): Promise<JobStatus> {
+  const status = await findJobStatus(deps, { projectId, id: jobId, kinds: [KIND] })
+  const { name, total } = status.data as DeletionPayload
+  return { ...status, data: { name, total } }
+}
+
+async function refuseUsed(deps: Pick<Base, 'store'>, key: EventKey): Promise<void> {
+  if (isReservedEvent(key.name)) {
+    throw new AppError('BAD_REQUEST', 'Events that the service emits cannot be deleted.')
+  }
+  const references = await findEventReferences(deps, key)
+  if (!isUsed(references)) return
+  const { segments, campaigns, workflows } = references
+  throw new AppError('BAD_REQUEST', `The event is used by a ${kindOfUser(references)}.`, {
+    suggestion: 'Change or delete what refers to the event, then delete its events.',
+    details: { usedInSegments: segments, usedInCampaigns: campaigns, usedInWorkflows: workflows },
+  })
+}
+
+async function enqueueDeletion(
+  { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,
+  tx: Tx,
+  { projectId, name, total }: Omit<DeletionPayload, 'last'>,
+): Promise<string> {
+  const last = (await tx.find(findNewestSeq))?.last ?? 0
+  tx.afterCommit(() => jobNotifier.notify())
+  const work: DeletionPayload = { projectId, name, total, last }
+  return enqueueForProject(tx, { prefix: KIND, kind: KIND, payload: work, projectId, now: now() })
+}

@@ -1,0 +1,179 @@
+/**
+ * Sets a fence (`rows.ts`): a new generation of the database, in one transaction. From then on everything
+ * that the database had is held in every project. Mail is put aside behind it (`messages/fenced`), and
+ * delivery refuses what is claimed meanwhile, so no server ever acts behind half a fence.
+ *
+ * Whoever has an old cookie or an old link would have it back with the database, so all sessions,
+ * invitations and links of one use end. The next event gets a number that is higher than any that was
+ * given before the database was brought back.
+ */
+import { listOf, raiseLastNumber, selectLastNumber } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { generations } from '../../../store/schema/fences.ts'
+import type { FenceCause } from '../../../store/schema/words.ts'
+import { onShelves } from '../../../store/shelves.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { findKnown, isOlder, type KnownGeneration } from './generation-file.ts'
+import { HELD_KINDS } from './job-fates.ts'
+import { findGeneration, findLostLogFence, HELD_UNTIL, SERVER } from './rows.ts'
+
+export type FenceRequest = {
+  cause: FenceCause
+  /** What the file beside the database knew of it (`generation-file.ts`). */
+  known?: KnownGeneration | undefined
+}
+
+/** `seq`: the last number that events have; the next one gets a higher one. */
+export type NewFence = { generation: number; seq: number }
+
+/** More events than anybody has between a copy and the present. */
+export const SEQ_GAP = 1_000_000
+
+const AT = parameter('at')
+
+const findLastEvent = statement<{ seq: number }>(() => selectLastNumber('events'))
+
+const [insertEventNumber, raiseEventNumber] = raiseLastNumber('events', parameter('seq'))
+const raiseEvents = [statement(() => insertEventNumber), statement(() => raiseEventNumber)]
+
+/** A clock that was set back does not release mail. Waiting mail is searched then only. */
+const findMailUntil = statement<{ until: number | null }>(
+  () => sql`select case
+      when (select created_at from emails order by id desc limit 1) > ${AT} then (
+        select max(created_at) from (
+          select created_at from emails where due_at is not null
+          union all select created_at from emails where lease_until is not null
+          union all select created_at from emails where ${onShelves('held')}))
+    end as until`,
+)
+
+const insertFences = statement(
+  () => sql`insert into fences (project_id, generation, set_at, event_seq, execution_number,
+      delivery_number, mail_until)
+    select id, ${parameter('generation')}, ${AT}, ${parameter('eventSeq')},
+      coalesce((${selectLastNumber('workflow_executions')}), 0),
+      coalesce((${selectLastNumber('webhook_deliveries')}), 0), ${parameter('mailUntil')}
+    from (select id from projects union all select ${SERVER})
+    where true
+    on conflict do update set generation = excluded.generation, set_at = excluded.set_at,
+      event_seq = excluded.event_seq, execution_number = excluded.execution_number,
+      delivery_number = excluded.delivery_number, mail_until = excluded.mail_until, is_settled = 0`,
+)
+
+const pauseCampaigns = statement(
+  () => sql`update campaigns set paused_at = ${AT}, pause_reason = 'restored', pause_details = null,
+      updated_at = ${AT}
+    where campaigns.status in ('SCHEDULED', 'SENDING') and paused_at is null`,
+)
+
+/** Without a next firing they do not fire; the release finds it again (`workflows/schedule`). */
+const stopSchedules = statement(
+  () => sql`update workflows set next_fire_at = null where next_fire_at is not null`,
+)
+
+/** One that runs loses its lease, and with it the right to go on. */
+const holdJobs = statement(
+  () => sql`update jobs set state = 'waiting', run_at = ${HELD_UNTIL}, lease_id = null,
+      lease_until = null, attempts = attempts - (state = 'active'), updated_at = ${AT}
+    where state in ('waiting', 'active') and kind in ${listOf(parameter('kinds'))}`,
+)
+
+/**
+ * They may have been charged since the copy was made: they count as tried. So Stripe knows their
+ * identifiers, or the summary of its meter decides (`billing/metering/settle.ts`), and none grows.
+ */
+const holdBatches = statement(
+  () => sql`update metering_batches set is_held = 1,
+      first_tried_at = coalesce(first_tried_at, occurred_at),
+      last_tried_at = coalesce(last_tried_at, occurred_at)
+    where state not in ('charged', 'dropped')`,
+)
+
+const holdReceived = statement(
+  () => sql`update inbound_messages set state = 'held', begun_at = null where state = 'pending'`,
+)
+
+const endSessions = statement(() => sql`delete from sessions`)
+
+const endLinks = statement(
+  () => sql`update account_tokens set used_at = ${AT} where used_at is null`,
+)
+
+const endInvitations = statement(
+  () =>
+    sql`update invitations set revoked_at = ${AT} where accepted_at is null and revoked_at is null`,
+)
+
+const HOLD = [pauseCampaigns, stopSchedules, holdJobs, holdBatches, holdReceived]
+const END = [endSessions, endLinks, endInvitations]
+
+/** No server needs to be stopped for it. */
+export async function setFence(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  request: FenceRequest,
+): Promise<NewFence> {
+  return store.write((tx) => setIn(tx, request, now()))
+}
+
+/**
+ * The same if the database knows less than the file did. Returns undefined if another process has set the
+ * fence since somebody looked.
+ */
+export async function setFenceIfOlder(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { cause, known }: { cause: FenceCause; known: KnownGeneration },
+): Promise<NewFence | undefined> {
+  return store.write(async (tx) => {
+    const isStill = isOlder(await findKnown(tx), known)
+    return isStill ? setIn(tx, { cause, known }, now()) : undefined
+  })
+}
+
+/** The same for a log that was lost while a server ran that has run since `servedAt` (epoch ms). */
+export async function setFenceForLog(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { known, servedAt }: { known: KnownGeneration | undefined; servedAt: number },
+): Promise<NewFence | undefined> {
+  return store.write(async (tx) => {
+    const last = await findLostLogFence(tx)
+    if (last !== undefined && last.setAt >= servedAt) return undefined
+    return setIn(tx, { cause: 'lost-log', known }, now())
+  })
+}
+
+async function setIn(tx: Tx, request: FenceRequest, at: number): Promise<NewFence> {
+  const { generation, eventSeq, seq } = await beginGeneration(tx, { ...request, at })
+  const mailUntil = Math.max(at, (await tx.find(findMailUntil, { at }))?.until ?? 0)
+  await tx.execute(insertFences, { generation, at, eventSeq, mailUntil })
+  const values = { at, kinds: JSON.stringify(HELD_KINDS) }
+  for (const hold of HOLD) await tx.execute(hold, values)
+  for (const end of END) await tx.execute(end, values)
+  return { generation, seq }
+}
+
+/**
+ * For a new database in a folder that had another one: its numbers go on after those, and nothing is
+ * held.
+ */
+export async function continueGeneration(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  known: NewFence,
+): Promise<NewFence> {
+  return store.write((tx) => beginGeneration(tx, { cause: 'start', known, at: now() }))
+}
+
+/** `eventSeq`: the last number of an event before. */
+async function beginGeneration(
+  tx: Tx,
+  { cause, known, at }: FenceRequest & { at: number },
+): Promise<NewFence & { eventSeq: number }> {
+  const before = (await tx.find(findLastEvent))?.seq ?? 0
+  const newest = await findGeneration(tx)
+  const generation = Math.max(newest?.number ?? 0, known?.generation ?? 0) + 1
+  const seq = Math.max(before, known?.seq ?? 0) + SEQ_GAP
+  await tx.insert(generations).values({ number: generation, cause, eventSeq: before, setAt: at })
+  for (const raise of raiseEvents) await tx.execute(raise, { seq })
+  return { generation, seq, eventSeq: before }
+}

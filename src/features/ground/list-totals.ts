@@ -1,0 +1,158 @@
+/**
+ * The totals of lists with cursors: how many items all pages have, on the first page. A page that is the only
+ * one has its total already; otherwise the items are counted on scan threads, one stretch of rows in each query,
+ * so that scans of other projects run in between. A count of more than one stretch is kept for five minutes, and
+ * callers who ask for it meanwhile share one run, which goes on when they leave. Who asks in the second half of
+ * this time lets the next count begin, so that somebody who looks at a list often waits once. Of a project a few
+ * counts run at once. More of them wait, and leave with the clients that wait for them.
+ */
+import { MINUTE_MS, type Now } from '../../base/clock.ts'
+import { createLru } from '../../base/lru.ts'
+import { runShared } from '../../turns/owner.ts'
+import { createTurns } from '../../turns/turns.ts'
+import { type Listing, type PageEnd, withEnd } from './listing.ts'
+
+export type ListTotals = {
+  /** Rows that one query counts. */
+  stretch: number
+  /**
+   * `query`: what is counted, with the project; its JSON identifies the count.
+   * @throws AppError as `Turns.take`
+   */
+  find(query: object, count: () => Promise<RowCount>): Promise<number>
+}
+
+/** `isLong`: the count took more than one stretch. */
+export type RowCount = { total: number; isLong: boolean }
+
+/** `total`: of all pages on the first one, 0 on later ones. */
+export type CountedEnd = PageEnd & { total: number }
+
+/** About 50 ms. */
+const STRETCH = 50_000
+const KEPT_MS = 5 * MINUTE_MS
+const RENEWED_MS = KEPT_MS / 2
+/** Characters of all queries whose counts are kept. */
+const MAX_KEPT_SIZE = 1_000_000
+/** The queries of the counts share the scan threads; these limits bound what goes on without a client. */
+const TURNS = {
+  atOnce: 200,
+  atOncePerProject: 4,
+  waitingPerProject: 50,
+  waiting: 1_000,
+  to: 'for a list to be counted',
+  retryAfterSeconds: 5,
+}
+
+export function createListTotals({
+  now,
+  stretch = STRETCH,
+}: {
+  now: Now
+  stretch?: number
+}): ListTotals {
+  const kept = createLru<{ at: number; total: number }>(MAX_KEPT_SIZE, {
+    sizeOf: (_, key) => key.length,
+  })
+  const running = new Map<string, Promise<number>>()
+  const renewed = new Set<string>()
+  const turns = createTurns(TURNS)
+
+  function keptFor(key: string, maxAge: number): number | undefined {
+    const known = kept.get(key)
+    const age = now() - (known?.at ?? 0)
+    return age < 0 || age > maxAge ? undefined : known?.total
+  }
+
+  async function run(key: string, count: () => Promise<RowCount>): Promise<number> {
+    const at = now()
+    const { total, isLong } = await count()
+    if (isLong) kept.set(key, { at, total })
+    return total
+  }
+
+  function start(key: string, count: () => Promise<RowCount>): Promise<number> {
+    const started = runShared(() => run(key, count)).finally(() => running.delete(key))
+    running.set(key, started)
+    return started
+  }
+
+  /** Joins a count that runs, without a place of its own; else waits for the turn of the project. */
+  async function join(
+    key: string,
+    { maxAge, count }: { maxAge: number; count: () => Promise<RowCount> },
+  ): Promise<number> {
+    const begun = running.get(key)
+    if (begun !== undefined) return begun
+    // While it waited, another caller may have counted the same.
+    return turns.take(
+      async () => keptFor(key, maxAge) ?? running.get(key) ?? (await start(key, count)),
+    )
+  }
+
+  /** Whoever asks when the kept count is too old hears of a failure. */
+  function renew(key: string, count: () => Promise<RowCount>): void {
+    if (renewed.has(key)) return
+    renewed.add(key)
+    join(key, { maxAge: RENEWED_MS, count })
+      .catch(() => undefined)
+      .finally(() => renewed.delete(key))
+  }
+
+  return {
+    stretch,
+    async find(query, count) {
+      const key = JSON.stringify(query)
+      const known = keptFor(key, KEPT_MS)
+      if (known === undefined) return join(key, { maxAge: KEPT_MS, count })
+      if (keptFor(key, RENEWED_MS) === undefined) renew(key, count)
+      return known
+    },
+  }
+}
+
+type CountedPage<Item> = {
+  page: Listing<Item, PageEnd>
+  /** Of the request. */
+  cursor: string | undefined
+  /** The items of a list that this page has to its end, if it is the first one; otherwise undefined. */
+  whole: number | undefined
+  /** As in `ListTotals`. */
+  query: object
+  count(): Promise<RowCount>
+}
+
+/** The page with its total. */
+export async function withTotal<Item>(
+  { listTotals }: { listTotals: ListTotals },
+  { page, cursor, whole, query, count }: CountedPage<Item>,
+): Promise<Listing<Item, CountedEnd>> {
+  const total = cursor === undefined ? (whole ?? (await listTotals.find(query, count))) : 0
+  return withEnd(page, (end) => ({ ...end, total }))
+}
+
+/** `end`: the place of the stretch's last row; undefined if no row follows. */
+type CountedStretch<Place> = { count: number; end: Place | undefined }
+
+/** Counts stretch after stretch. */
+export async function countStretches<Place>(
+  read: (after: Place | undefined) => Promise<CountedStretch<Place>>,
+): Promise<RowCount> {
+  let total = 0
+  let after: Place | undefined
+  for (let isLong = false; ; isLong = true) {
+    const stretch: CountedStretch<Place> = await read(after)
+    total += stretch.count
+    if (stretch.end === undefined) return { total, isLong }
+    after = stretch.end
+  }
+}
+
+/** The sum of counts. Many short ones are a long one. */
+export function addCounts(
+  { listTotals }: { listTotals: Pick<ListTotals, 'stretch'> },
+  counts: readonly RowCount[],
+): RowCount {
+  const total = counts.reduce((sum, count) => sum + count.total, 0)
+  return { total, isLong: total > listTotals.stretch || counts.some(({ isLong }) => isLong) }
+}

@@ -1,0 +1,191 @@
+/**
+ * Lists the requests to a project, newest first, by cursor. All filters but the span of time are
+ * applied to the rows of the index one after the other, on a scan thread, and a request looks at a
+ * bounded number of them: a page of rare requests may be short, even empty, and still have a next
+ * one.
+ */
+import { formatInstant } from '../../../base/clock.ts'
+import { unknownCursor } from '../../../base/errors.ts'
+import { indexedBy, rowNumber } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import type { Base } from '../base.ts'
+import { type CountedEnd, countStretches, type RowCount, withTotal } from '../list-totals.ts'
+import { type Listing, pageListing } from '../listing.ts'
+import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
+import type { RequestLogEntry } from './log.ts'
+
+export type RequestCaller = NonNullable<RequestLogEntry['caller']>
+
+export type RequestQuery = {
+  projectId: string
+  limit: number
+  cursor?: string | undefined
+  /** The lowest and the highest status, both included. */
+  status?: { from: number; to: number } | undefined
+  /** The beginning of the path. */
+  path?: string | undefined
+  caller?: RequestCaller | undefined
+  /** `X-Request-ID`, which clients may choose: several requests may have it. */
+  requestId?: string | undefined
+  /** Epoch ms, both included. */
+  startAt?: number | undefined
+  endAt?: number | undefined
+}
+
+/** `caller` is null for requests of versions that did not record it. Sizes are bytes. */
+export type RequestView = {
+  id: string
+  method: string
+  path: string
+  statusCode: number
+  duration: number
+  projectId: string | null
+  userId: string | null
+  authType: 'apiKey' | 'jwt' | null
+  caller: RequestCaller | null
+  ip: string | null
+  userAgent: string | null
+  errorCode: string | null
+  errorMessage: string | null
+  requestSize: number | null
+  responseSize: number | null
+  /** The first warning of the answer. */
+  warning: string | null
+  createdAt: string
+}
+
+type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
+type Position = { at: number; number: number }
+type RequestRow = Omit<RequestView, 'createdAt' | 'warning'> & Position
+
+/** Rows that one statement looks at, and a request. */
+const STRETCH = 5_000
+const MAX_ROWS = 50_000
+
+/** @throws AppError VALIDATION_ERROR for an invalid cursor */
+export async function listRequests(
+  deps: Deps,
+  query: RequestQuery,
+): Promise<Listing<RequestView, CountedEnd>> {
+  const { limit, cursor, ...filters } = query
+  const found: RequestRow[] = []
+  let after = findStart(deps, query)
+  let isEnd = false
+  for (let read = 0; !isEnd && found.length <= limit && read < MAX_ROWS; read += STRETCH) {
+    const wanted = limit + 1 - found.length
+    const rows = await deps.store.scan.all<RequestRow>(selectStretch(query, { after, wanted }))
+    found.push(...rows)
+    if (rows.length === wanted) break
+    const [last] = await deps.store.scan.all<Position>(selectStretchEnd(query, after))
+    isEnd = last === undefined
+    after = last
+  }
+  const lines = found.slice(0, limit)
+  const next = found.length > limit ? lines.at(-1) : after
+  const cursorOf = ({ at, number }: Position) => sealCursor(deps, 'requests', [at, number])
+  const page = pageListing({
+    lines,
+    read: async (slice) => slice.map(toView),
+    cursorOf: (row) => cursorOf(row),
+    endCursor: isEnd || next === undefined ? null : cursorOf(next),
+  })
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: isEnd ? lines.length : undefined,
+    query: { list: 'requests', ...filters },
+    count: () => countRequests(deps, query),
+  })
+}
+
+function countRequests(
+  { store, listTotals: { stretch } }: Deps,
+  query: RequestQuery,
+): Promise<RowCount> {
+  return countStretches<Position>(async (after) => {
+    const [end] = await store.scan.all<Position>(selectStretchEnd(query, after, stretch))
+    const [row] = await store.scan.all<{ count: number }>(countStretch(query, { after, stretch }))
+    return { count: row?.count ?? 0, end }
+  })
+}
+
+/** Counts the rows of a stretch that match. */
+export function countStretch(
+  query: RequestQuery,
+  { after, stretch }: { after: Position | undefined; stretch: number },
+): SQL {
+  const isFiltered = [query.status, query.path, query.caller, query.requestId].some(
+    (filter) => filter !== undefined,
+  )
+  const columns = isFiltered ? sql`id, path, status_code as "statusCode", caller` : sql`1`
+  return sql`select count(*) as count
+    from (select ${columns} ${rowsOf(query, after)} limit ${stretch})${matching(query)}`
+}
+
+/** The rows of a stretch that match, at most `wanted`. */
+export function selectStretch(
+  query: RequestQuery,
+  { after, wanted }: { after: Position | undefined; wanted: number },
+): SQL {
+  const rows = sql`select id, method, path, status_code as "statusCode", duration_ms as duration,
+      project_id as "projectId", user_id as "userId", auth_type as "authType", caller, ip,
+      user_agent as "userAgent", error_code as "errorCode", error_message as "errorMessage",
+      request_size_bytes as "requestSize", response_size_bytes as "responseSize",
+      created_at as at, ${rowNumber('api_requests')} as number
+    ${rowsOf(query, after)} limit ${STRETCH}`
+  return sql`select * from (${rows})${matching(query)} limit ${wanted}`
+}
+
+/** The last row of a stretch; none if there are fewer rows. */
+export function selectStretchEnd(
+  query: RequestQuery,
+  after: Position | undefined,
+  size = STRETCH,
+): SQL {
+  return sql`select created_at as at, ${rowNumber('api_requests')} as number
+    ${rowsOf(query, after)} limit 1 offset ${size - 1}`
+}
+
+/** The condition on the time alone lets SQLite search the index, which it does not do for a pair. */
+function rowsOf({ projectId, startAt, endAt }: RequestQuery, after: Position | undefined): SQL {
+  const row = rowNumber('api_requests')
+  const until = Math.min(endAt ?? Number.POSITIVE_INFINITY, after?.at ?? Number.POSITIVE_INFINITY)
+  const conditions = [
+    sql`project_id = ${projectId}`,
+    ...(startAt === undefined ? [] : [sql`created_at >= ${startAt}`]),
+    ...(Number.isFinite(until) ? [sql`created_at <= ${until}`] : []),
+    ...(after === undefined ? [] : [sql`(created_at, ${row}) < (${after.at}, ${after.number})`]),
+  ]
+  return sql`from api_requests ${indexedBy('api_requests_project')}
+    where ${sql.join(conditions, sql` and `)} order by created_at desc, ${row} desc`
+}
+
+function matching({ status, path, caller, requestId }: RequestQuery): SQL {
+  const conditions = [
+    ...(requestId === undefined ? [] : [sql`id = ${requestId}`]),
+    ...(status === undefined ? [] : [sql`"statusCode" between ${status.from} and ${status.to}`]),
+    ...(caller === undefined ? [] : [sql`caller = ${caller}`]),
+    // By characters, not by UTF-16 units.
+    ...(path === undefined ? [] : [sql`substr(path, 1, ${[...path].length}) = ${path}`]),
+  ]
+  return conditions.length === 0 ? sql`` : sql` where ${sql.join(conditions, sql` and `)}`
+}
+
+function findStart(deps: Deps, { cursor }: RequestQuery): Position | undefined {
+  if (cursor === undefined) return undefined
+  const place = unsealCursor(deps, 'requests', cursor)
+  const [at, number] = Array.isArray(place) ? place : []
+  if (typeof at !== 'number' || typeof number !== 'number') throw unknownCursor()
+  return { at, number }
+}
+
+/** A message without a code is a warning. */
+function toView({ at, number: _, ...row }: RequestRow): RequestView {
+  const isError = row.errorCode !== null
+  return {
+    ...row,
+    errorMessage: isError ? row.errorMessage : null,
+    warning: isError ? null : row.errorMessage,
+    createdAt: formatInstant(at),
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The log of API requests, one row each, written in batches after the responses. The log is for
+ * people: lines are dropped when too many wait, and when the database cannot write.
+ */
+
+import { describeError } from '../../../base/errors.ts'
+import type { Log } from '../../../base/log.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { and, isNull, sql } from '../../../store/drizzle.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { apiRequests } from '../../../store/schema/service.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+
+export type RequestLogEntry = {
+  /** The request id. */
+  id: string
+  method: string
+  /** Without the query, which may contain personal data. */
+  path: string
+  statusCode: number
+  durationMs: number
+  projectId: string | null
+  userId: string | null
+  caller: 'secret' | 'public' | 'session' | null
+  ip: string | null
+  userAgent: string | null
+  errorCode: string | null
+  /** Without a code: the first warning of an answer. */
+  errorMessage: string | null
+  requestSizeBytes: number
+  responseSizeBytes: number
+  createdAt: number
+}
+
+export type RequestLog = {
+  record(entry: RequestLogEntry): void
+  /** Writes the lines that wait. */
+  stop(): Promise<void>
+}
+
+const FLUSH_AFTER_MS = 1000
+/** So long a batch waits for others with which it can share a commit. */
+const PATIENCE_MS = 30
+const BATCH_ROWS = 250
+const MAX_WAITING = 20_000
+const MAX_TEXT_LENGTH = 500
+
+/** Lines come a moment after their request: none names a project that has been deleted since. */
+const listLiving = statement((db) =>
+  db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(sql`${projects.id} in ${listOf(parameter('ids'))}`, isNull(projects.deletedAt))),
+)
+
+const insertRequest = statement((db) =>
+  db.insert(apiRequests).values({
+    id: parameter('id'),
+    method: parameter('method'),
+    path: parameter('path'),
+    statusCode: parameter('statusCode'),
+    durationMs: parameter('durationMs'),
+    projectId: parameter('projectId'),
+    userId: parameter('userId'),
+    authType: parameter('authType'),
+    caller: parameter('caller'),
+    ip: parameter('ip'),
+    userAgent: parameter('userAgent'),
+    errorCode: parameter('errorCode'),
+    errorMessage: parameter('errorMessage'),
+    requestSizeBytes: parameter('requestSizeBytes'),
+    responseSizeBytes: parameter('responseSizeBytes'),
+    createdAt: parameter('createdAt'),
+  }),
+)
+
+export function startRequestLog({ store, log }: Pick<Base, 'store' | 'log'>): RequestLog {
+  let waiting: RequestLogEntry[] = []
+  let timer: NodeJS.Timeout | undefined
+  let writing = Promise.resolve()
+
+  function record(entry: RequestLogEntry): void {
+    if (waiting.length >= MAX_WAITING) return
+    waiting.push(entry)
+    timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref()
+  }
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    const entries = waiting
+    waiting = []
+    writing = writing.then(() => writeAll({ store, log }, entries))
+  }
+
+  async function stop(): Promise<void> {
+    flush()
+    await writing
+  }
+
+  return { record, stop }
+}
+
+async function writeAll(
+  { store, log }: { store: Base['store']; log: Log },
+  entries: readonly RequestLogEntry[],
+): Promise<void> {
+  for (let from = 0; from < entries.length; from += BATCH_ROWS) {
+    const batch = entries.slice(from, from + BATCH_ROWS)
+    try {
+      await store.write((tx) => insertBatch(tx, batch), { patienceMs: PATIENCE_MS })
+    } catch (error) {
+      log.warn({ lines: entries.length - from, error: describeError(error) }, 'request log lost')
+      return
+    }
+  }
+}
+
+async function insertBatch(tx: Tx, batch: readonly RequestLogEntry[]): Promise<void> {
+  const ids = [...new Set(batch.flatMap(({ projectId }) => projectId ?? []))]
+  const found = ids.length === 0 ? [] : await tx.list(listLiving, { ids: JSON.stringify(ids) })
+  const living: ReadonlySet<string | null> = new Set(found.map(({ id }) => id))
+  const rows = batch.map((entry) => ({
+    ...entry,
+    projectId: living.has(entry.projectId) ? entry.projectId : null,
+    path: cut(entry.path),
+    userAgent: entry.userAgent === null ? null : cut(entry.userAgent),
+    errorMessage: entry.errorMessage === null ? null : cut(entry.errorMessage),
+    authType: authTypeOf(entry),
+  }))
+  await tx.insertRows(insertRequest, rows)
+}
+
+function authTypeOf({ caller }: RequestLogEntry): 'apiKey' | 'jwt' | null {
+  if (caller === null) return null
+  return caller === 'session' ? 'jwt' : 'apiKey'
+}
+
+/** Clients send paths, user agents and names of any length. */
+function cut(text: string): string {
+  return text.length <= MAX_TEXT_LENGTH ? text : text.slice(0, MAX_TEXT_LENGTH)
+}

@@ -1,0 +1,44 @@
+/**
+ * Sealed cursors: the place of the last row of a page. Row numbers are internal, and addresses must not
+ * appear in URLs, which proxies and logs keep.
+ */
+import { unknownCursor } from '../../base/errors.ts'
+import type { Base } from './base.ts'
+
+export type CursorKind =
+  | 'campaigns'
+  | 'contacts'
+  | 'emails'
+  | 'recipients'
+  | 'requests'
+  | 'webhooks'
+  | 'workflows'
+
+/** `place`: any JSON value. */
+export function sealCursor(
+  { keyring }: Pick<Base, 'keyring'>,
+  kind: CursorKind,
+  place: unknown,
+): string {
+  const text = JSON.stringify([kind, place])
+  return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
+}
+
+/** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list */
+export function unsealCursor(
+  { keyring }: Pick<Base, 'keyring'>,
+  kind: CursorKind,
+  cursor: string,
+): unknown {
+  const [given, place] = unseal(keyring, cursor)
+  if (given !== kind) throw unknownCursor()
+  return place
+}
+
+function unseal(keyring: Base['keyring'], cursor: string): unknown[] {
+  try {
+    return JSON.parse(keyring.unseal(cursor)) as unknown[]
+  } catch {
+    throw unknownCursor()
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Cursors of lists in an order of choice, whose pages have numbers too: the sort key and the id of the last
+ * row of a page, and the number of the page. The bare id of a row is a cursor as well.
+ */
+import { unknownCursor } from '../../base/errors.ts'
+import { asc, desc, type SQL, sql } from '../../store/drizzle.ts'
+import { isUuid } from '../../store/ids.ts'
+import type { Base } from './base.ts'
+import { type CursorKind, sealCursor, unsealCursor } from './sealed-cursor.ts'
+
+type SortKey = string | number
+type Order = { sort: string; dir: 'asc' | 'desc' }
+
+/** `page`: the number of the page that ends here; after the id of a row, 1. */
+export type SortedPlace = { sortKey: SortKey; id: string; page: number }
+
+type Deps = Pick<Base, 'keyring'>
+
+export function formatSortedCursor(
+  deps: Deps,
+  kind: CursorKind,
+  { sort, dir, sortKey, id, page }: Order & SortedPlace,
+): string {
+  return sealCursor(deps, kind, [sort, dir, sortKey, id, page])
+}
+
+/**
+ * `findSortKey`: of the row with an id; undefined for an unknown one.
+ * @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list or order
+ */
+export async function parseSortedCursor(
+  deps: Deps,
+  kind: CursorKind,
+  {
+    sort,
+    dir,
+    cursor,
+    findSortKey,
+  }: Order & { cursor: string; findSortKey(id: string): Promise<SortKey | undefined> },
+): Promise<SortedPlace> {
+  if (isUuid(cursor)) {
+    const sortKey = await findSortKey(cursor)
+    if (sortKey === undefined) throw unknownCursor()
+    return { sortKey, id: cursor, page: 1 }
+  }
+  const place = unsealCursor(deps, kind, cursor) as [string, string, SortKey, string, number]
+  const [sortedBy, direction, sortKey, id, page] = place
+  if (sortedBy !== sort || direction !== dir) throw unknownCursor()
+  return { sortKey, id, page }
+}
+
+type SortedPage = {
+  /** The columns of the order. */
+  key: SQL
+  id: SQL
+  dir: Order['dir']
+  /** Undefined for a page by its number. */
+  place: SortedPlace | undefined
+  page: number
+  pageSize: number
+}
+
+/** The clauses of a statement for a page and one row more. */
+export function clausesOf({ key, id, dir, place, page, pageSize }: SortedPage) {
+  const by = dir === 'asc' ? asc : desc
+  const than = dir === 'asc' ? sql`>` : sql`<`
+  return {
+    isAfter: place && sql`(${key}, ${id}) ${than} (${place.sortKey}, ${place.id})`,
+    order: [by(key), by(id)],
+    limit: pageSize + 1,
+    offset: place === undefined ? (page - 1) * pageSize : 0,
+  }
+}

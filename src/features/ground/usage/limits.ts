@@ -1,0 +1,52 @@
+/**
+ * The limits that hold for the use of a project in a month:
+ *
+ *   its own    those that it has set, each for one category
+ *   shared     with Stripe configured, the projects of an owner without a subscription have
+ *              `billing.free_emails` together, for all categories. Its own limits hold beside it: a limit that it has set does not
+ *              lift the shared one
+ *
+ * Received mail counts, also for the shared limit, and is never refused.
+ */
+import type { UsageCategory } from '../../../store/schema/words.ts'
+import type { Base } from '../base.ts'
+import { CATEGORIES } from './categories.ts'
+import type { Use } from './counters.ts'
+
+/** A limit of emails in a month, and what is used of it. */
+export type Limit = { name: UsageCategory | 'shared'; limit: number; used: number }
+
+type Deps = Pick<Base, 'config'>
+
+/** Of one category. The shared limit is the last one. */
+export function limitsFor(deps: Deps, use: Use, category: UsageCategory): Limit[] {
+  const limit = use.limits[category]
+  const own = limit === null ? [] : [{ name: category, limit, used: use.used[category] }]
+  return [...own, ...sharedLimit(deps, use)]
+}
+
+/** Of all categories. */
+export function allLimits(deps: Deps, use: Use): Limit[] {
+  const own = CATEGORIES.flatMap((name) => {
+    const limit = use.limits[name]
+    return limit === null ? [] : [{ name, limit, used: use.used[name] }]
+  })
+  return [...own, ...sharedLimit(deps, use)]
+}
+
+/** How many more emails the limits allow. */
+export function leftOf(limits: readonly Limit[]): number {
+  const left = limits.map(({ limit, used }) => Math.max(0, limit - used))
+  return Math.min(Number.POSITIVE_INFINITY, ...left)
+}
+
+/** Whether the server limits projects without a subscription. */
+export function hasSharedLimit({ config }: Deps): boolean {
+  return config.billing !== null
+}
+
+function sharedLimit({ config }: Deps, { used, usedByOthers, isSubscribed }: Use): Limit[] {
+  if (config.billing === null || isSubscribed) return []
+  const total = CATEGORIES.reduce((sum, category) => sum + used[category], usedByOthers)
+  return [{ name: 'shared', limit: config.billing.freeEmails, used: total }]
+}

@@ -1,0 +1,99 @@
+/**
+ * Notices to the members of a project: at 80% of a limit, and when it is reached. The transaction in
+ * which the use crosses such a mark decides it, and remembers it: each mark of a limit is told once a
+ * month. Another limit has marks of its own, but few of them are told in a day: whoever changes a limit
+ * again and again must not flood the members.
+ */
+import { DAY_MS } from '../../../base/clock.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { usageNotices } from '../../../store/schema/billing.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { type MonthChange, readUse, type Use } from './counters.ts'
+import { allLimits, hasSharedLimit, type Limit, limitsFor } from './limits.ts'
+import { monthOf } from './month.ts'
+
+type NoticeDeps = Pick<Base, 'config' | 'reportUsage'>
+
+/** In percent of a limit, the highest first. */
+const MARKS = [100, 80] as const
+
+/** Notices of the same mark of a category in a day, of whatever limits. */
+const MAX_A_DAY = 3
+
+const countRecent = statement<{ count: number }>(
+  () => sql`select count(*) as count from usage_notices
+    where project_id = ${parameter('projectId')} and starts_at = ${parameter('startsAt')}
+      and category = ${parameter('category')} and percent = ${parameter('percent')}
+      and created_at > ${parameter('after')}`,
+)
+
+const insertNotice = statement((db) =>
+  db
+    .insert(usageNotices)
+    .values({
+      projectId: parameter('projectId'),
+      startsAt: parameter('startsAt'),
+      category: parameter('category'),
+      percent: parameter('percent'),
+      limitEmails: parameter('limit'),
+      createdAt: parameter('at'),
+    })
+    .onConflictDoNothing(),
+)
+
+/** Tells of the marks that a change of the use has crossed. `after`: the use with the change. */
+export async function announceCrossed(
+  deps: NoticeDeps,
+  tx: Tx,
+  { after, change, at }: { after: Use; change: MonthChange; at: number },
+): Promise<void> {
+  for (const limit of limitsFor(deps, after, change.category)) {
+    const before = { ...limit, used: limit.used - change.count }
+    const crossed = MARKS.filter((mark) => reaches(limit, mark) && !reaches(before, mark))
+    if (crossed.length > 0) await announce(deps, tx, { use: after, limit, marks: crossed, at })
+  }
+}
+
+/** Tells of all marks that the use has reached: the limits of the project have changed. */
+export async function announceReached(
+  deps: NoticeDeps,
+  tx: Tx,
+  { projectId, at }: { projectId: string; at: number },
+): Promise<void> {
+  const use = await readUse(tx, { projectId, startsAt: monthOf(at) }, hasSharedLimit(deps))
+  if (use === undefined) return
+  for (const limit of allLimits(deps, use)) {
+    const marks = MARKS.filter((mark) => reaches(limit, mark))
+    if (marks.length > 0) await announce(deps, tx, { use, limit, marks, at })
+  }
+}
+
+/** Whether the use has reached that percentage of the limit. */
+export function reaches({ limit, used }: Limit, percent: number): boolean {
+  return used * 100 >= limit * percent
+}
+
+/** Marks that are reached at once become one notice, of the highest. */
+async function announce(
+  deps: NoticeDeps,
+  tx: Tx,
+  {
+    use: { projectId, startsAt },
+    limit: { name, limit, used },
+    marks,
+    at,
+  }: { use: Use; limit: Limit; marks: readonly (typeof MARKS)[number][]; at: number },
+): Promise<void> {
+  const notice = { projectId, startsAt, category: name, limit }
+  const recent = await tx.find(countRecent, { ...notice, percent: marks[0], after: at - DAY_MS })
+  // Nothing is written either, so that changes of limits do not fill the disk.
+  if (recent !== undefined && recent.count >= MAX_A_DAY) return
+  let told: (typeof MARKS)[number] | undefined
+  for (const percent of marks) {
+    const isNew = (await tx.execute(insertNotice, { ...notice, percent, at })) > 0
+    if (isNew && percent === marks[0]) told = percent
+  }
+  if (told !== undefined) await deps.reportUsage(tx, { ...notice, percent: told, used }, at)
+}

@@ -1,0 +1,38 @@
+/**
+ * What an owner's deleted projects had used of the free emails of a month: who deletes a project and makes
+ * another one has no more of them.
+ */
+import { sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import { monthOf } from './month.ts'
+
+const OWNER = sql`(select user_id from memberships
+  where project_id = ${parameter('projectId')} and role = 'OWNER')`
+
+const addDeleted = statement(
+  () => sql`insert into owner_months (user_id, starts_at, emails)
+    select memberships.user_id, used.starts_at,
+      used.transactional + used.campaigns + used.workflows + used.inbound
+    from memberships
+    join projects on projects.id = memberships.project_id and projects.subscription is null
+    join usage_months used on used.project_id = projects.id
+      and used.starts_at = ${parameter('startsAt')}
+    where memberships.project_id = ${parameter('projectId')} and memberships.role = 'OWNER'
+    on conflict (user_id, starts_at) do update set emails = emails + excluded.emails`,
+)
+
+const dropEarlier = statement(
+  () => sql`delete from owner_months
+    where user_id = ${OWNER} and starts_at < ${parameter('startsAt')}`,
+)
+
+/** Call it while the project still has its owner and its subscription. */
+export async function keepUseOfDeleted(
+  tx: Tx,
+  { projectId, at }: { projectId: string; at: number },
+): Promise<void> {
+  const values = { projectId, startsAt: monthOf(at) }
+  await tx.execute(dropEarlier, values)
+  await tx.execute(addDeleted, values)
+}

@@ -1,0 +1,97 @@
+/**
+ * Decides which recipients this server accepts. This decision keeps it from being an open relay.
+ * The first row that applies counts:
+ *
+ * | address                                                    | accepted as                 |
+ * |------------------------------------------------------------|-----------------------------|
+ * | `b.<token>@`, `u.<token>@` any host                        | return path, unsubscription |
+ * | any at a verified domain whose MX is this server           | a mailbox of its project    |
+ * | `postmaster@`, `abuse@` a host of the server, `postmaster` | the operator of this server |
+ *
+ * This server must have signed the token; such mail ends here, so it is never relayed. The host may be any,
+ * because the domain may have been deleted, or `delivery.return_path_domain` changed, after the mail was
+ * sent. The age of the token is not checked here: late reports are accepted and ignored.
+ *
+ * The hosts of the server are `delivery.hostname`, `delivery.return_path_domain` and `bounce.D` of
+ * every verified domain D. A trusted domain needs no MX. Mail to a project that is being reset has to
+ * come again later.
+ */
+import { parseAddress } from '../../../../formats/address/address.ts'
+import {
+  type EmailToken,
+  readReturnPathLocalPart,
+  readUnsubscribeLocalPart,
+} from '../../../../formats/signed-tokens.ts'
+import type { InboundRecipient } from '../../../../store/schema/inbound.ts'
+import type { Base } from '../../../ground/base.ts'
+
+/**
+ * `relay`: a domain of another server, or not an address. `unknown`: a host of the server, which
+ * has no such mailbox. `forged`: a return path that this server did not sign. `closed`: the project
+ * of the mailbox is being reset.
+ */
+export type RecipientRefusal = { refuse: 'relay' | 'unknown' | 'forged' | 'closed' }
+
+type Deps = Pick<Base, 'config' | 'keyring' | 'directory'>
+type Mailbox = { address: string; localPart: string; domain: string }
+
+const OPERATORS = new Set(['postmaster', 'abuse'])
+const BOUNCE = 'bounce.'
+
+/** `address`: the argument of RCPT, without angle brackets. */
+export async function admitRecipient(
+  deps: Deps,
+  { address }: { address: string },
+): Promise<InboundRecipient | RecipientRefusal> {
+  if (address.toLowerCase() === 'postmaster') return { for: 'server', address: 'postmaster' }
+  const mailbox = parseAddress(address)
+  if (mailbox === undefined) return { refuse: 'relay' }
+  const signed = readSigned(deps, mailbox)
+  if (signed !== undefined) return signed
+  const owner = await deps.directory.findMailboxDomain(mailbox.domain)
+  if (owner !== undefined) return admitMailbox(deps, mailbox, owner.projectId)
+  if (!(await isServerHost(deps, mailbox.domain))) return { refuse: 'relay' }
+  if (OPERATORS.has(mailbox.localPart)) return { for: 'server', address: mailbox.address }
+  return { refuse: /^[bu]\./.test(mailbox.localPart) ? 'forged' : 'unknown' }
+}
+
+/** Returns undefined unless the local part is a token that this server signed. The host may be any. */
+export function readSigned(
+  { keyring }: Pick<Deps, 'keyring'>,
+  { address, localPart }: Mailbox,
+): InboundRecipient | undefined {
+  const returned = readReturnPathLocalPart(keyring.keys('return-path'), localPart)
+  if (returned !== undefined) return { for: 'return-path', address, ...storable(returned) }
+  const left = readUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe'), localPart)
+  return left === undefined ? undefined : { for: 'unsubscribe', address, ...storable(left) }
+}
+
+function storable({ emailId, digest }: EmailToken) {
+  return digest === undefined ? { emailId } : { emailId, digest: digest.toString('hex') }
+}
+
+/** `user%elsewhere@here` and `elsewhere!user@here` ask this server to relay. */
+async function admitMailbox(
+  deps: Pick<Deps, 'directory'>,
+  { address, localPart }: Mailbox,
+  projectId: string,
+): Promise<InboundRecipient | RecipientRefusal> {
+  if (/[%!]/.test(localPart)) return { refuse: 'relay' }
+  if (await isClosed(deps, projectId)) return { refuse: 'closed' }
+  return { for: 'mailbox', address, projectId }
+}
+
+/** Whether the project is being reset. */
+export async function isClosed(
+  { directory }: Pick<Deps, 'directory'>,
+  projectId: string,
+): Promise<boolean> {
+  const project = await directory.findProject(projectId)
+  return project !== undefined && project.resetSince !== null
+}
+
+async function isServerHost({ config, directory }: Deps, host: string): Promise<boolean> {
+  const { hostname, returnPathDomain } = config.delivery
+  if (host === hostname || host === returnPathDomain) return true
+  return host.startsWith(BOUNCE) && (await directory.isVerifiedDomain(host.slice(BOUNCE.length)))
+}

@@ -1,0 +1,34 @@
+/** The effect of a received message on one recipient: for the row's summary and the log. */
+import type { Base } from '../../../ground/base.ts'
+import type { ParsedMessage } from './parsed-message.ts'
+import type { PendingMessage } from './pending.ts'
+
+export type Effect = {
+  did: 'bounced' | 'delayed' | 'delivered' | 'complained' | 'unsubscribed' | 'received' | 'ignored'
+  emailId?: string
+  /** Why the message was ignored, or capped. */
+  why?: string
+}
+
+export type ReceivedMessage = { row: PendingMessage; parsed: ParsedMessage }
+
+export type ApplyDeps = Pick<
+  Base,
+  'config' | 'reportUsage' | 'counters' | 'now' | 'keyring' | 'log'
+>
+
+const KNOWN = 'already known'
+
+export function ignore(why: string, emailId?: string): Effect {
+  return emailId === undefined ? { did: 'ignored', why } : { did: 'ignored', why, emailId }
+}
+
+/** For a report or unsubscription that repeats an earlier one. */
+export function ignoreKnown(emailId: string): Effect {
+  return ignore(KNOWN, emailId)
+}
+
+/** Whether the message had an effect, or repeats a message that had one. */
+export function hasEffect({ did, why }: Effect): boolean {
+  return did !== 'ignored' || why === KNOWN
+}

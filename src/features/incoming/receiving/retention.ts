@@ -1,0 +1,55 @@
+/**
+ * Deletes expired received messages. Rows with octets (mail, and messages that could not be parsed)
+ * are kept for `retention.body_days`; rows of reports and unsubscriptions too, but at most for 30
+ * days. Pending rows and held ones stay. The emails that were made from messages are rows of their own and
+ * remain.
+ */
+import { DAY_MS } from '../../../base/clock.ts'
+import { listOf, rowNumber } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { toBatches } from '../../mail/messages/retention.ts'
+
+type Deps = Pick<Base, 'store' | 'config' | 'now'>
+type Aged = { number: number; at: number; bytes: number; isShort: number }
+
+const REPORT_DAYS = 30
+const PAGE = 500
+
+/** `isShort`: the row has the shorter retention. `bytes`: size of the octets that go with it. */
+export const listAged = statement<Aged>(
+  () => sql`select ${rowNumber()} as number, received_at as at,
+      case when raw is null then 0 else size_bytes end as bytes,
+      state = 'processed' and (raw is null or kind = 'other') as isShort
+    from inbound_messages where state not in ('pending', 'held') and received_at < ${parameter('before')}
+      and (received_at, ${rowNumber()}) > (${parameter('at')}, ${parameter('number')})
+    order by received_at, ${rowNumber()} limit ${PAGE}`,
+)
+
+const deleteRows = statement(
+  () => sql`delete from inbound_messages
+    where ${rowNumber()} in ${listOf(parameter('numbers'))}`,
+)
+
+/** Returns the number of deleted rows. */
+export async function deleteExpiredInboundMessages({ store, config, now }: Deps): Promise<number> {
+  const mailBefore = now() - config.retention.bodyDays * DAY_MS
+  const reportsBefore = Math.max(mailBefore, now() - REPORT_DAYS * DAY_MS)
+  let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }
+  let total = 0
+  for (;;) {
+    const page = await store.scan.list(listAged, { before: reportsBefore, ...position })
+    const old = page.filter(({ at, isShort }) => isShort === 1 || at < mailBefore)
+    for (const batch of toBatches(old)) {
+      const numbers = JSON.stringify(batch.map(({ number }) => number))
+      const write = (tx: Tx) => tx.execute(deleteRows, { numbers })
+      total += await store.write(write, { heavyFor: 'retention' })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return total
+    position = last
+  }
+}

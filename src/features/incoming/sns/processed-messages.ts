@@ -1,0 +1,58 @@
+/**
+ * Ensures that each SNS message takes effect once: its id is written in the transaction of its
+ * effects.
+ */
+import { DAY_MS } from '../../../base/clock.ts'
+import { eq, lt } from '../../../store/drizzle.ts'
+import { snsNotifications } from '../../../store/schema/inbound.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+
+/** Much longer than the age at which a message is refused. */
+const RETENTION_MS = 3 * DAY_MS
+
+const findId = statement((db) =>
+  db
+    .select({ id: snsNotifications.id })
+    .from(snsNotifications)
+    .where(eq(snsNotifications.id, parameter('id'))),
+)
+
+const insertId = statement((db) =>
+  db
+    .insert(snsNotifications)
+    .values({ id: parameter('id'), receivedAt: parameter('at') })
+    .onConflictDoNothing(),
+)
+
+/** Runs `work` and returns true, or returns false when the message was processed before. */
+export function processOnce(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  messageId: string,
+  work: (tx: Tx) => Promise<void>,
+): Promise<boolean> {
+  return store.write(async (tx) => {
+    if ((await tx.execute(insertId, { id: messageId, at: now() })) === 0) return false
+    await work(tx)
+    return true
+  })
+}
+
+export async function isProcessed(
+  { store }: Pick<Base, 'store'>,
+  messageId: string,
+): Promise<boolean> {
+  return (await store.read.find(findId, { id: messageId })) !== undefined
+}
+
+/** Deletes the ids of messages that are old enough to be refused for their age. */
+export async function deleteExpiredNotifications({
+  store,
+  now,
+}: Pick<Base, 'store' | 'now'>): Promise<void> {
+  const before = now() - RETENTION_MS
+  await store.write(async (tx) => {
+    await tx.delete(snsNotifications).where(lt(snsNotifications.receivedAt, before))
+  })
+}

@@ -1,0 +1,195 @@
+/**
+ * Receives one message of SNS (`POST /webhooks/sns`). A message is trusted when its topic is one of
+ * `sns.topic_arns`, it is recent, and its signature is valid.
+ *
+ * | message                                | result                                                |
+ * |----------------------------------------|-------------------------------------------------------|
+ * | not trusted                            | FORBIDDEN; SNS does not try again                     |
+ * | its certificate cannot be fetched      | EXTERNAL_SERVICE_ERROR; SNS tries again               |
+ * | confirmation of a subscription         | success, after its URL was fetched                    |
+ * | about an email that is found           | success; its outcome and the message's id are written |
+ * |   a repeated message                   | success; nothing is written                           |
+ * |   no message id, or no such email      | BAD_REQUEST, RESOURCE_NOT_FOUND                       |
+ * |   complaint, and the email was deleted | success; the wish of the recipient is written         |
+ * |   delivery, while it is still sent     | EXTERNAL_SERVICE_ERROR; SNS tries again               |
+ * | received mail for a verified domain    | success; it is accepted like mail by SMTP             |
+ * | of another kind, or malformed          | success, because a retry would change nothing         |
+ * | any, and the database cannot write     | DATABASE_ERROR; SNS tries again                       |
+ *
+ * SNS tries for at most an hour (AWS: "message delivery retries").
+ */
+import { verify } from 'node:crypto'
+import { HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
+import { AppError, describeError, notFound } from '../../../base/errors.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { recordReports } from '../../mail/messages/outcome/record-reports.ts'
+import { recordHits } from '../../mail/tracking/record-hits.ts'
+import { applySubscriptionRequest } from '../../people/contacts/write/subscription-request.ts'
+import { acceptReceivedMail } from './accept-mail.ts'
+import { confirmSubscription } from './confirm-subscription.ts'
+import { findReportedEmail } from './find-email.ts'
+import { findWish, type ReportedWish } from './find-wish.ts'
+import { parseSnsMessage, type SnsMessage, signedText } from './message.ts'
+import { parseNotification } from './notification.ts'
+import { processOnce } from './processed-messages.ts'
+import { createSigningCertificates, type SigningCertificates } from './signing-certificates.ts'
+import { toReportsAndHits } from './to-reports.ts'
+import { untrusted } from './untrusted.ts'
+import { parseCertificateUrl } from './urls.ts'
+
+type SnsDeps = Pick<
+  Base,
+  | 'config'
+  | 'store'
+  | 'keyring'
+  | 'reportUsage'
+  | 'inboundNotifier'
+  | 'counters'
+  | 'now'
+  | 'log'
+  | 'publicFetch'
+>
+
+export type SnsReceiver = {
+  /** Whether any topic is listed. */
+  isOpen: boolean
+  /** `body`: parsed JSON. Resolves when SNS need not try again. @throws AppError, see above */
+  receive(body: unknown): Promise<void>
+}
+
+/** An hour of retries, and another hour for delays within SNS. */
+const MAX_AGE_MS = 2 * HOUR_MS
+const MAX_AHEAD_MS = 15 * MINUTE_MS
+
+export function createSnsReceiver(deps: SnsDeps): SnsReceiver {
+  const certificates = createSigningCertificates(deps)
+  return {
+    isOpen: deps.config.sns.topicArns.length > 0,
+    async receive(body) {
+      const message = parseSnsMessage(body)
+      if (message === undefined) throw untrusted('it is not a message of SNS')
+      await logRefusal(deps, message, async () => {
+        await authenticate(deps, certificates, message)
+        await process(deps, message)
+      })
+    },
+  }
+}
+
+/** @throws AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR */
+async function authenticate(
+  { config, now }: SnsDeps,
+  certificates: SigningCertificates,
+  message: SnsMessage,
+): Promise<void> {
+  const { topicArn, at, signatureVersion, signature, signingCertUrl } = message
+  if (!config.sns.topicArns.includes(topicArn)) throw untrusted('the topic is not listed')
+  const ageMs = now() - at
+  if (ageMs > MAX_AGE_MS || ageMs < -MAX_AHEAD_MS)
+    throw untrusted('its time is too far in the past or future')
+  const url = parseCertificateUrl(signingCertUrl)
+  if (url === undefined) throw untrusted('the certificate is not at a host of SNS')
+  const { publicKey } = await certificates.get(url)
+  const algorithm = signatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256'
+  const signed = Buffer.from(signedText(message))
+  if (!verify(algorithm, signed, publicKey, Buffer.from(signature, 'base64'))) {
+    throw untrusted('the signature is not valid')
+  }
+}
+
+async function process(deps: SnsDeps, message: SnsMessage): Promise<void> {
+  switch (message.type) {
+    case 'SubscriptionConfirmation':
+      return confirmSubscription(deps, message)
+    case 'UnsubscribeConfirmation':
+      deps.log.warn({ topicArn: message.topicArn }, 'the subscription to a topic of SNS has ended')
+      return
+    case 'Notification':
+      return acknowledgeFaults(deps, message, () => processNotification(deps, message))
+  }
+}
+
+/** @throws AppError BAD_REQUEST, RESOURCE_NOT_FOUND, EXTERNAL_SERVICE_ERROR, DATABASE_ERROR */
+async function processNotification(
+  deps: SnsDeps,
+  { message, messageId }: SnsMessage,
+): Promise<void> {
+  const notification = parseNotification(message)
+  if (notification === undefined) return logIgnored(deps, messageId, 'its kind is not used')
+  if (notification.kind === 'received') {
+    const isAccepted = await acceptReceivedMail(deps, notification, messageId)
+    if (!isAccepted) logIgnored(deps, messageId, 'no recipient is known to this server')
+    return
+  }
+  const { providerIds, messageIds } = notification.ids
+  if (providerIds.length + messageIds.length === 0) {
+    throw new AppError('BAD_REQUEST', 'The notification has no message id.')
+  }
+  const email = await findReportedEmail(deps, notification.ids)
+  const wish = findWish(deps, notification, email)
+  if (wish !== undefined) {
+    await processOnce(deps, messageId, (tx) => applyWish(deps, tx, wish))
+    return
+  }
+  if (email === undefined) throw noEmail([...messageIds, ...providerIds][0])
+  if (notification.kind === 'delivery' && email.state === 'sending') {
+    throw new AppError('EXTERNAL_SERVICE_ERROR', 'The email is still being sent.')
+  }
+  const { reports, hits } = toReportsAndHits(notification, email, deps.now())
+  await processOnce(deps, messageId, async (tx) => {
+    await recordReports(deps, tx, reports)
+    await recordHits(deps, tx, hits)
+  })
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND when nothing is known about the email any more */
+async function applyWish(
+  deps: SnsDeps,
+  tx: Tx,
+  { email: { emailId, digest }, reason }: ReportedWish,
+): Promise<void> {
+  const link = { contactId: undefined, emailId, digest }
+  const isChanged = await applySubscriptionRequest(deps, tx, { link, subscribed: false, reason })
+  if (isChanged === undefined) throw noEmail(emailId)
+}
+
+function noEmail(id = ''): AppError {
+  return notFound('email', id, 'There is no such email.')
+}
+
+/** Logs a fault that every retry would repeat, and acknowledges the message. */
+async function acknowledgeFaults(
+  { log }: SnsDeps,
+  { messageId }: SnsMessage,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    log.error({ messageId, error }, 'a notification could not be processed')
+  }
+}
+
+function logIgnored({ log }: SnsDeps, messageId: string, why: string): void {
+  log.info({ messageId, why }, 'a notification was ignored')
+}
+
+async function logRefusal(
+  { log }: SnsDeps,
+  message: SnsMessage,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const why = describeError(error instanceof Error ? (error.cause ?? error) : error)
+    const topicArn = message.topicArn.slice(0, 300)
+    log.warn(
+      { topicArn, messageId: message.messageId.slice(0, 100), why },
+      'a notification was refused',
+    )
+    throw error
+  }
+}

@@ -1,0 +1,199 @@
+/** Loads the emails of a page of the feed, rendered for reading. */
+import type { MessageContent } from '../../../formats/compose/message-content.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { inArray, sql } from '../../../store/drizzle.ts'
+import { campaigns } from '../../../store/schema/campaigns.ts'
+import { contents, type Email, emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../ground/base.ts'
+import type { EventEmail } from '../../ground/events/email-data.ts'
+import { toReceivedData } from '../../ground/events/received-content.ts'
+import {
+  type LoadedEmail,
+  loadEmails,
+  loadTexts,
+  toRenderSource,
+} from '../../mail/messages/delivery/source.ts'
+import { explainEmails } from '../../mail/messages/explain/explain-emails.ts'
+import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
+import { findLiveStateForProject } from '../../mail/messages/explain/project-live-status.ts'
+import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
+import type { Throttle } from '../../mail/messages/queue/throttle.ts'
+
+/** Characters of rendered texts that one call returns; the first email may have more. */
+const MAX_LENGTH = 2 * 1024 * 1024
+/** Emails whose contents are loaded at once. They are rendered one by one: a short template may print ten million characters. */
+const LOADED_AT_ONCE = 4
+
+export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'> & {
+  throttle: Throttle
+}
+
+/**
+ * `subject`: as the recipient received it. `body`: HTML or text. `text`: the plain text of received
+ * mail. `body` and `text` are null once retention has cleared them, and undefined in a summary.
+ * `reason` explains the state of the email.
+ */
+export type ShownEmail = EventEmail &
+  Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status' | 'templateFaults'> & {
+    body: string | null | undefined
+    text: string | null | undefined
+    reason: string
+    /** Null without a campaign, and once it is deleted. */
+    campaignName: string | null
+    /** Null without a workflow, and once it is deleted. */
+    workflowName: string | null
+    /** Epoch ms; null if there is none. */
+    nextAttemptAt: number | null
+  }
+
+type Text = { subject: string; body: string | null; text: string | null }
+
+const stateColumns = {
+  ...EXPLAINED_COLUMNS,
+  templateFaults: emails.templateFaults,
+  openedAt: emails.openedAt,
+  clickedAt: emails.clickedAt,
+}
+
+const listPlainTexts = statement((db) =>
+  db
+    .select({ id: contents.id, text: contents.text })
+    .from(contents)
+    .where(
+      sql`${contents.id} in ${listOf(parameter('ids'))}
+        and ${contents.text} is not null`,
+    ),
+)
+
+/** `unread`: the last of the given ones, if the texts of the others are long already. */
+type ShownEmails = { shown: Map<string, ShownEmail>; unread: ReadonlySet<string> }
+
+/**
+ * Returns the emails by id; deleted emails are omitted. `repeatedIds` may contain an id twice. A
+ * summary has no bodies, so nothing is rendered for it.
+ */
+export async function loadShownEmails(
+  deps: FeedDeps,
+  repeatedIds: readonly string[],
+  { isSummary }: { isSummary: boolean },
+): Promise<ShownEmails> {
+  const ids = [...new Set(repeatedIds)]
+  const places = new Map(ids.map((id, index) => [id, index]))
+  const found = await loadEmails(deps, ids)
+  const placeOf = ({ id }: LoadedEmail) => places.get(id) ?? 0
+  const all = found.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const { texts, count } = isSummary
+    ? { texts: NO_TEXTS, count: all.length }
+    : await findTexts(deps, all)
+  const loaded = all.slice(0, count)
+  const unread = new Set(all.slice(count).map(({ id }) => id))
+  const absent = isSummary ? undefined : null
+  const noBodies = { body: absent, text: absent }
+  const rows = await deps.store.read
+    .select(stateColumns)
+    .from(emails)
+    .where(inArray(emails.id, ids))
+    .all()
+  const names = await findCampaignNames(deps, loaded)
+  const origins = await findWorkflowOrigins(deps.store.read, loaded)
+  const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
+  const byId = new Map(loaded.map((email) => [email.id, email]))
+  const shown = new Map(
+    rows.flatMap((row): [string, ShownEmail][] => {
+      const email = byId.get(row.id)
+      if (email === undefined) return []
+      const text = texts.get(row.id) ?? { subject: email.subject, ...noBodies }
+      const { reason = '', nextAttemptAt = null } = explained.get(row.id) ?? {}
+      const campaignName = names.get(email.campaignId ?? '') ?? null
+      const workflowName = origins.get(row.id)?.name ?? null
+      const named = { campaignName, workflowName }
+      return [[row.id, { ...email, ...row, ...text, reason, nextAttemptAt, ...named }]]
+    }),
+  )
+  return { shown, unread }
+}
+
+async function findCampaignNames(
+  { store }: FeedDeps,
+  loaded: readonly LoadedEmail[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(loaded.flatMap(({ campaignId }) => campaignId ?? []))]
+  if (ids.length === 0) return new Map()
+  const { id, name } = campaigns
+  const rows = await store.read.select({ id, name }).from(campaigns).where(inArray(id, ids))
+  return new Map(rows.map((campaign) => [campaign.id, campaign.name]))
+}
+
+const NO_TEXTS: ReadonlyMap<string, Text> = new Map()
+
+/** The texts of the first `count` emails, until they are long: MAX_LENGTH, and those of one email. */
+async function findTexts(
+  deps: FeedDeps,
+  loaded: readonly LoadedEmail[],
+): Promise<{ texts: ReadonlyMap<string, Text>; count: number }> {
+  const texts = new Map<string, Text>()
+  let length = 0
+  let count = 0
+  for (let from = 0; from < loaded.length; from += LOADED_AT_ONCE) {
+    const some = loaded.slice(from, from + LOADED_AT_ONCE)
+    const readText = await loadForReading(deps, some)
+    for (const email of some) {
+      if (length >= MAX_LENGTH) return { texts, count }
+      const text = await readText(email)
+      count += 1
+      if (text === undefined) continue
+      texts.set(email.id, text)
+      length += (text.body?.length ?? 0) + (text.text?.length ?? 0)
+    }
+  }
+  return { texts, count }
+}
+
+/** Returns a function for the text of each of these emails; undefined without one. */
+async function loadForReading(
+  deps: FeedDeps,
+  loaded: readonly LoadedEmail[],
+): Promise<(email: LoadedEmail) => Promise<Text | undefined>> {
+  // Without its snapshot, which retention clears, an email would be rendered with wrong values.
+  const whole = loaded.filter((email) => isInbound(email) || email.variables !== null)
+  const contents = await loadTexts(
+    deps,
+    whole.map((email) => email.contentId),
+  )
+  const plain = await findPlainTexts(deps, whole.filter(isInbound))
+  return async (email) => {
+    const content = whole.includes(email) ? contents.get(email.contentId) : undefined
+    if (content === undefined) return undefined
+    if (!isInbound(email)) return renderSent(deps, { email, content })
+    // Received mail is not rendered: its text is not a template.
+    const received = { ...content, text: plain.get(email.contentId) ?? null }
+    return { subject: email.subject, ...toReceivedData(received) }
+  }
+}
+
+/** Returns the plain texts of received mail with HTML, by the id of the content. */
+async function findPlainTexts(
+  { store }: FeedDeps,
+  received: readonly LoadedEmail[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (received.length === 0) return new Map()
+  const ids = JSON.stringify(received.map(({ contentId }) => contentId))
+  const rows = await store.scan.list(listPlainTexts, { ids })
+  return new Map(rows.map(({ id, text }) => [id, text]))
+}
+
+async function renderSent(
+  deps: FeedDeps,
+  { email, content }: { email: LoadedEmail; content: MessageContent },
+): Promise<Text | undefined> {
+  const { projectName: name, language, postalAddress } = email
+  const project = { name, language, postalAddress }
+  const [message] = await deps.outbound.preview([toRenderSource(deps, { email, project, content })])
+  if (message === undefined || message === null) return undefined
+  return { subject: message.subject, body: message.html ?? message.text ?? null, text: null }
+}
+
+function isInbound({ sourceType }: LoadedEmail): boolean {
+  return sourceType === 'INBOUND'
+}

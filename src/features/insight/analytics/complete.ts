@@ -1,0 +1,14 @@
+/** Whether the counts have all that was there before this version: until then, figures are too small. */
+import { sql } from '../../../store/drizzle.ts'
+import { statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+
+const findBehind = statement<{ behind: number }>(
+  () => sql`select 1 as behind from event_followers as analytics
+    join event_followers as backfill on backfill.seq > analytics.seq
+    where analytics.name = 'analytics' and backfill.name = 'analytics-backfill'`,
+)
+
+export async function isAnalyticsComplete(reader: Pick<Tx, 'find'>): Promise<boolean> {
+  return (await reader.find(findBehind)) === undefined
+}

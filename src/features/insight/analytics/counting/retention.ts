@@ -1,0 +1,63 @@
+/** Deletes quarters that are older than any range that a request may ask for, through the primary keys. */
+import { createBatchPace } from '../../../../jobs/pace.ts'
+import type { Statement } from '../../../../store/database.ts'
+import { type SQL, sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+import { QUARTER_MS, QUARTERS_KEPT_MS } from '../buckets.ts'
+
+/** The rows of a project that begin with the same columns of the primary key. */
+type Stretch = {
+  /** Projects with rows that have expired. */
+  listProjects: Statement<{ projectId: string }>
+  erase: Statement<unknown>
+}
+
+const FIRST_BATCH = 200
+const MAX_BATCH = 2_000
+const KINDS = ['all', 'provider', 'campaign', 'template', 'workflow'] as const
+
+const STRETCHES: readonly Stretch[] = [
+  ...KINDS.map((kind) => stretchOf('mail_counts', sql.raw(`kind = '${kind}' and `))),
+  stretchOf('link_counts', sql``),
+  stretchOf('event_counts', sql``),
+]
+
+export async function deleteExpiredQuarters(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const before = now() - QUARTERS_KEPT_MS
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
+  for (const { listProjects, erase } of STRETCHES) {
+    for (const { projectId } of await store.scan.list(listProjects, { before })) {
+      for (let limit = 0, erased = 0; erased === limit; ) {
+        if (signal?.aborted) return
+        limit = pace.size()
+        const values = { projectId, before, limit }
+        const act = () =>
+          store.write((tx) => pace.measure(limit, () => tx.execute(erase, values)), {
+            heavyFor: 'retention',
+          })
+        erased = await pace.batch(act, signal)
+      }
+    }
+  }
+}
+
+/** `first`: the term of the columns between the project and the span. */
+function stretchOf(table: string, first: SQL): Stretch {
+  const isExpired = sql`${first}span = ${sql.raw(String(QUARTER_MS))}
+    and starts_at < ${parameter('before')}`
+  const rows = sql`${sql.raw(table)} where project_id = ${parameter('projectId')} and ${isExpired}`
+  return {
+    listProjects: statement(
+      () => sql`select id as "projectId" from projects where exists (
+        select 1 from ${sql.raw(table)} where project_id = projects.id and ${isExpired})`,
+    ),
+    erase: statement(
+      () => sql`delete from ${rows} and (starts_at, stream, subject) in (
+        select starts_at, stream, subject from ${rows} order by starts_at limit ${parameter('limit')})`,
+    ),
+  }
+}

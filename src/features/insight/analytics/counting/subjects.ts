@@ -1,0 +1,138 @@
+/**
+ * The numbers of what counts are about: providers, campaigns, templates, workflows, links and names of
+ * events. A project's day has a limited number of new links and of new names of clients' events; further
+ * ones share the subject '', so that personalised links, or a public key, cannot fill the disk.
+ *
+ * Numbers are remembered once their transaction is durable. A reset erases the subjects, so what is
+ * remembered counts for the time between two resets.
+ */
+import { listOf } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { type AnalyticsSubject, analyticsSubjects } from '../../../../store/schema/analytics.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { isReservedEvent } from '../../../ground/events/reserved.ts'
+import type { CountedProject } from './projects.ts'
+
+type Kind = AnalyticsSubject['kind']
+
+/** `day`: of the bucket (epoch ms). */
+type SubjectKey = { project: CountedProject; kind: Kind; name: string; day: number }
+
+export type Subjects = {
+  /** Finds or makes the subjects, in this order, and returns their numbers. */
+  resolve(tx: Tx, keys: readonly SubjectKey[]): Promise<number[]>
+}
+
+/** New links, and new names of events, in a project's day. */
+const MAX_NEW_SUBJECTS = 1_000
+const FURTHER = ''
+
+const MAX_REMEMBERED = 20_000
+const MAX_REMEMBERED_TEXT = 400
+/** The subject of further ones is of no day. */
+const NO_DAY = 0
+
+const listSubjects = statement<{ id: number; name: string }>(
+  () => sql`select id, name from analytics_subjects
+    where project_id = ${parameter('projectId')} and kind = ${parameter('kind')}
+      and name in ${listOf(parameter('names'))}`,
+)
+
+const countNew = statement<{ subjects: number }>(
+  () => sql`select count(*) as subjects from analytics_subjects
+    where project_id = ${parameter('projectId')} and kind = ${parameter('kind')}
+      and first_day = ${parameter('day')}`,
+)
+
+const insertSubject = statement((db) =>
+  db
+    .insert(analyticsSubjects)
+    .values({
+      projectId: parameter('projectId'),
+      kind: parameter('kind'),
+      name: parameter('name'),
+      firstDay: parameter('day'),
+    })
+    .returning({ id: analyticsSubjects.id }),
+)
+
+/** Whether the number of new ones is limited; the service itself has few names of events. */
+const isLimited = ({ kind, name }: SubjectKey) =>
+  kind === 'url' || (kind === 'event' && !isReservedEvent(name))
+
+export function createSubjects(): Subjects {
+  const remembered = new Map<string, number>()
+
+  function remember(found: ReadonlyMap<string, number>): void {
+    if (remembered.size + found.size > MAX_REMEMBERED) remembered.clear()
+    for (const [text, id] of found) {
+      if (text.length <= MAX_REMEMBERED_TEXT) remembered.set(text, id)
+    }
+  }
+
+  return {
+    async resolve(tx, keys) {
+      const unknown = keys.filter((key) => !remembered.has(textOf(key)))
+      const found = await findAll(tx, unknown)
+      const make = createMaker(tx, found)
+      const ids: number[] = []
+      for (const key of keys) {
+        const text = textOf(key)
+        ids.push(remembered.get(text) ?? found.get(text) ?? (await make(key)))
+      }
+      if (found.size > 0) tx.afterCommit(() => remember(found))
+      return ids
+    },
+  }
+}
+
+/** Returns a function that makes a subject, adds it to `found` and returns its number. */
+function createMaker(tx: Tx, found: Map<string, number>): (key: SubjectKey) => Promise<number> {
+  /** The new subjects of a day. */
+  const counts = new Map<string, number>()
+
+  async function insert(key: SubjectKey): Promise<number> {
+    const { kind, name, day, project } = key
+    const row = await tx.find(insertSubject, { projectId: project.id, kind, name, day })
+    const id = row?.id ?? 0
+    found.set(textOf(key), id)
+    return id
+  }
+
+  async function findOrInsert(key: SubjectKey): Promise<number> {
+    const text = textOf(key)
+    if (!found.has(text)) for (const [each, id] of await findAll(tx, [key])) found.set(each, id)
+    return found.get(text) ?? insert(key)
+  }
+
+  return async (key) => {
+    if (!isLimited(key)) return insert(key)
+    const { kind, day, project } = key
+    const dayKey = `${project.id} ${kind} ${day}`
+    const known = counts.get(dayKey)
+    const count =
+      known ?? (await tx.find(countNew, { projectId: project.id, kind, day }))?.subjects ?? 0
+    const isFull = count >= MAX_NEW_SUBJECTS
+    counts.set(dayKey, isFull ? count : count + 1)
+    return isFull ? findOrInsert({ ...key, name: FURTHER, day: NO_DAY }) : insert(key)
+  }
+}
+
+async function findAll(tx: Tx, keys: readonly SubjectKey[]): Promise<Map<string, number>> {
+  const found = new Map<string, number>()
+  const groups = Map.groupBy(keys, ({ project, kind }) => `${project.id} ${kind}`)
+  for (const group of groups.values()) {
+    const [first] = group
+    if (first === undefined) continue
+    const { project, kind } = first
+    const names = JSON.stringify([...new Set(group.map(({ name }) => name))])
+    const rows = await tx.list(listSubjects, { projectId: project.id, kind, names })
+    for (const { id, name } of rows) found.set(textOf({ ...first, name }), id)
+  }
+  return found
+}
+
+function textOf({ project, kind, name }: SubjectKey): string {
+  return `${project.id} ${project.countedAfter} ${kind} ${name}`
+}

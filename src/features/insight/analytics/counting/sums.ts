@@ -1,0 +1,121 @@
+/**
+ * Adds up a batch of events in memory. Events with the same keys are summed before anything else is done
+ * with them, because most events of a batch are of one mailing.
+ */
+import type { CountedEvent } from '../../../../store/schema/analytics.ts'
+import type { AnalyticsStream } from '../../../../store/schema/words.ts'
+import { QUARTER_MS, startOf } from '../buckets.ts'
+import { type MailCounts, NO_MAIL } from '../mail-counts.ts'
+import { type Change, changesOf } from './changes.ts'
+
+/** `startsAt`: the quarter of an hour. */
+type Place<Stream> = { projectId: string; stream: Stream; startsAt: number }
+export type MailSum = Place<AnalyticsStream> & {
+  provider: string
+  campaignId: string | null
+  templateId: string | null
+  workflowId: string | null
+  counts: MailCounts
+}
+type LinkSum = Place<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
+type EventSum = Place<AnalyticsStream | ''> & { name: string; events: number }
+export type Sums = {
+  mail: Iterable<MailSum>
+  links: Iterable<LinkSum>
+  events: Iterable<EventSum>
+}
+
+/**
+ * An event with what it counts as. `stream`: '' if it is not about mail that counts. `startsAt`: the
+ * quarter in which the email was accepted. `changes`: of the counts of mail.
+ */
+export type Countable = {
+  event: CountedEvent
+  stream: AnalyticsStream | ''
+  startsAt: number
+  changes: readonly Change[]
+}
+
+type ProviderOf = (event: CountedEvent) => string
+
+/** Undefined for mail of the server to its users and for tests of campaigns, which count nothing. */
+export function countableOf(event: CountedEvent): Countable | undefined {
+  const { acceptedAt, sourceType } = event
+  if (event.isPlatform || event.isTest) return undefined
+  // What was received is no mailing, and of a deleted email nothing is known.
+  if (acceptedAt === null || sourceType === null || sourceType === 'INBOUND') {
+    return { event, stream: '', startsAt: 0, changes: [] }
+  }
+  const startsAt = startOf(QUARTER_MS, acceptedAt)
+  return { event, stream: sourceType, startsAt, changes: changesOf(event) }
+}
+
+/** `providerOf`: of the events that change counts of mail. */
+export function addUp(events: readonly Countable[], providerOf: ProviderOf): Sums {
+  const byName = new Map<string, EventSum>()
+  const mail = createMailSums(providerOf)
+  const links = new Map<string, LinkSum>()
+  for (const countable of events) {
+    addEvent(byName, countable)
+    mail.add(countable)
+    if (countable.event.name === 'email.click') addClick(links, countable)
+  }
+  return { mail: mail.all(), links: links.values(), events: byName.values() }
+}
+
+function addEvent(sums: Map<string, EventSum>, { event, stream }: Countable): void {
+  const { projectId, name, createdAt } = event
+  const startsAt = startOf(QUARTER_MS, createdAt)
+  const key = `${projectId} ${stream} ${startsAt} ${name}`
+  const sum = sums.get(key)
+  if (sum === undefined) sums.set(key, { projectId, stream, startsAt, name, events: 1 })
+  else sum.events += 1
+}
+
+function createMailSums(providerOf: ProviderOf) {
+  const sums = new Map<string, MailSum>()
+  let last: MailSum | undefined
+
+  function find(place: Omit<MailSum, 'counts'>): MailSum {
+    // Most events are of the same mailing as the one before, so no key is needed.
+    if (last !== undefined && isSame(last, place)) return last
+    const { projectId, stream, startsAt, campaignId, templateId, workflowId, provider } = place
+    const key = `${projectId} ${stream} ${startsAt} ${campaignId} ${templateId} ${workflowId} ${provider}`
+    last = sums.get(key) ?? { ...place, counts: { ...NO_MAIL } }
+    sums.set(key, last)
+    return last
+  }
+
+  return {
+    add({ event, stream, startsAt, changes }: Countable): void {
+      if (stream === '' || changes.length === 0) return
+      const { projectId, campaignId, templateId, workflowId } = event
+      const about = { provider: providerOf(event), campaignId, templateId, workflowId }
+      const { counts } = find({ projectId, stream, startsAt, ...about })
+      for (const { metric, by } of changes) counts[metric] += by
+    },
+    all: () => sums.values(),
+  }
+}
+
+function isSame(one: MailSum, other: Omit<MailSum, 'counts'>): boolean {
+  return (
+    one.startsAt === other.startsAt &&
+    one.stream === other.stream &&
+    one.provider === other.provider &&
+    one.campaignId === other.campaignId &&
+    one.templateId === other.templateId &&
+    one.workflowId === other.workflowId &&
+    one.projectId === other.projectId
+  )
+}
+
+function addClick(sums: Map<string, LinkSum>, { event, stream, startsAt }: Countable): void {
+  const { projectId, detail: url, isFirst } = event
+  if (stream === '' || url === null) return
+  const key = `${projectId} ${stream} ${startsAt} ${url}`
+  const sum = sums.get(key) ?? { projectId, stream, startsAt, url, clicks: 0, firstClicks: 0 }
+  sum.clicks += 1
+  if (isFirst) sum.firstClicks += 1
+  sums.set(key, sum)
+}

@@ -1,0 +1,83 @@
+/** The figures of emails, the same in every call. */
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { mailCounts } from '../../../store/schema/analytics.ts'
+import { MAIL_COUNTS, type MailCounts } from './mail-counts.ts'
+
+export const COUNT_NAMES = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const
+
+export const RATE_NAMES = [
+  'deliveryRate',
+  'openRate',
+  'clickRate',
+  'clickToOpenRate',
+  'bounceRate',
+  'complaintRate',
+  'unsubscribeRate',
+] as const
+
+export const METRIC_NAMES = [...COUNT_NAMES, ...RATE_NAMES] as const
+export type MetricName = (typeof METRIC_NAMES)[number]
+
+/** Rates are percent of `sent` with two decimals, `clickToOpenRate` of `opened`; 0 of nothing. */
+export type Metrics = Record<MetricName, number>
+
+type CountName = (typeof COUNT_NAMES)[number]
+type RateName = (typeof RATE_NAMES)[number]
+type Sum = CountName | 'openedAndClicked'
+
+const RATES: Record<RateName, { part: Sum; of: Sum }> = {
+  deliveryRate: { part: 'delivered', of: 'sent' },
+  openRate: { part: 'opened', of: 'sent' },
+  clickRate: { part: 'clicked', of: 'sent' },
+  clickToOpenRate: { part: 'openedAndClicked', of: 'opened' },
+  bounceRate: { part: 'bounced', of: 'sent' },
+  complaintRate: { part: 'complained', of: 'sent' },
+  unsubscribeRate: { part: 'unsubscribed', of: 'sent' },
+}
+
+/** The sums of `MailCounts` over `mailRows`, after `select`. */
+export const MAIL_SUMS: SQL = sql.raw(
+  MAIL_COUNTS.map((name) => `sum(counts.${mailCounts[name].name}) as "${name}"`).join(', '),
+)
+
+/** The value of a metric over grouped `mailRows`, for `order by`. */
+export function metricTerm(name: MetricName): SQL {
+  if (!isRate(name)) return sql`sum(${sumTerm(name)})`
+  const { part, of } = RATES[name]
+  return sql`1.0 * sum(${sumTerm(part)}) / nullif(sum(${sumTerm(of)}), 0)`
+}
+
+/** A name alone would mean the sum of that name, not the column. */
+function sumTerm(name: Sum): SQL {
+  if (name === 'bounced') return sql.raw('(counts.hard_bounced + counts.soft_bounced)')
+  return sql.raw(`counts.${mailCounts[name].name}`)
+}
+
+function isRate(name: MetricName): name is RateName {
+  return Object.hasOwn(RATES, name)
+}
+
+export function toMetrics(counts: Readonly<MailCounts>): Metrics {
+  const { sent, delivered, opened, clicked, complained, unsubscribed } = counts
+  const bounced = counts.hardBounced + counts.softBounced
+  const shown = { sent, delivered, opened, clicked, bounced, complained, unsubscribed }
+  const sums: Record<Sum, number> = { ...shown, openedAndClicked: counts.openedAndClicked }
+  const rates = RATE_NAMES.map((name) => {
+    const { part, of } = RATES[name]
+    return [name, percent(sums[part], sums[of])]
+  })
+  return { ...shown, ...(Object.fromEntries(rates) as Record<RateName, number>) }
+}
+
+/** Two decimals. At most 100: an email is refused in the session, or bounces later, but may do both. */
+export function percent(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.min(100, Math.round((10_000 * part) / whole) / 100)
+}

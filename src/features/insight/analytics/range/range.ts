@@ -1,0 +1,158 @@
+/**
+ * The range of time that a request asks for, and the equal one before it.
+ *
+ * `from` and `to` are days on the clock of the zone, or instants. A day as `to` is part of the range. An
+ * instant within a quarter of an hour widens the range to the whole quarter, and to the whole day if it is
+ * further back than quarters are kept. Without `to` a range ends with today; without `from` it has 30 days.
+ */
+import { DAY_MS, parseInstant } from '../../../../base/clock.ts'
+import { type FieldError, invalid } from '../../../../base/errors.ts'
+import type { AnalyticsStream } from '../../../../store/schema/words.ts'
+import { QUARTER_MS, quartersFrom } from '../buckets.ts'
+import { dayAt, findZone, startOfDay, UTC, type Zone } from './zone.ts'
+
+export const STREAMS = [
+  'TRANSACTIONAL',
+  'CAMPAIGN',
+  'WORKFLOW',
+] as const satisfies AnalyticsStream[]
+export type StreamChoice = AnalyticsStream | 'ALL'
+
+export const DEFAULT_DAYS = 30
+export const MAX_DAYS = 90
+/** There is no mail before. Clocks of earlier days do not keep to quarters of an hour everywhere. */
+const FIRST_AT = Date.UTC(2000, 0, 1)
+
+/** Epoch ms, at quarters of an hour. `toAt` is the first instant after the range. */
+export type Range = {
+  zone: Zone
+  previousFromAt: number
+  fromAt: number
+  toAt: number
+}
+
+/** The texts of a request. */
+export type RangeQuery = {
+  from?: string | undefined
+  to?: string | undefined
+  tz?: string | undefined
+}
+
+/** The parameters that errors name. */
+type Names = { from: string; to: string }
+
+/** `day`: only if a day was given. */
+type Border = { at: number; day?: number }
+type Borders = { from: Border; to: Border }
+
+const NAMES: Names = { from: 'from', to: 'to' }
+
+/**
+ * @throws AppError VALIDATION_ERROR invalid_timezone, invalid_date; invalid_range for a range that is
+ *   empty, reversed, in the future, before 2000, or longer than 90 days
+ */
+export function readRange(query: RangeQuery, now: number, names: Names = NAMES): Range {
+  const zone = query.tz === undefined ? UTC : findZone(query.tz)
+  if (zone === undefined) throw invalid([...wrongDates(query, names), wrongZone()])
+  const errors = wrongDates(query, names)
+  if (errors.length > 0) throw invalid(errors)
+  const asked = readBorders(zone, query, now)
+  const problem = problemOf(zone, { ...asked, now })
+  if (problem !== undefined) throw invalid([problemField(problem, query, names)])
+  const { from, to } = widenOld(zone, asked, now)
+  return {
+    zone,
+    previousFromAt: toQuarter(previousStart(zone, from, to), 'down'),
+    fromAt: toQuarter(from.at, 'down'),
+    toAt: toQuarter(to.at, to.day === undefined ? 'up' : 'down'),
+  }
+}
+
+function wrongDates(query: RangeQuery, names: Names): FieldError[] {
+  return (['from', 'to'] as const).flatMap((name) => {
+    const text = query[name]
+    if (text === undefined || parseInstant(text) !== undefined) return []
+    const message = 'Expected a date (YYYY-MM-DD), or an instant in ISO 8601 or RFC 1123'
+    return [{ field: names[name], message, code: 'invalid_date' }]
+  })
+}
+
+function wrongZone(): FieldError {
+  const message = 'Expected a time zone of the IANA database, such as Europe/Paris'
+  return { field: 'tz', message, code: 'invalid_timezone' }
+}
+
+function readBorders(zone: Zone, query: RangeQuery, now: number): Borders {
+  const to = readEnd(zone, query.to) ?? endOf(zone, dayAt(zone, now))
+  return { from: readStart(zone, query.from) ?? defaultStart(zone, to), to }
+}
+
+function readStart(zone: Zone, text: string | undefined): Border | undefined {
+  const given = text === undefined ? undefined : parseInstant(text)
+  if (given === undefined) return undefined
+  if (!given.isDay) return { at: given.at }
+  return borderOf(zone, given.at / DAY_MS)
+}
+
+function readEnd(zone: Zone, text: string | undefined): Border | undefined {
+  const given = text === undefined ? undefined : parseInstant(text)
+  if (given === undefined) return undefined
+  return given.isDay ? endOf(zone, given.at / DAY_MS) : { at: given.at }
+}
+
+function borderOf(zone: Zone, day: number): Border {
+  return { at: startOfDay(zone, day), day }
+}
+
+/** `day` is the one after, as the range ends before it. */
+function endOf(zone: Zone, day: number): Border {
+  return borderOf(zone, day + 1)
+}
+
+function defaultStart(zone: Zone, { at, day }: Border): Border {
+  if (day === undefined) return { at: at - DEFAULT_DAYS * DAY_MS }
+  return borderOf(zone, day - DEFAULT_DAYS)
+}
+
+type Problem = { name: keyof Names; message: string }
+
+function problemOf(
+  { offsetAt }: Zone,
+  { from, to, now }: Borders & { now: number },
+): Problem | undefined {
+  if (from.at > now) return { name: 'from', message: 'The range lies in the future' }
+  if (to.at <= from.at) return { name: 'to', message: 'The range ends before it begins' }
+  if (to.at <= FIRST_AT) return { name: 'to', message: 'The range ends before the year 2000' }
+  const length = to.at - from.at
+  // The same days on the clock are an hour longer in autumn and an hour shorter in spring.
+  const onClock = length + offsetAt(to.at) - offsetAt(from.at)
+  if (Math.min(length, onClock) <= MAX_DAYS * DAY_MS) return undefined
+  return { name: 'from', message: `The range has more than ${MAX_DAYS} days` }
+}
+
+/** Names the other end where the client gave only that one. */
+function problemField({ name, message }: Problem, query: RangeQuery, names: Names): FieldError {
+  const other = name === 'from' ? 'to' : 'from'
+  const meant = query[name] === undefined && query[other] !== undefined ? other : name
+  return { field: names[meant], message, code: 'invalid_range' }
+}
+
+/** Instants for which only days are kept. */
+function widenOld(zone: Zone, { from, to }: Borders, now: number): Borders {
+  const isOld = ({ at, day }: Border) => day === undefined && at < quartersFrom(now)
+  return {
+    from: isOld(from) ? borderOf(zone, dayAt(zone, from.at)) : from,
+    to: isOld(to) ? endOf(zone, dayAt(zone, to.at - 1)) : to,
+  }
+}
+
+/** Whole days are compared with as many whole days. */
+function previousStart(zone: Zone, from: Border, to: Border): number {
+  if (from.day === undefined || to.day === undefined) return 2 * from.at - to.at
+  return startOfDay(zone, 2 * from.day - to.day)
+}
+
+function toQuarter(at: number, way: 'up' | 'down'): number {
+  const quarters = at / QUARTER_MS
+  return (way === 'up' ? Math.ceil(quarters) : Math.floor(quarters)) * QUARTER_MS
+}

@@ -1,0 +1,74 @@
+/**
+ * Reads the rows of counts that cover spans of time: one query for all spans, along the primary key. Scan
+ * threads add up the rows, so the number of rows does not load the main thread.
+ */
+import { eachOf, jsonItem, orderedJoin } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import type { AnalyticsKind } from '../../../store/schema/words.ts'
+import type { Base } from '../../ground/base.ts'
+import type { MailCounts } from './mail-counts.ts'
+import { MAIL_SUMS } from './metrics.ts'
+import { coverSpans } from './range/cover.ts'
+import type { Range, StreamChoice } from './range/range.ts'
+import type { Zone } from './range/zone.ts'
+
+export type AnalyticsDeps = Pick<Base, 'store' | 'now'>
+
+/** What every call asks for. */
+export type AnalyticsQuery = { projectId: string; range: Range; stream: StreamChoice }
+
+/** Buckets to read: borders of consecutive spans, on the clock of a zone. */
+type Spans = { borders: readonly number[]; zone: Zone; now: number }
+
+type Counts = { projectId: string; stream: StreamChoice; spans: Spans }
+
+/** The number of the span that a row is in, from 0. */
+export const SEGMENT = sql.raw('pieces.segment')
+
+/** Both periods as two spans: 0 is the previous one, 1 the current one. */
+export function bothPeriods({ previousFromAt, fromAt, toAt, zone }: Range, now: number): Spans {
+  return { borders: [previousFromAt, fromAt, toAt], zone, now }
+}
+
+export function currentPeriod({ fromAt, toAt, zone }: Range, now: number): Spans {
+  return { borders: [fromAt, toAt], zone, now }
+}
+
+/** `from …` with the rows of `mail_counts`; what follows is a `join` or `group by`. */
+export function mailRows(kind: AnalyticsKind, { projectId, stream, spans }: Counts): SQL {
+  const own = sql`counts.project_id = ${projectId} and counts.kind = ${kind}`
+  return rowsOf('mail_counts', { own, stream, spans })
+}
+
+/** The counts of all mail by the number of the span; a span without mail is absent. */
+export async function sumSpans(
+  { store }: Pick<AnalyticsDeps, 'store'>,
+  counts: Counts,
+): Promise<ReadonlyMap<number, MailCounts>> {
+  const rows = await store.scan.all<MailCounts & { segment: number }>(
+    sql`select ${SEGMENT} as segment, ${MAIL_SUMS} ${mailRows('all', counts)} group by 1`,
+  )
+  return new Map(rows.map(({ segment, ...sums }) => [segment, sums]))
+}
+
+/** As `mailRows`. `table`: counts by subject without a kind. */
+export function subjectRows(
+  table: 'link_counts' | 'event_counts',
+  { projectId, stream, spans }: Counts,
+): SQL {
+  return rowsOf(table, { own: sql`counts.project_id = ${projectId}`, stream, spans })
+}
+
+function rowsOf(
+  table: string,
+  { own, stream, spans }: { own: SQL; stream: StreamChoice; spans: Spans },
+): SQL {
+  const { borders, zone, now } = spans
+  const [segment, span, from, to] = [0, 1, 2, 3].map((index) => jsonItem(sql`value`, index))
+  const filter = stream === 'ALL' ? sql`` : sql` and counts.stream = ${stream}`
+  return sql`from (select ${segment} as segment, ${span} as span, ${from} as "from", ${to} as "to"
+      from ${eachOf(coverSpans(borders, { zone, now }))}) as pieces
+    ${orderedJoin()} ${sql.raw(table)} as counts
+      on ${own} and counts.span = pieces.span
+        and counts.starts_at >= pieces."from" and counts.starts_at < pieces."to"${filter}`
+}

@@ -1,0 +1,253 @@
+/** Chooses the index along which a list of emails is read. `list-emails.ts` has the rules. */
+import { normalize } from '../../../base/nfc.ts'
+import { indexedBy, listOf, type NamedIndex, unindexed } from '../../../store/dialect.ts'
+import { and, type SQL, sql } from '../../../store/drizzle.ts'
+import { isUuid } from '../../../store/ids.ts'
+import type { EmailStatus, SourceType } from '../../../store/schema/words.ts'
+import { BAD_ENDS, isBadEnd, onShelves } from '../../../store/shelves.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../ground/base.ts'
+
+export type EmailFilter = {
+  projectId: string
+  /** The beginning of the recipient's address, an email's id, or a Message-ID. */
+  search?: string | undefined
+  contactId?: string | undefined
+  campaignId?: string | undefined
+  templateId?: string | undefined
+  statuses?: readonly EmailStatus[] | undefined
+  source?: SourceType | undefined
+  /** The recipient's, in A-labels. */
+  domain?: string | undefined
+  /** Epoch ms, both included. */
+  startAt?: number | undefined
+  endAt?: number | undefined
+}
+
+/** What the rows of a path are ordered by, newest or largest first. */
+export type PathKey = 'created' | 'number' | 'contact'
+
+export type EmailPath = {
+  key: PathKey
+  /** Each is `indexed by … where …`; their rows are merged. */
+  lanes: readonly SQL[]
+  /** What the rows of the lanes must match besides. */
+  filter: SQL | undefined
+  /** The same without the project: the rows of a lane are of one project. */
+  ownFilter: SQL | undefined
+  /** What its cursors begin with: they go on along this path. New contacts do not change it. */
+  label: string
+  /** The path to read after this one, which has the emails of `contactIds`. */
+  rest?: { path: EmailPath; contactIds: readonly string[] }
+}
+
+/**
+ * A search that goes on: by the contacts up to this number and then by the other emails, or by all
+ * emails if null.
+ */
+export type BegunSearch = { upTo: number | null }
+
+/** With more contacts than this, the emails are searched instead. */
+const MAX_CONTACTS = 100
+const LAST_CHARACTER = '\u{10ffff}'
+
+const findById = statement<{ id: string }>(
+  () => sql`select id from emails
+    where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
+)
+
+/** A Message-ID that begins with an email's id is found by that id. */
+const findByMessageId = statement<{ id: string }>(
+  () => sql`select id from emails where id = ${parameter('id')}
+      and message_id = ${parameter('messageId')} and project_id = ${parameter('projectId')}
+    union all select id from emails where substr(message_id, 1, 36) <> id
+      and message_id = ${parameter('messageId')} and ${unindexed(sql`project_id`)} = ${parameter('projectId')}
+    limit 100`,
+)
+
+const findAnywhere = statement<{ id: string }>(
+  () => sql`select id from emails where id = ${parameter('id')} and message_id = ${parameter('messageId')}
+    union all select id from emails where substr(message_id, 1, 36) <> id
+      and message_id = ${parameter('messageId')}
+    limit 1`,
+)
+
+/** Of any project, for operators; undefined if the text is no Message-ID of an email. */
+export async function findIdByMessageId(
+  { store }: Pick<Base, 'store'>,
+  text: string,
+): Promise<string | undefined> {
+  if (!text.includes('@')) return undefined
+  const messageId = text.trim().replace(/^<|>$/g, '')
+  const id = messageId.slice(0, 36).toLowerCase()
+  return (await store.read.find(findAnywhere, { id, messageId }))?.id
+}
+
+/** Returns the ids of the emails that a search names exactly; undefined if it names none. */
+export async function findNamedEmails(
+  { store }: Pick<Base, 'store'>,
+  { projectId, search = '' }: EmailFilter,
+): Promise<string[] | undefined> {
+  const text = search.trim()
+  const asId = text.toLowerCase()
+  if (isUuid(asId)) {
+    return (await store.read.list(findById, { id: asId, projectId })).map(({ id }) => id)
+  }
+  if (!text.includes('@')) return undefined
+  const messageId = text.replace(/^<|>$/g, '')
+  const id = messageId.slice(0, 36).toLowerCase()
+  const found = await store.read.list(findByMessageId, { id, messageId, projectId })
+  return found.length === 0 && messageId === text ? undefined : found.map((email) => email.id)
+}
+
+/**
+ * A contact, campaign or template of another project has no lanes. `begun`: undefined at the beginning
+ * of a list.
+ */
+export async function chooseEmailPath(
+  deps: Pick<Base, 'store'>,
+  filter: EmailFilter,
+  begun?: BegunSearch,
+): Promise<EmailPath> {
+  const { projectId, contactId, search = '' } = filter
+  const prefix = normalize(search.trim()).toLowerCase()
+  const isOfContacts = prefix !== '' && contactId === undefined
+  const found = isOfContacts ? await findContacts(deps, { projectId, prefix }, begun) : undefined
+  const contactIds = found?.ids ?? []
+  const indexed = chooseIndex(filter, prefix === '' ? undefined : { prefix, contactIds })
+  const isForeign = await isOfOtherProject(deps, indexed, projectId)
+  const path = isForeign ? { ...indexed, lanes: [] } : indexed
+  if (found === undefined) return { ...path, label: prefix === '' ? '' : 'recipient_' }
+  const lane = ofContacts(contactIds)
+  const way = { key: 'created', index: 'emails_contact', lanes: [lane] } as const
+  return {
+    ...pathOf(way, filter, undefined),
+    label: `contacts_${found.upTo}_`,
+    rest: { path: { ...path, label: `others_${found.upTo}_` }, contactIds },
+  }
+}
+
+/** By the recipient, without the emails of some contacts. */
+type RecipientSearch = { prefix: string; contactIds: readonly string[] }
+
+function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): EmailPath {
+  const { projectId, contactId, campaignId, templateId, statuses = [] } = filter
+  if (contactId !== undefined) {
+    const lanes = [ofContacts([contactId])]
+    return pathOf({ key: 'created', index: 'emails_contact', lanes }, filter, search)
+  }
+  if (campaignId !== undefined) {
+    const lanes = [sql`campaign_id = ${campaignId}`]
+    return pathOf({ key: 'contact', index: 'emails_campaign', lanes }, filter, search)
+  }
+  if (templateId !== undefined) {
+    const lanes = [sql`template_id = ${templateId}`]
+    return pathOf({ key: 'number', index: 'emails_template', lanes }, filter, search)
+  }
+  const ofProject = sql`project_id = ${projectId}`
+  if (statuses.length > 0 && statuses.every(isBadStatus)) {
+    const lanes = [...new Set(statuses)].map(
+      (status) => sql`${ofProject} and ${isBadEnd} and ${onShelves(BAD_ENDS[status])}`,
+    )
+    return pathOf({ key: 'created', index: 'emails_ends', lanes }, filter, search)
+  }
+  const lanes = [ofProject]
+  return pathOf({ key: 'created', index: 'emails_newest', lanes }, filter, search)
+}
+
+function isBadStatus(status: EmailStatus): status is keyof typeof BAD_ENDS {
+  return Object.hasOwn(BAD_ENDS, status)
+}
+
+/** The rows of a path belong to one project; a template may be gone while its emails are there. */
+async function isOfOtherProject(
+  { store }: Pick<Base, 'store'>,
+  { lanes }: EmailPath,
+  projectId: string,
+): Promise<boolean> {
+  const rows = await store.read.all<{ projectId: string }>(
+    sql`select project_id as "projectId" from emails ${lanes[0]} limit 1`,
+  )
+  return rows.some((row) => row.projectId !== projectId)
+}
+
+const findLastNumber = statement<{ last: number | null }>(
+  () => sql`select max(number) as last from contacts`,
+)
+
+const findByPrefix = statement<{ id: string }>(
+  () => sql`select id from contacts
+    where project_id = ${parameter('projectId')} and email >= ${parameter('prefix')}
+      and email < ${parameter('end')} and ${unindexed(sql`number`)} <= ${parameter('upTo')}
+    limit ${sql.raw(String(MAX_CONTACTS + 1))}`,
+)
+
+/** Undefined if a search that begins finds none or many, or one that goes on has not begun by them. */
+async function findContacts(
+  { store }: Pick<Base, 'store'>,
+  { projectId, prefix }: { projectId: string; prefix: string },
+  begun: BegunSearch | undefined,
+): Promise<{ ids: string[]; upTo: number } | undefined> {
+  if (begun?.upTo === null) return undefined
+  const upTo = begun?.upTo ?? (await store.read.find(findLastNumber, {}))?.last ?? 0
+  const span = { projectId, prefix, end: prefix + LAST_CHARACTER, upTo }
+  const ids = (await store.scan.list(findByPrefix, span)).map(({ id }) => id)
+  const isBegun = begun !== undefined || (ids.length > 0 && ids.length <= MAX_CONTACTS)
+  return isBegun ? { ids: ids.slice(0, MAX_CONTACTS), upTo } : undefined
+}
+
+/** The rows of one contact need no sorting. */
+function ofContacts(ids: readonly string[]): SQL {
+  const [id] = ids
+  return ids.length === 1 ? sql`contact_id = ${id}` : sql`contact_id in ${listOf(ids)}`
+}
+
+type Way = { key: PathKey; index: NamedIndex; lanes: readonly SQL[] }
+
+function pathOf(
+  { key, index, lanes }: Way,
+  filter: EmailFilter,
+  search: RecipientSearch | undefined,
+): EmailPath {
+  const { projectId, campaignId, templateId, statuses, source, domain } = filter
+  const { startAt, endAt } = filter
+  const span = and(
+    startAt === undefined ? undefined : sql`created_at >= ${startAt}`,
+    endAt === undefined ? undefined : sql`created_at <= ${endAt}`,
+  )
+  // Along the order of creation the span is a part of the index.
+  const inLane = key === 'created' && span !== undefined ? sql` and ${span}` : sql``
+  const isOfProject = index === 'emails_newest' || index === 'emails_ends'
+  const ownFilter = and(
+    key === 'created' ? undefined : span,
+    search === undefined ? undefined : isToRecipient(search),
+    campaignId === undefined || index === 'emails_campaign'
+      ? undefined
+      : sql`campaign_id = ${campaignId}`,
+    templateId === undefined || index === 'emails_template'
+      ? undefined
+      : sql`template_id = ${templateId}`,
+    statuses === undefined || index === 'emails_ends' ? undefined : statusIn(statuses),
+    source === undefined ? undefined : sql`source_type = ${source}`,
+    domain === undefined ? undefined : sql`recipient_domain = ${domain}`,
+  )
+  return {
+    key,
+    lanes: lanes.map((lane) => sql`${indexedBy(index)} where ${lane}${inLane}`),
+    filter: and(isOfProject ? undefined : sql`project_id = ${projectId}`, ownFilter),
+    ownFilter,
+    label: '',
+  }
+}
+
+function statusIn(statuses: readonly EmailStatus[]): SQL {
+  return sql`status in ${listOf(statuses)}`
+}
+
+/** SQLite counts code points. */
+function isToRecipient({ prefix, contactIds }: RecipientSearch): SQL | undefined {
+  return and(
+    sql`substr(recipient, 1, ${[...prefix].length}) = ${prefix}`,
+    contactIds.length === 0 ? undefined : sql`contact_id not in ${listOf(contactIds)}`,
+  )
+}

@@ -1,0 +1,248 @@
+/**
+ * Lists a project's emails, newest first, by cursor. The first of these filters that a query has
+ * chooses the index; the other filters are applied to its rows:
+ *
+ *   search       one email by its id or Message-ID; or the emails of the contacts whose address
+ *                begins with the text, unless they are many; then, by the filters below, the other
+ *                emails whose recipient begins with it: a contact may have had another address
+ *   contactId    the emails of the contact
+ *   campaignId   the emails of the campaign, newest contacts first
+ *   templateId   the emails made from the template
+ *   statuses     bad ends only: the partial index of bad ends
+ *   (none)       all emails of the project
+ *
+ * A request looks at a bounded number of rows. A page of a rare combination may be short, even empty,
+ * and still have a next one. The cursor of a search says by which contacts it has begun, so that
+ * new and deleted contacts do not change its way. A change of address may: its mail can come twice.
+ */
+import { unknownCursor } from '../../../base/errors.ts'
+import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { isUuid } from '../../../store/ids.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../ground/base.ts'
+import { type CountedEnd, withTotal } from '../../ground/list-totals.ts'
+import { type Listing, pageListing } from '../../ground/listing.ts'
+import { sealCursor, unsealCursor } from '../../ground/sealed-cursor.ts'
+import { explainEmails } from '../../mail/messages/explain/explain-emails.ts'
+import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
+import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'
+import { findLiveStateForProject } from '../../mail/messages/explain/project-live-status.ts'
+import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
+import { countEmails } from './count-emails.ts'
+import {
+  chooseEmailPath,
+  type EmailFilter,
+  type EmailPath,
+  findNamedEmails,
+  type PathKey,
+} from './email-path.ts'
+import { KEYS, ORDERS, type Position, rowsOf, STRETCH, selectStretch } from './path-rows.ts'
+import { type EmailSummary, SUMMARY_COLUMNS, toSummary } from './summary.ts'
+
+export type EmailQuery = EmailFilter & {
+  limit: number
+  /** The cursor of an earlier page, or the id of its last email. */
+  cursor?: string | undefined
+}
+
+/** `reason`: where it stands and why, in words. */
+export type ListedEmail = EmailSummary & { reason: string }
+
+type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
+type FoundRow = Position & { id: string }
+type FoundEmail = FoundRow & { path: EmailPath }
+
+/** Rows that a request looks at. */
+const MAX_ROWS = 50_000
+
+const findKeys = statement<Position>(
+  () => sql`select created_at as at, ${rowNumber()} as number, contact_id as "contactId"
+    from emails where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
+)
+
+/** @throws AppError VALIDATION_ERROR for an invalid cursor */
+export async function listEmails(
+  deps: Deps,
+  query: EmailQuery,
+): Promise<Listing<ListedEmail, CountedEnd>> {
+  const { limit, cursor, ...filters } = query
+  const { page, whole } = await findPage(deps, query)
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole,
+    query: { list: 'emails', ...filters },
+    count: () => countEmails(deps, filters),
+  })
+}
+
+/** `whole`: the number of emails, if the page ends the list. */
+async function findPage(deps: Deps, query: EmailQuery) {
+  const { limit, cursor, projectId } = query
+  const named = await findNamedEmails(deps, query)
+  if (named !== undefined) {
+    const lines = cursor === undefined ? named.slice(0, limit) : []
+    const page = pageListing({
+      lines,
+      read: (ids) => loadSummaries(deps, projectId, ids),
+      cursorOf: (id) => id,
+      endCursor: null,
+    })
+    return { page, whole: named.length }
+  }
+  const { found, next } = await findEmails(deps, query)
+  const seal = (position: string) => sealCursor(deps, 'emails', position)
+  const page = pageListing({
+    lines: found,
+    read: (slice) =>
+      loadSummaries(
+        deps,
+        projectId,
+        slice.map(({ id }) => id),
+      ),
+    cursorOf: ({ path, ...position }) => seal(formatPosition(path, position)),
+    endCursor: next === null ? null : seal(next),
+  })
+  return { page, whole: next === null ? found.length : undefined }
+}
+
+/** `next`: the position after the page; null on the last one. */
+async function findEmails(
+  deps: Deps,
+  query: EmailQuery,
+): Promise<{ found: FoundEmail[]; next: string | null }> {
+  let { path, after } = await findStart(deps, query)
+  const found: FoundEmail[] = []
+  let isEnd = false
+  for (let read = 0; !isEnd && read < MAX_ROWS; read += STRETCH) {
+    const wanted = query.limit - found.length
+    const { rows, end } = await readStretch(deps, path, { after, wanted })
+    for (const row of rows.slice(0, wanted)) found.push({ ...row, path })
+    if (rows.length > wanted) {
+      after = rows[wanted - 1] ?? after
+      break
+    }
+    if (end === undefined && path.rest !== undefined) {
+      path = path.rest.path
+      after = undefined
+    } else {
+      isEnd = end === undefined
+      after = end
+    }
+  }
+  return { found, next: isEnd ? null : formatPosition(path, after) }
+}
+
+type Stretch = { after: Position | undefined; wanted: number }
+
+/**
+ * Reads the next rows of all lanes, at most one more than `wanted`. `end`: how far the rows of every
+ * lane are known; undefined if no lane has more.
+ */
+async function readStretch(
+  deps: Deps,
+  path: EmailPath,
+  { after, wanted }: Stretch,
+): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
+  const { key } = path
+  const lanes = await Promise.all(
+    path.lanes.map((lane) => readLane(deps, path, { lane, after, wanted })),
+  )
+  const ends = lanes.flatMap(({ end }) => end ?? [])
+  const end = ends.toSorted((one, other) => compare(key, one, other))[0]
+  const rows = lanes
+    .flatMap((lane) => lane.rows)
+    .filter((row) => end === undefined || compare(key, row, end) <= 0)
+    .toSorted((one, other) => compare(key, one, other))
+  return { rows: rows.slice(0, wanted + 1), end }
+}
+
+type LaneStretch = Stretch & { lane: SQL }
+
+async function readLane(
+  { store }: Deps,
+  path: EmailPath,
+  stretch: LaneStretch,
+): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
+  const rows = await store.scan.all<FoundRow>(selectStretch(path, stretch))
+  if (rows.length > stretch.wanted) return { rows, end: undefined }
+  const order = sql`order by ${ORDERS[path.key]} limit 1 offset ${STRETCH - 1}`
+  const [end] = await store.scan.all<FoundRow>(
+    sql`select ${KEYS} ${rowsOf(path, stretch)} ${order}`,
+  )
+  return { rows, end }
+}
+
+/** Negative if `one` is listed before `other`. */
+function compare(key: PathKey, one: Position, other: Position): number {
+  if (key === 'contact') return one.contactId < other.contactId ? 1 : -1
+  if (key === 'number') return other.number - one.number
+  return other.at - one.at || other.number - one.number
+}
+
+async function loadSummaries(
+  deps: Deps,
+  projectId: string,
+  ids: readonly string[],
+): Promise<(ListedEmail | undefined)[]> {
+  const { store } = deps
+  const columns = { ...SUMMARY_COLUMNS, ...EXPLAINED_COLUMNS }
+  const rows = await store.read.select(columns).from(emails).where(isNamed(projectId, ids))
+  const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const origins = await findWorkflowOrigins(store.read, rows)
+  return ids.map((id) => {
+    const row = byId.get(id)
+    if (row === undefined) return undefined
+    const { reason = '' } = explained.get(id) ?? {}
+    return { ...toSummary(row, origins.get(id)), reason }
+  })
+}
+
+/** Found by id: SQLite prefers an index of the project, and would read all of its emails. */
+export function isNamed(projectId: string, ids: readonly string[]): SQL {
+  return sql`${emails.id} in ${listOf(ids)} and ${unindexed(emails.projectId)} = ${projectId}`
+}
+
+/** Before the position in a search, or alone at the beginning of a path. */
+const LABEL = /^(?:(contacts|others)_(\d{1,15})|recipient)_/
+const CREATED = /^(\d{1,15})_(\d{1,16})$/
+const CONTACT = /^contact_([0-9a-f-]{36})$/
+
+function formatPosition({ key, label }: EmailPath, after: Position | undefined): string {
+  if (after === undefined) return label
+  return `${label}${key === 'contact' ? `contact_${after.contactId}` : `${after.at}_${after.number}`}`
+}
+
+type Start = { path: EmailPath; after: Position | undefined }
+
+async function findStart(deps: Deps, query: EmailQuery): Promise<Start> {
+  const { projectId, cursor: given = '' } = query
+  const isSealed = given !== '' && !isUuid(given)
+  const cursor = isSealed ? String(unsealCursor(deps, 'emails', given)) : given
+  const [label = '', walk, upTo] = LABEL.exec(cursor) ?? []
+  const begun = label === '' ? undefined : { upTo: upTo === undefined ? null : Number(upTo) }
+  const first = await chooseEmailPath(deps, query, begun)
+  const { rest } = first
+  if (isUuid(cursor)) {
+    const after = await deps.store.read.find(findKeys, { id: cursor, projectId })
+    if (after === undefined) throw unknownCursor()
+    const isOfRest = rest !== undefined && !rest.contactIds.includes(after.contactId)
+    return { path: isOfRest ? rest.path : first, after }
+  }
+  const path = walk === 'others' && rest !== undefined ? rest.path : first
+  const position = cursor.slice(label.length)
+  return { path, after: position === '' ? undefined : parsePosition(path.key, position) }
+}
+
+function parsePosition(key: PathKey, text: string): Position {
+  const [, contactId] = CONTACT.exec(text) ?? []
+  const [, at, number] = CREATED.exec(text) ?? []
+  if (key === 'contact' && contactId !== undefined) return { at: 0, number: 0, contactId }
+  if (key !== 'contact' && at !== undefined && number !== undefined) {
+    return { at: Number(at), number: Number(number), contactId: '' }
+  }
+  throw unknownCursor()
+}

@@ -1,0 +1,149 @@
+/**
+ * The counters of a project's reputation: by the hour, and in all since it was last enabled. An hour in
+ * which a project was enabled has a second row, which begins then, so that windows of hours never reach
+ * behind `reputationSince`.
+ */
+import { DAY_MS, HOUR_MS } from '../../../base/clock.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { reputationHours, reputationTotals } from '../../../store/schema/reputation.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+
+export type Counts = { emails: number; bounces: number; complaints: number }
+
+/** Counts of a project in the hour, or the rest of an hour, that begins at `startsAt`. */
+export type HourCounts = Counts & { projectId: string; startsAt: number }
+
+/** The counts of the last 24 hours, the last 7 days, and all. */
+export type Windows = { day: Counts; week: Counts; all: Counts }
+
+type Row = Record<`${'day' | 'week' | 'all'}${'Emails' | 'Bounces' | 'Complaints'}`, number>
+
+/** Windows are at most 7 days long. */
+const KEPT_MS = 8 * DAY_MS
+const WEEK_MS = 7 * DAY_MS
+/** A project has some 200 hours of each kind. */
+const PROJECTS_AT_ONCE = 20
+const EXPIRED = [expiredOf('reputation_hours'), expiredOf('new_project_hours')]
+
+const { emails, bounces, complaints } = reputationHours
+
+const addToHour = statement((db) =>
+  db
+    .insert(reputationHours)
+    .values({
+      projectId: parameter('projectId'),
+      startsAt: parameter('startsAt'),
+      emails: parameter('emails'),
+      bounces: parameter('bounces'),
+      complaints: parameter('complaints'),
+    })
+    .onConflictDoUpdate({
+      target: [reputationHours.projectId, reputationHours.startsAt],
+      set: {
+        emails: sql`${emails} + ${parameter('emails')}`,
+        bounces: sql`${bounces} + ${parameter('bounces')}`,
+        complaints: sql`${complaints} + ${parameter('complaints')}`,
+      },
+    }),
+)
+
+const addToTotals = statement((db) =>
+  db
+    .insert(reputationTotals)
+    .values({
+      projectId: parameter('projectId'),
+      emails: parameter('emails'),
+      bounces: parameter('bounces'),
+      complaints: parameter('complaints'),
+    })
+    .onConflictDoUpdate({
+      target: reputationTotals.projectId,
+      set: {
+        emails: sql`${reputationTotals.emails} + ${parameter('emails')}`,
+        bounces: sql`${reputationTotals.bounces} + ${parameter('bounces')}`,
+        complaints: sql`${reputationTotals.complaints} + ${parameter('complaints')}`,
+      },
+    }),
+)
+
+/** At most 170 rows of hours. */
+const findWindows = statement<Row>(
+  () => sql`select ${sumOfDay('emails')} as "dayEmails", ${sumOfDay('bounces')} as "dayBounces",
+      ${sumOfDay('complaints')} as "dayComplaints",
+      coalesce(sum(emails), 0) as "weekEmails", coalesce(sum(bounces), 0) as "weekBounces",
+      coalesce(sum(complaints), 0) as "weekComplaints",
+      ${total('emails')} as "allEmails", ${total('bounces')} as "allBounces",
+      ${total('complaints')} as "allComplaints"
+    from reputation_hours
+    where project_id = ${parameter('projectId')} and starts_at > ${parameter('weekAgo')}
+      and starts_at >= ${parameter('since')}`,
+)
+
+function sumOfDay(column: keyof Counts) {
+  return sql`coalesce(sum(${sql.raw(column)}) filter (where starts_at > ${parameter('dayAgo')}), 0)`
+}
+
+function total(column: keyof Counts) {
+  return sql`coalesce((select ${sql.raw(column)} from reputation_totals
+    where project_id = ${parameter('projectId')}), 0)`
+}
+
+export async function addCounts(tx: Tx, counts: readonly HourCounts[]): Promise<void> {
+  await tx.executeEach(addToHour, counts)
+  await tx.executeEach(addToTotals, counts)
+}
+
+/** Where the counts of an event go; undefined if the project was enabled after it. */
+export function hourOf(at: number, reputationSince: number): number | undefined {
+  if (at < reputationSince) return undefined
+  return Math.max(at - (at % HOUR_MS), reputationSince)
+}
+
+/** `at`: the end of the windows. They begin with an hour, or when the project was enabled. */
+export async function readWindows(
+  reader: Pick<Tx, 'find'>,
+  { projectId, since, at }: { projectId: string; since: number; at: number },
+): Promise<Windows> {
+  const range = { dayAgo: at - DAY_MS, weekAgo: at - WEEK_MS, since }
+  const row = await reader.find(findWindows, { projectId, ...range })
+  const countsOf = (window: 'day' | 'week' | 'all'): Counts => ({
+    emails: row?.[`${window}Emails`] ?? 0,
+    bounces: row?.[`${window}Bounces`] ?? 0,
+    complaints: row?.[`${window}Complaints`] ?? 0,
+  })
+  return { day: countsOf('day'), week: countsOf('week'), all: countsOf('all') }
+}
+
+/** Deletes hours that no window reaches any more, those of some projects in each transaction. */
+export async function deleteExpiredHours(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const before = now() - KEPT_MS
+  for (const { list, erase } of EXPIRED) {
+    const found = await store.scan.list(list, { before })
+    for (let from = 0; from < found.length && !signal?.aborted; from += PROJECTS_AT_ONCE) {
+      const some = found.slice(from, from + PROJECTS_AT_ONCE)
+      const projectIds = JSON.stringify(some.map(({ projectId }) => projectId))
+      await store.write((tx) => tx.execute(erase, { before, projectIds }))
+    }
+  }
+}
+
+/** `list`: the projects with expired hours. `erase`: deletes those of some of them. */
+function expiredOf(table: string) {
+  const isExpired = sql`starts_at < ${parameter('before')}`
+  return {
+    list: statement<{ projectId: string }>(
+      () =>
+        sql`select distinct project_id as "projectId" from ${sql.raw(table)} where ${isExpired}`,
+    ),
+    erase: statement(
+      () => sql`delete from ${sql.raw(table)}
+        where project_id in ${listOf(parameter('projectIds'))} and ${isExpired}`,
+    ),
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Judges a project by its counters (contract 10.5). Percentages count from `security.min_emails` emails
+ * in their window, and from a number of bounces or complaints; numbers alone count for 24 hours and 7
+ * days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
+ */
+import type { SecurityConfig } from '../../../config/config.ts'
+import type { Counts, Windows } from './counters.ts'
+
+type Level = 'healthy' | 'warning' | 'critical'
+type Kind = 'bounce' | 'complaint'
+type Limits = { warning: number; critical: number }
+
+/** What reached a limit. */
+export type Finding = {
+  kind: Kind
+  level: Exclude<Level, 'healthy'>
+  /** `7-day bounce rate of 12% (critical from 10% and 10 bounces)` */
+  text: string
+}
+
+export type Levels = {
+  bounce7Day: Level
+  bounceAllTime: Level
+  complaint7Day: Level
+  complaintAllTime: Level
+}
+
+/** `levels`: by the percentages alone. */
+type Judgement = { findings: Finding[]; levels: Levels }
+
+/** Below these a percentage says nothing. */
+const LEAST: Record<Kind, Limits> = {
+  bounce: { warning: 5, critical: 10 },
+  complaint: { warning: 3, critical: 5 },
+}
+
+const PLURALS = { bounce: 'bounces', complaint: 'complaints' } as const
+const WINDOW_NAMES = { day: '24-hour', week: '7-day', all: 'all-time' } as const
+
+export function judge(
+  config: SecurityConfig,
+  windows: Windows,
+  { isNew }: { isNew: boolean },
+): Judgement {
+  const kinds = ['bounce', 'complaint'] as const
+  const counts = isNew ? config.youngCounts : config.counts
+  const findings = kinds.flatMap((kind) => [
+    ...(['week', 'all'] as const).flatMap((window) => judgeRate(config, windows, { kind, window })),
+    ...(['day', 'week'] as const).flatMap((window) => {
+      const count = windows[window][PLURALS[kind]]
+      return judgeCount(counts[kind][window], { kind, window, count })
+    }),
+  ])
+  const levelOf = (kind: Kind, window: 'week' | 'all') =>
+    rateLevel(config.percent[kind][window], windows[window], kind)
+  return {
+    findings,
+    levels: {
+      bounce7Day: levelOf('bounce', 'week'),
+      bounceAllTime: levelOf('bounce', 'all'),
+      complaint7Day: levelOf('complaint', 'week'),
+      complaintAllTime: levelOf('complaint', 'all'),
+    },
+  }
+}
+
+/** In percent of the emails, to four decimals. */
+export function rateOf(counts: Counts, kind: Kind): number {
+  if (counts.emails === 0) return 0
+  return Math.round((1_000_000 * counts[PLURALS[kind]]) / counts.emails) / 10_000
+}
+
+function judgeRate(
+  { percent, minEmails }: SecurityConfig,
+  windows: Windows,
+  { kind, window }: { kind: Kind; window: 'week' | 'all' },
+): Finding[] {
+  const counts = windows[window]
+  if (counts.emails < minEmails) return []
+  const limits = percent[kind][window]
+  for (const level of ['critical', 'warning'] as const) {
+    const least = LEAST[kind][level]
+    if (counts[PLURALS[kind]] < least || !reachesPercent(counts, kind, limits[level])) continue
+    const limit = `${limits[level]}% and ${least} ${PLURALS[kind]}`
+    const rate = `${WINDOW_NAMES[window]} ${kind} rate of ${rateOf(counts, kind)}%`
+    return [{ kind, level, text: `${rate} (${level} from ${limit})` }]
+  }
+  return []
+}
+
+function judgeCount(
+  limits: Limits,
+  { kind, window, count }: { kind: Kind; window: 'day' | 'week'; count: number },
+): Finding[] {
+  const level = levelFrom(limits, (limit) => count >= limit)
+  if (level === 'healthy') return []
+  const text = `${count} ${PLURALS[kind]} in ${window === 'day' ? '24 hours' : '7 days'}`
+  return [{ kind, level, text: `${text} (${level} from ${limits[level]})` }]
+}
+
+function rateLevel(limits: Limits, counts: Counts, kind: Kind): Level {
+  return levelFrom(limits, (percent) => reachesPercent(counts, kind, percent))
+}
+
+function levelFrom(limits: Limits, reaches: (limit: number) => boolean): Level {
+  const isReached = (limit: number) => limit > 0 && reaches(limit)
+  if (isReached(limits.critical)) return 'critical'
+  return isReached(limits.warning) ? 'warning' : 'healthy'
+}
+
+/** Multiplies instead of dividing, so that a rate at the limit reaches it. */
+function reachesPercent(counts: Counts, kind: Kind, percent: number): boolean {
+  if (percent === 0 || counts.emails === 0) return false
+  return 100 * counts[PLURALS[kind]] >= percent * counts.emails
+}

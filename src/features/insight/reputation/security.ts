@@ -1,0 +1,113 @@
+/**
+ * The security metrics of a project (contract 15.4): its counts in three windows, and what they mean. To
+ * clients the limits are not told: they would show how much abuse goes unnoticed.
+ */
+import { eq } from '../../../store/drizzle.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import type { Base } from '../../ground/base.ts'
+import { projectNotFound } from '../../ground/directory.ts'
+import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
+import { type Counts, readWindows } from './counters.ts'
+import { type Finding, judge, type Levels, rateOf } from './judge.ts'
+
+/** Rates in percent. */
+export type WindowView = {
+  total: number
+  bounces: number
+  complaints: number
+  bounceRate: number
+  complaintRate: number
+}
+
+export type SecurityView = {
+  status: {
+    projectId: string
+    isHealthy: boolean
+    shouldDisable: boolean
+    twentyFourHour: WindowView
+    sevenDay: WindowView
+    allTime: WindowView
+    isNewProject: boolean
+    violations: string[]
+    warnings: string[]
+  }
+  levels: Levels
+  isDisabled: boolean
+}
+
+type Deps = Pick<Base, 'store' | 'config' | 'now'>
+
+const NONE: Counts = { emails: 0, bounces: 0, complaints: 0 }
+
+const TEXTS = {
+  bounce: {
+    critical: 'Too many emails bounce.',
+    warning: 'Many emails bounce.',
+  },
+  complaint: {
+    critical: 'Too many recipients complain.',
+    warning: 'Many recipients complain.',
+  },
+} as const
+
+/** For operators. @throws AppError RESOURCE_NOT_FOUND */
+export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityView> {
+  const { findings, view } = await load(deps, projectId)
+  return withTexts(view, findings, ({ text }) => text)
+}
+
+/** As clients see it: without what would tell the limits. @throws AppError RESOURCE_NOT_FOUND */
+export async function viewSecurityForClients(deps: Deps, projectId: string): Promise<SecurityView> {
+  const { findings, view } = await load(deps, projectId)
+  const status = { ...view.status, twentyFourHour: toView(NONE), isNewProject: false }
+  return withTexts({ ...view, status }, findings, ({ kind, level }) => TEXTS[kind][level])
+}
+
+async function load(
+  { store, config, now }: Deps,
+  projectId: string,
+): Promise<{ findings: Finding[]; view: SecurityView }> {
+  const project = await store.read.select().from(projects).where(eq(projects.id, projectId)).get()
+  if (project === undefined || project.deletedAt !== null) throw projectNotFound(projectId)
+  const at = now()
+  const since = project.reputationSince
+  const windows = await readWindows(store.read, { projectId, since, at })
+  const isNewProject = isYoung(project, at)
+  const { findings, levels } = judge(config.security, windows, { isNew: isNewProject })
+  const isCritical = findings.some(({ level }) => level === 'critical')
+  const status = {
+    projectId,
+    isHealthy: !isCritical,
+    shouldDisable: isCritical,
+    twentyFourHour: toView(windows.day),
+    sevenDay: toView(windows.week),
+    allTime: toView(windows.all),
+    isNewProject,
+    violations: [],
+    warnings: [],
+  }
+  return { findings, view: { status, levels, isDisabled: project.isDisabled } }
+}
+
+function toView(counts: Counts): WindowView {
+  return {
+    total: counts.emails,
+    bounces: counts.bounces,
+    complaints: counts.complaints,
+    bounceRate: rateOf(counts, 'bounce'),
+    complaintRate: rateOf(counts, 'complaint'),
+  }
+}
+
+/** A text that several findings have is said once. */
+function withTexts(
+  view: SecurityView,
+  findings: readonly Finding[],
+  textOf: (finding: Finding) => string,
+): SecurityView {
+  const textsOf = (level: Finding['level']) => [
+    ...new Set(findings.filter((finding) => finding.level === level).map(textOf)),
+  ]
+  const violations = textsOf('critical')
+  return { ...view, status: { ...view.status, violations, warnings: textsOf('warning') } }
+}

@@ -1,0 +1,159 @@
+/**
+ * Accepts an email that a workflow sends: to a contact, or about a contact to an address of its own
+ * (contract 5.4). No contact is made or changed. The email always becomes a row; what may not be sent
+ * ends at once, as it would when the queue claims it (`delivery/prepare.ts`):
+ *
+ *   suppressed    the recipient's address is on the suppression list
+ *   failed        marketing, and the contact has unsubscribed, unless it bypasses the subscription
+ *   held, queued  as any email. Only these count for the limits of the project
+ */
+
+import { WORKFLOW_CLASS } from '../../../../base/queue-class.ts'
+import type { ParsedAddress } from '../../../../formats/address/address.ts'
+import { newId } from '../../../../store/ids.ts'
+import type { Project } from '../../../../store/schema/accounts.ts'
+import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
+import type { Snapshot } from '../../../../store/schema/messages.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { categoryOf } from '../../../ground/usage/categories.ts'
+import { UNSUBSCRIBED } from '../delivery/prepare.ts'
+import { isSuppressed } from '../outcome/suppression.ts'
+import { giveUpAfterMs } from '../queue/give-up-after.ts'
+import { isDomainHeld } from '../queue/holds.ts'
+import { countAccepted } from './count-accepted.ts'
+import {
+  type AcceptDeps,
+  type AcceptedEmail,
+  type EmailDraft,
+  insertDrafts,
+} from './email-drafts.ts'
+import type { TemplatePlan } from './plan-template.ts'
+
+export type WorkflowEmail = {
+  plan: TemplatePlan
+  /** As of this transaction. */
+  contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
+  /** The contact's address, or another one. */
+  recipient: ParsedAddress
+  executionId: string
+  stepExecutionId: string
+  /**
+   * Values for the template that override the contact's. They come from events, and so from
+   * strangers: they are escaped as values of contacts are.
+   */
+  storedVariables: ContactData
+  /**
+   * Whether it goes to the recipient even if the contact has unsubscribed, as an address that the step
+   * names does. If absent: whether the recipient's address is not the contact's.
+   */
+  bypassesSubscription?: boolean
+  /** The workflow answers received mail. */
+  isAnswer: boolean
+  at: number
+}
+
+/** What emails of the template count as. */
+function sourceOf({ contentClass }: TemplatePlan): 'TRANSACTIONAL' | 'WORKFLOW' {
+  return contentClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW'
+}
+
+/**
+ * The queue is notified when the transaction is durable.
+ * @throws AppError RATE_LIMIT_EXCEEDED (`limits.new_project_daily`) and BILLING_LIMIT_EXCEEDED, before any
+ *   write; DATABASE_ERROR
+ */
+export async function acceptForContact(
+  deps: AcceptDeps,
+  tx: Tx,
+  email: WorkflowEmail,
+): Promise<AcceptedEmail> {
+  const state = await stateOf(tx, email)
+  if (state === 'queued' || state === 'held') await countEmail(deps, tx, email)
+  const contentId = await email.plan.contentIn(tx)
+  const draft = { ...toDraft(deps, email, contentId), state, error: errorOf(state) }
+  await insertDrafts(deps, tx, [draft])
+  return draft
+}
+
+async function countEmail(deps: AcceptDeps, tx: Tx, { plan, at }: WorkflowEmail): Promise<void> {
+  const category = categoryOf(sourceOf(plan))
+  await countAccepted(deps, tx, { project: plan.project, category, count: 1, at })
+}
+
+async function stateOf(tx: Tx, email: WorkflowEmail): Promise<EmailDraft['state']> {
+  const { plan, recipient, contact } = email
+  const { address, domain } = recipient
+  if (await isSuppressed(tx, { projectId: plan.project.id, address })) return 'suppressed'
+  const isMarketing = plan.contentClass !== 'TRANSACTIONAL'
+  if (isMarketing && !contact.subscribed && !doesBypass(email)) return 'failed'
+  return plan.heldDomains.has(domain) && (await isDomainHeld(tx, domain)) ? 'held' : 'queued'
+}
+
+function errorOf(state: EmailDraft['state']): string | null {
+  return state === 'failed' ? UNSUBSCRIBED : null
+}
+
+function doesBypass({ bypassesSubscription, recipient, contact }: WorkflowEmail): boolean {
+  return bypassesSubscription ?? recipient.address !== contact.address
+}
+
+function toDraft(
+  deps: AcceptDeps,
+  email: WorkflowEmail,
+  contentId: string,
+): Omit<EmailDraft, 'state' | 'error'> {
+  const { plan, contact, recipient, executionId, stepExecutionId, at } = email
+  const { project, template, sender, contentClass } = plan
+  const id = newId()
+  return {
+    id,
+    projectId: project.id,
+    contactId: contact.id,
+    contentId,
+    sourceType: sourceOf(plan),
+    templateId: template.id,
+    campaignId: null,
+    workflowExecutionId: executionId,
+    workflowStepExecutionId: stepExecutionId,
+    recipient: recipient.address,
+    recipientDomain: recipient.domain,
+    toName: null,
+    fromAddress: sender.address,
+    fromName: sender.name ?? project.name,
+    replyTo: sender.replyTo,
+    subject: template.subject,
+    contentClass,
+    isTracked: isTracked(project, contentClass === 'TRANSACTIONAL'),
+    headers: headersOf(email),
+    variables: snapshotOf(email),
+    sealedVariables: null,
+    messageId: `${id}@${plan.senderDomain.domain}`,
+    queueClass: WORKFLOW_CLASS,
+    giveUpAt: at + giveUpAfterMs(deps.config, WORKFLOW_CLASS),
+    isTest: false,
+    isPlatform: false,
+    ignoresComplaint: false,
+    at,
+  }
+}
+
+/**
+ * RFC 3834 section 5: says that a program sent the mail, so that other programs do not answer it. Bulk
+ * mail says so anyway (`build-message.ts`).
+ */
+function headersOf({ plan, isAnswer }: WorkflowEmail): Record<string, string> | null {
+  if (isAnswer) return { 'Auto-Submitted': 'auto-replied', Precedence: 'bulk' }
+  return plan.contentClass === 'MARKETING' ? null : { 'Auto-Submitted': 'auto-generated' }
+}
+
+function isTracked({ tracking }: Project, isTransactional: boolean): boolean {
+  return tracking === 'ENABLED' || (tracking === 'MARKETING_ONLY' && !isTransactional)
+}
+
+/** An email that bypasses the subscription is rendered as its contact; `reader` marks it for good. */
+function snapshotOf(email: WorkflowEmail): Snapshot {
+  const { id, address, subscribed, data } = email.contact
+  const snapshot = { stored: { ...data, ...email.storedVariables }, request: {} }
+  if (!doesBypass(email)) return snapshot
+  return { ...snapshot, reader: { id, email: address, subscribed } }
+}

@@ -1,0 +1,169 @@
+/**
+ * Finds the faults of syntax in the templates of a send request: its subject, body and text. A text that
+ * takes long is checked in a composing thread, unless its faults are sent. It waits as previews do: up to a
+ * limit, and as long as the client waits.
+ */
+import { AppError } from '../../../../base/errors.ts'
+import { createLru } from '../../../../base/lru.ts'
+import { findQuickFault } from '../../../../formats/template/quick-fault.ts'
+import { checkTemplate, type TemplateFault } from '../../../../formats/template/template.ts'
+import type { CheckedTemplate } from '../../../../outbound/composing/template-checks.ts'
+import type { Outbound } from '../../../../outbound/outbound.ts'
+import type { OnTemplateFault } from '../../../../store/schema/words.ts'
+import { requireClient } from '../../../../turns/owner.ts'
+
+/** `field`: of the request. `line`, `column`: from 1. */
+export type FieldFault = {
+  field: string
+  message: string
+  line: number | null
+  column: number | null
+}
+
+type Texts = { subject?: string | undefined; body?: string | undefined; text?: string | undefined }
+
+/**
+ * `isQuick`: only faults that are found at once. @throws AppError RATE_LIMIT_EXCEEDED,
+ * EXTERNAL_SERVICE_ERROR; REQUEST_TIMEOUT when the client has left
+ */
+export type TemplateChecker = (texts: Texts, options: { isQuick: boolean }) => Promise<FieldFault[]>
+
+/**
+ * How a request is checked. `onFault`: in place of the project's setting. `body`: as the client wrote it,
+ * before it became HTML.
+ */
+export type TemplateCheck = {
+  find: TemplateChecker
+  onFault?: OnTemplateFault | undefined
+  body?: string | undefined
+}
+
+const MAX_CACHED_CHARACTERS = 2 * 1024 * 1024
+const MAX_CACHED_LENGTH = 64 * 1024
+/** What an entry counts at least: so there are 8,192 at most. */
+const MIN_COUNTED_LENGTH = 256
+/** A longer slice would hold the whole text. */
+const SAMPLE_LENGTH = 12
+const SAMPLES = 4
+
+type KnownTemplate = { source: string; fault: TemplateFault | undefined }
+
+const HAS_FAULT = 'the template has a fault'
+/** Kinds of faults that name at most an identifier of the template, or a tag of the language. */
+const KINDS = [
+  /^undefined filter: [A-Za-z0-9_]{1,40}$/,
+  /^undefined filter(?=:)/,
+  /^tag "[A-Za-z0-9_]{1,40}" not found$/,
+  /^the tag "[a-z]{1,20}" is not available$/,
+  /^(?:a placeholder of another language|invalid value expression|illegal tag)\b/,
+]
+const NOT_CLOSED =
+  /^(?:(?<output>output)|tag "?\{%-?\s{0,9}(?<tag>if|unless|for|case|capture|comment|raw|tablerow)?(?![\w-])).* not closed$/s
+const TOO_HEAVY = 'it takes too much time or memory to parse'
+
+/** Made once: it remembers the templates that it has checked. Without `outbound` it checks all itself. */
+export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>): TemplateChecker {
+  const known = createLru<KnownTemplate>(MAX_CACHED_CHARACTERS, {
+    sizeOf: ({ source }) => Math.max(MIN_COUNTED_LENGTH, source.length),
+  })
+
+  async function checkSlow(source: string): Promise<CheckedTemplate> {
+    if (outbound === undefined) return checkTemplate(source)
+    const fault = await outbound.checkTemplate(source)
+    requireClient()
+    return fault
+  }
+
+  async function find(
+    source: string,
+    { key, isQuick }: { key: string; isQuick: boolean },
+  ): Promise<CheckedTemplate> {
+    const quick = findQuickFault(source)
+    if (quick === 'slow' && isQuick) return undefined
+    const fault = quick === 'slow' ? await checkSlow(source) : quick
+    // Only the load of the machine may have been too heavy.
+    if (fault !== 'too heavy' && source.length <= MAX_CACHED_LENGTH)
+      known.set(key, { source, fault })
+    return fault
+  }
+
+  return async (texts, { isQuick }) => {
+    const faults: FieldFault[] = []
+    let field: keyof Texts
+    for (field in texts) {
+      const source = texts[field]
+      if (source === undefined || !hasMarker(source)) continue
+      const key = sampleOf(source)
+      const cached = known.get(key)
+      const isKnown = cached?.source === source
+      const fault = isKnown ? cached.fault : await find(source, { key, isQuick })
+      if (fault === 'too heavy')
+        faults.push({ field, message: TOO_HEAVY, line: null, column: null })
+      else if (fault !== undefined) faults.push({ field, ...fault })
+    }
+    return faults
+  }
+}
+
+/**
+ * Of texts that differ in one word, such as a number that the client has filled in, the last one is remembered. A
+ * map would hash all of a text, which takes ten times as long as comparing it.
+ */
+function sampleOf(source: string): string {
+  const { length } = source
+  if (length <= SAMPLES * SAMPLE_LENGTH) return source
+  let sample = `${length} `
+  const last = length - SAMPLE_LENGTH
+  for (let at = 0; at < SAMPLES; at += 1) {
+    const from = Math.floor((last * at) / (SAMPLES - 1))
+    sample += source.slice(from, from + SAMPLE_LENGTH)
+  }
+  return sample
+}
+
+function hasMarker(source: string): boolean {
+  return source.includes('{{') || source.includes('{%')
+}
+
+/** `Line 1, column 4: tag "if" not closed` */
+export function describeFieldFault({ message, line, column }: FieldFault): string {
+  return line === null || column === null ? message : `Line ${line}, column ${column}: ${message}`
+}
+
+/** What a fault says without the text of the template: `undefined filter: upper`. */
+function kindOf(message: string): string {
+  const open = NOT_CLOSED.exec(message)?.groups
+  if (open !== undefined) {
+    const { output, tag } = open
+    return `${output ?? (tag === undefined ? 'a tag is' : `tag "${tag}"`)} not closed`
+  }
+  for (const kind of KINDS) {
+    const [found] = kind.exec(message) ?? []
+    if (found !== undefined) return found
+  }
+  return HAS_FAULT
+}
+
+/**
+ * The text of the error, which the request log keeps, quotes nothing of the template but a short identifier.
+ * @throws AppError VALIDATION_ERROR with `details` {field, line, column} of the first fault
+ */
+export function refuseFaults(faults: readonly FieldFault[]): void {
+  const [first] = faults
+  if (first === undefined) return
+  const { field, line, column } = first
+  const text = describeFieldFault(
+    line === null ? first : { ...first, message: kindOf(first.message) },
+  )
+  const fields = faults.map((fault) => ({
+    field: fault.field,
+    code: 'template_syntax',
+    message: describeFieldFault(fault),
+  }))
+  throw new AppError('VALIDATION_ERROR', `${field}: ${text.replace(/^Line/, 'line')}`, {
+    fields,
+    details: { field, line, column },
+    suggestion:
+      'Mend the template, or send it as it is with onTemplateFault=send, which fills in its placeholders.',
+  })
+}

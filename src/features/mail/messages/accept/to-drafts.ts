@@ -1,0 +1,104 @@
+/** The rows of emails that are accepted, with the snapshots that they are rendered from. */
+import { newId } from '../../../../store/ids.ts'
+import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
+import type { Snapshot } from '../../../../store/schema/messages.ts'
+import { sealSnapshot } from '../delivery/sealed-snapshot.ts'
+import { giveUpAfterMs } from '../queue/give-up-after.ts'
+import type { AcceptDeps, EmailDraft } from './email-drafts.ts'
+import type { EmailPlan, SendRequest } from './plan.ts'
+
+export type DraftParts = {
+  contentId: string
+  /** In the order of the recipients. */
+  contacts: readonly Pick<Contact, 'id' | 'data'>[]
+  /** Addresses that get no mail. */
+  suppressed: ReadonlySet<string>
+  /** Held domains, as of this transaction. */
+  held: ReadonlySet<string>
+}
+
+/** One row for each recipient of the plan, in their order. */
+export function toDrafts(deps: AcceptDeps, plan: EmailPlan, parts: DraftParts): EmailDraft[] {
+  const { project, request, template, sender, origin, at } = plan
+  const { contentId, suppressed, held } = parts
+  const giveUpAt = at + giveUpAfterMs(deps.config, origin.class)
+  const subject = origin.platform?.subject ?? request.subject ?? template?.subject ?? ''
+  const givenId = givenMessageId(request.headers)
+  return parts.contacts.flatMap((contact, index): EmailDraft[] => {
+    const recipient = request.to[index]
+    if (recipient === undefined) return []
+    const { address, domain } = recipient.address
+    const id = newId()
+    const state = suppressed.has(address) ? 'suppressed' : held.has(domain) ? 'held' : 'queued'
+    return [
+      {
+        id,
+        projectId: project.id,
+        contactId: contact.id,
+        contentId,
+        sourceType: origin.source,
+        templateId: template?.id ?? null,
+        campaignId: origin.campaignId ?? null,
+        workflowExecutionId: null,
+        workflowStepExecutionId: null,
+        recipient: address,
+        recipientDomain: domain,
+        toName: recipient.name,
+        fromAddress: sender.address,
+        fromName: sender.name ?? project.name,
+        replyTo: sender.replyTo,
+        subject,
+        contentClass: plan.contentClass,
+        isTracked: request.tracking ?? project.tracking === 'ENABLED',
+        headers: request.headers ?? null,
+        ...storedSnapshot(deps, plan, { contact, state }),
+        messageId: givenId ?? `${id}@${plan.senderDomain.domain}`,
+        queueClass: origin.class,
+        giveUpAt,
+        isTest: origin.isTest ?? false,
+        isPlatform: origin.platform !== undefined,
+        ignoresComplaint: origin.platform?.ignoresComplaint ?? false,
+        error: null,
+        state,
+        at,
+      },
+    ]
+  })
+}
+
+/**
+ * Mail of the server to its users is sealed, because its links choose passwords; what will never be sent
+ * keeps none of it.
+ */
+function storedSnapshot(
+  deps: AcceptDeps,
+  plan: EmailPlan,
+  { contact, state }: Pick<EmailDraft, 'state'> & { contact: Pick<Contact, 'data'> },
+): Pick<EmailDraft, 'variables' | 'sealedVariables'> {
+  const snapshot = snapshotFor(plan, contact)
+  if (plan.origin.platform === undefined) return { variables: snapshot, sealedVariables: null }
+  const sealedVariables = state === 'suppressed' ? null : sealSnapshot(deps, snapshot)
+  return { variables: null, sealedVariables }
+}
+
+function snapshotFor({ reader, data }: EmailPlan, contact: Pick<Contact, 'data'>): Snapshot {
+  if (reader === undefined) return takeSnapshot(contact.data, data.variables)
+  const { id, address: email, subscribed } = reader
+  return { ...takeSnapshot(reader.data, data.variables), reader: { id, email, subscribed } }
+}
+
+/** The contact's values as of now, apart from the values of the request. */
+export function takeSnapshot(stored: ContactData | null, request: ContactData): Snapshot {
+  if (stored === null) return { stored: {}, request }
+  const own = Object.entries(stored).filter(([key]) => !Object.hasOwn(request, key))
+  return { stored: Object.fromEntries(own), request }
+}
+
+/** Undefined unless the request names it. */
+function givenMessageId(headers: SendRequest['headers']): string | undefined {
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    const given = name.toLowerCase() === 'message-id' ? value.trim().replace(/^<|>$/g, '') : ''
+    if (given !== '') return given
+  }
+  return undefined
+}

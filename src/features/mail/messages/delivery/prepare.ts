@@ -1,0 +1,236 @@
+/**
+ * Turns a claimed batch into delivery tasks: decides whether each email may still be sent, and
+ * collects the source of its message. Senders, projects and holds are looked up once per batch.
+ */
+import type { KeyObject } from 'node:crypto'
+import { describeError } from '../../../../base/errors.ts'
+import { parseAddress } from '../../../../formats/address/address.ts'
+import type { MessageContent } from '../../../../formats/compose/message-content.ts'
+import type { DeliveryTask } from '../../../../outbound/delivery.ts'
+import type { Project } from '../../../../store/schema/accounts.ts'
+import type { Base } from '../../../ground/base.ts'
+import type { SenderDomain, StoppedCampaigns, UnsettledFence } from '../../../ground/directory.ts'
+import { DISABLED, fateOf, NOT_ENABLED_IN_TIME } from '../disabled/mail-fate.ts'
+import type { ClaimedEmail } from '../queue/claim.ts'
+import type { LoadedContents } from './content-cache.ts'
+import { returnPathOf } from './return-path.ts'
+import { openSnapshot } from './sealed-snapshot.ts'
+import { toSource } from './source.ts'
+
+/**
+ * Why an email is not sent: its address is suppressed, its domain is held, it is put aside because its
+ * campaign is paused, its project disabled for its reputation, or a fence holds it, its campaign is cancelled, its row is
+ * about to be deleted with the data of its project, or an error.
+ */
+export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
+
+type Prepared = {
+  tasks: DeliveryTask[]
+  refused: { email: ClaimedEmail; refusal: Refusal }[]
+  /** Emails that an error of this server stopped, such as a key that cannot be decrypted. */
+  faulty: string[]
+  /** Emails whose contents were too large for this batch. */
+  left: string[]
+}
+
+export type PrepareDeps = Pick<
+  Base,
+  'config' | 'keyring' | 'directory' | 'outbound' | 'now' | 'log'
+> & {
+  /** The current key of return paths. */
+  returnKey: KeyObject
+}
+
+/** The error of an email whose contact unsubscribed before it was sent. */
+export const UNSUBSCRIBED = 'the contact has unsubscribed'
+/** The errors of emails that may not be sent for other reasons. */
+export const NO_SENDER_DOMAIN = 'the sender domain is no longer verified'
+export const CLEARED = 'its content was cleared by retention'
+/** Of mail of the server to its users, once it is final. */
+export const NOT_KEPT =
+  'mail of the server to its users is not kept; its recipient can ask for a new link'
+
+/** `domain` is undefined once the project has no such verified domain. */
+type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
+type BatchContext = {
+  held: ReadonlySet<string>
+  stopped: StoppedCampaigns
+  /** By project. */
+  fences: ReadonlyMap<string, UnsettledFence>
+}
+
+export async function prepareBatch(
+  deps: PrepareDeps,
+  emails: readonly ClaimedEmail[],
+  { found, left }: LoadedContents,
+): Promise<Prepared> {
+  const prepared: Prepared = { tasks: [], refused: [], faulty: [], left: [] }
+  const held = await deps.directory.heldDomains()
+  const senders = await findSenders(deps, emails)
+  const stopped = await deps.directory.stoppedCampaigns()
+  const fences = await deps.directory.unsettledFences()
+  const batch: BatchContext = { held, stopped, fences }
+  for (const [index, email] of emails.entries()) {
+    if (left.has(email.contentId)) {
+      prepared.left.push(email.id)
+      continue
+    }
+    try {
+      const content = found.get(email.contentId)
+      const result = prepare(deps, batch, { email, content, sender: senders[index] })
+      if ('refusal' in result) prepared.refused.push({ email, ...result })
+      else prepared.tasks.push(result)
+    } catch (error) {
+      const facts = { emailId: email.id, error: describeError(error) }
+      deps.log.error(facts, 'an email could not be prepared')
+      prepared.faulty.push(email.id)
+    }
+  }
+  return prepared
+}
+
+/** The senders of the emails, in their order. */
+async function findSenders(
+  deps: PrepareDeps,
+  emails: readonly ClaimedEmail[],
+): Promise<(SenderFacts | Error)[]> {
+  const found = new Map<string, SenderFacts | Error>()
+  const senders: (SenderFacts | Error)[] = []
+  for (const email of emails) {
+    const name = `${email.projectId} ${email.fromAddress}`
+    const sender = found.get(name) ?? (await tryFindSender(deps, email))
+    found.set(name, sender)
+    senders.push(sender)
+  }
+  return senders
+}
+
+async function tryFindSender(
+  { directory }: PrepareDeps,
+  { projectId, fromAddress }: ClaimedEmail,
+): Promise<SenderFacts | Error> {
+  const name = parseAddress(fromAddress)?.domain
+  try {
+    const project = await directory.findProject(projectId)
+    const domain =
+      name === undefined ? undefined : await directory.findSenderDomain(projectId, name)
+    return { project, domain }
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function prepare(
+  deps: PrepareDeps,
+  { held, stopped, fences }: BatchContext,
+  {
+    email,
+    content,
+    sender,
+  }: {
+    email: ClaimedEmail
+    content: MessageContent | undefined
+    sender: SenderFacts | Error | undefined
+  },
+): DeliveryTask | { refusal: Refusal } {
+  if (sender instanceof Error) throw sender
+  // A job deletes the emails of a project that is being reset or was deleted.
+  if (!sender?.project || sender.project.resetSince !== null) return { refusal: 'erased' }
+  if (isFenced(fences, email)) return { refusal: 'paused' }
+  if (sender.project.isDisabled) return refuseDisabled(deps, { email, project: sender.project })
+  const stop = email.campaignId === null ? undefined : stopped.get(email.campaignId)
+  if (stop !== undefined) return { refusal: stop }
+  if (email.isSuppressed) return { refusal: 'suppressed' }
+  if (held.has(email.recipientDomain)) return { refusal: 'held' }
+  if (isUnwanted(email, isToOther(email))) return refuse(UNSUBSCRIBED)
+  if (sender.domain === undefined) return refuseWithoutDomain(email)
+  if (content === undefined) return refuse(CLEARED)
+  return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
+}
+
+type WishFacts = Pick<
+  ClaimedEmail,
+  | 'contentClass'
+  | 'campaignId'
+  | 'workflowExecutionId'
+  | 'isTest'
+  | 'isPlatform'
+  | 'isSubscribed'
+  | 'hasLeft'
+>
+
+/**
+ * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a campaign or
+ * a workflow sends it. Tests of campaigns ask nobody; mail to an address that a step names asks that address,
+ * and not the contact. `isToOther`: whether a workflow sends it to such an address.
+ */
+export function isUnwanted(email: WishFacts, isToOther: boolean): boolean {
+  const { contentClass, campaignId, workflowExecutionId, hasLeft } = email
+  if (email.isTest || email.isPlatform || contentClass === 'TRANSACTIONAL') return false
+  if (isToOther) return hasLeft
+  const isAsked =
+    contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
+  return isAsked && (hasLeft || !email.isSubscribed)
+}
+
+/** As in `store/email-terms.ts`. */
+function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
+  return workflowExecutionId !== null && variables?.reader !== undefined
+}
+
+/** Mail of a campaign that is being sent waits with its campaign, or was resumed with it. */
+function isFenced(
+  fences: BatchContext['fences'],
+  { projectId, campaignId, createdAt }: ClaimedEmail,
+): boolean {
+  const fence = fences.get(projectId)
+  if (fence === undefined || createdAt > fence.mailUntil) return false
+  return campaignId === null || !fence.sending.has(campaignId)
+}
+
+function refuseDisabled(
+  { now }: PrepareDeps,
+  { email, project }: { email: ClaimedEmail; project: Project },
+): { refusal: Refusal } {
+  const fate = fateOf(project, now())
+  if (fate === 'failed') return refuse(DISABLED)
+  if (fate === 'held' || email.campaignId !== null) return { refusal: 'paused' }
+  return refuse(NOT_ENABLED_IN_TIME)
+}
+
+/** The campaign is paused until the domain is verified again, so its mail waits. */
+function refuseWithoutDomain({ campaignId }: ClaimedEmail): { refusal: Refusal } {
+  if (campaignId !== null) return { refusal: 'paused' }
+  return refuse(NO_SENDER_DOMAIN)
+}
+
+function refuse(error: string): { refusal: Refusal } {
+  return { refusal: { error } }
+}
+
+type TaskParts = {
+  email: ClaimedEmail
+  content: MessageContent
+  project: Project
+  domain: SenderDomain
+}
+
+function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
+  const returnPath = returnPathOf(deps, email, domain)
+  const { snapshot, secrets } = openSnapshot(deps, email)
+  const opened = snapshot === email.variables ? email : { ...email, variables: snapshot }
+  const source = toSource(deps, { email: opened, project, content, returnPath })
+  return {
+    emailId: email.id,
+    projectId: email.projectId,
+    queueClass: email.queueClass,
+    group: email.campaignId,
+    recipient: source.to.address,
+    domain: email.recipientDomain,
+    site: deps.outbound.siteOf(email.recipientDomain),
+    reversePath: `${returnPath.localPart}@${returnPath.domain}`,
+    source,
+    signingKeys: domain.signingKeys,
+    secrets,
+  }
+}

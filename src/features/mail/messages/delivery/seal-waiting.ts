@@ -1,0 +1,48 @@
+/**
+ * Seals what `0022_platform_mail.sql` has left readable: SQL cannot seal. Runs whenever the database is
+ * opened, before anything reads it; there is nothing to do after the first time.
+ */
+import { asc, sql } from '../../../../store/drizzle.ts'
+import { overwriting } from '../../../../store/overwrite.sqlite.ts'
+import { emails } from '../../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+
+const PAGE = 100
+
+/** Readable JSON is an object; what is sealed is base64. The first condition is that of the index. */
+const listReadable = statement((db) =>
+  db
+    .select({ id: emails.id, text: sql<string>`${emails.sealedVariables}` })
+    .from(emails)
+    .where(sql`sealed_variables is not null and substr(sealed_variables, 1, 1) = '{'`)
+    .orderBy(asc(emails.id))
+    .limit(PAGE),
+)
+
+const sealOne = statement((db) =>
+  db
+    .update(emails)
+    .set({ sealedVariables: parameter('sealed') })
+    .where(sql`${emails.id} = ${parameter('id')} and sealed_variables = ${parameter('text')}`),
+)
+
+/** Returns the number of sealed emails. The text is overwritten in the file. */
+export async function sealWaiting({
+  store,
+  keyring,
+}: Pick<Base, 'store' | 'keyring'>): Promise<number> {
+  let sealed = 0
+  for (;;) {
+    const rows = await store.read.list(listReadable, {})
+    if (rows.length === 0) return sealed
+    await store.write((tx) =>
+      overwriting(tx, async () => {
+        for (const { id, text } of rows) {
+          await tx.execute(sealOne, { id, text, sealed: keyring.seal(text) })
+        }
+      }),
+    )
+    sealed += rows.length
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Brings the mail of projects in line with whether they may send (`mail-fate.ts`), in short
+ * transactions: mail of a project that was disabled for its reputation is put aside, in state `paused`
+ * and without a campaign; it is due again when the project is enabled, and fails after 72 hours. Mail
+ * of a project that was disabled for another reason, is being reset or was deleted fails at once. All of
+ * it is found in the database, so a server that was killed goes on where it stopped.
+ *
+ * Mail that comes into the queue later, such as what was being sent, is refused when it is claimed.
+ */
+import { MINUTE_MS } from '../../../../base/clock.ts'
+import { describeError } from '../../../../base/errors.ts'
+import { type BatchPace, createBatchPace } from '../../../../jobs/pace.ts'
+import type { RowOf } from '../../../../store/database.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { startSettler } from '../../../ground/settler.ts'
+import { endEmails } from '../outcome/end-emails.ts'
+import { notifyReleased } from '../queue/aside.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
+import { DISABLED, fateOf, type MailFate, NOT_ENABLED_IN_TIME } from './mail-fate.ts'
+import {
+  findStanding,
+  listAllParked,
+  listDisabled,
+  listEndingQueued,
+  listOwnParked,
+  listQueued,
+  listReleasable,
+  putAside,
+  releaseSome,
+} from './waiting-rows.ts'
+
+type SettleDeps = Pick<Base, 'store' | 'directory' | 'counters' | 'now' | 'log'> & {
+  queueNotifier: QueueNotifier
+}
+type Disabled = RowOf<typeof listDisabled>
+
+/** The disabled projects whose mail was looked for, and when, on the monotonic clock. */
+type Emptied = { projects: string; at: number }
+
+const FIRST_BATCH = 50
+const MAX_BATCH = 1_000
+const BATCH_MS = 8
+/** Row numbers that one pass over the queue returns. */
+const PAGE = 20_000
+const NEVER: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
+
+/** Settles at the start, when the directory changes, and each minute. */
+export function startSettlingDisabled(deps: SettleDeps): { stop(): Promise<void> } {
+  let emptied = NEVER
+  return startSettler({
+    settle: async (signal) => {
+      try {
+        emptied = await settleDisabled(deps, { signal, emptied })
+      } catch (error) {
+        const facts = { error: describeError(error) }
+        deps.log.error(facts, 'the mail of disabled projects was not settled')
+      }
+    },
+    subscribe: (wake) => [deps.directory.onDrop(wake)],
+  })
+}
+
+/**
+ * Ends when no mail is left that it could move. While the same projects are disabled, the queue is
+ * searched again after a minute at the earliest; `emptied` is what the last call returned.
+ */
+export async function settleDisabled(
+  deps: SettleDeps,
+  { signal, emptied = NEVER }: { signal?: AbortSignal; emptied?: Emptied } = {},
+): Promise<Emptied> {
+  for (const { projectId } of await deps.store.scan.list(listReleasable)) {
+    await release(deps, projectId, signal)
+  }
+  const disabled = await deps.store.scan.list(listDisabled)
+  const facts = disabled.map((each) => [each.id, each.disabledAt, fateOf(each, deps.now())])
+  const projects = JSON.stringify(facts)
+  const isKnown = projects === emptied.projects
+  if (isKnown && performance.now() - emptied.at < MINUTE_MS) return emptied
+  const at = performance.now()
+  await emptyQueue(deps, disabled, signal)
+  for (const project of disabled) await endParked(deps, project, signal)
+  return signal?.aborted ? NEVER : { projects, at }
+}
+
+async function release(
+  { store, queueNotifier, now }: SettleDeps,
+  projectId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await repeat(signal, async (limit, pace) => {
+    const write = (tx: Tx) =>
+      pace.measure(limit, async () => {
+        const released = await tx.list(releaseSome, { projectId, limit, at: now() })
+        tx.afterCommit(() => notifyReleased(queueNotifier, released))
+        return released.length
+      })
+    return store.write(write, { heavyFor: projectId })
+  })
+}
+
+/** Each pass over the queue finds what the one before has left. */
+async function emptyQueue(
+  deps: SettleDeps,
+  disabled: readonly Disabled[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (disabled.length === 0) return
+  const projectIds = JSON.stringify(disabled.map(({ id }) => id))
+  for (let moved = 1; moved > 0 && !signal?.aborted; ) {
+    const found = await deps.store.scan.list(listQueued, { projectIds, limit: PAGE })
+    moved = 0
+    for (const [projectId, rows] of Map.groupBy(found, (row) => row.projectId)) {
+      const numbers = rows.map(({ number }) => number)
+      moved += await moveQueued(deps, { projectId, numbers }, signal)
+    }
+  }
+}
+
+async function moveQueued(
+  deps: SettleDeps,
+  { projectId, numbers }: { projectId: string; numbers: readonly number[] },
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let next = 0
+  let moved = 0
+  await repeat(signal, async (limit, pace) => {
+    const some = numbers.slice(next, next + limit)
+    next += some.length
+    if (some.length === 0) return 0
+    const write = (tx: Tx) =>
+      pace.measure(some.length, () => moveSome(deps, tx, { projectId, numbers: some }))
+    moved += await deps.store.write(write, { heavyFor: projectId })
+    return some.length
+  })
+  return moved
+}
+
+/** The project may have been enabled since it was listed. */
+async function moveSome(
+  deps: SettleDeps,
+  tx: Tx,
+  { projectId, numbers }: { projectId: string; numbers: readonly number[] },
+): Promise<number> {
+  const at = deps.now()
+  const project = await tx.find(findStanding, { projectId })
+  const fate = project === undefined ? 'failed' : fateOf(project, at)
+  if (fate === 'sent') return 0
+  const rows = { projectId, numbers: JSON.stringify(numbers) }
+  let moved = 0
+  if (fate !== 'failed') {
+    moved = await tx.execute(putAside, { ...rows, ofCampaigns: fate === 'over' ? 1 : 0, at })
+  }
+  if (fate === 'held') return moved
+  return moved + (await end(deps, tx, { waiting: await tx.list(listEndingQueued, rows), fate, at }))
+}
+
+async function endParked(
+  deps: SettleDeps,
+  { id: projectId }: Disabled,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await repeat(signal, async (limit, pace) => {
+    const write = (tx: Tx) =>
+      pace.measure(limit, () => endSomeParked(deps, tx, { projectId, limit }))
+    return deps.store.write(write, { heavyFor: projectId })
+  })
+}
+
+async function endSomeParked(
+  deps: SettleDeps,
+  tx: Tx,
+  { projectId, limit }: { projectId: string; limit: number },
+): Promise<number> {
+  const at = deps.now()
+  const project = await tx.find(findStanding, { projectId })
+  const fate = project === undefined ? 'failed' : fateOf(project, at)
+  if (fate === 'sent' || fate === 'held') return 0
+  const list = fate === 'over' ? listOwnParked : listAllParked
+  return end(deps, tx, { waiting: await tx.list(list, { projectId, limit }), fate, at })
+}
+
+async function end(
+  deps: SettleDeps,
+  tx: Tx,
+  { waiting, fate, at }: { waiting: RowOf<typeof listAllParked>[]; fate: MailFate; at: number },
+): Promise<number> {
+  const error = fate === 'over' ? NOT_ENABLED_IN_TIME : DISABLED
+  const failed = { state: 'failed', error, reason: 'refused' } as const
+  const endings = waiting.map((email) => ({ email, end: failed }))
+  return endEmails(deps, tx, { endings, at })
+}
+
+/** Runs batches at a pace that leaves room for other writers, until one finds nothing to do. */
+async function repeat(
+  signal: AbortSignal | undefined,
+  run: (limit: number, pace: BatchPace) => Promise<number>,
+): Promise<void> {
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
+  for (let done = 1; done > 0 && !signal?.aborted; ) {
+    done = await pace.batch(() => run(pace.size(), pace), signal)
+  }
+}

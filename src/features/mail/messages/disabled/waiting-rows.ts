@@ -1,0 +1,130 @@
+/**
+ * Finds and moves the mail of projects that is affected by their being disabled or enabled.
+ *
+ * Mail in the queue is found by one pass over `emails_ready`, on a scan thread: no index begins with the
+ * project, because it would cost each send. Other mail is found by `emails_parked`.
+ */
+import { indexedBy, listOf, rowNumber, unindexed } from '../../../../store/dialect.ts'
+import { type SQL, sql } from '../../../../store/drizzle.ts'
+import { waitingState } from '../../../../store/email-terms.ts'
+import { projects } from '../../../../store/schema/accounts.ts'
+import { emails } from '../../../../store/schema/messages.ts'
+import { isParked, isPaused, onShelves, shelfInState } from '../../../../store/shelves.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import { isFenced } from '../../../ground/fence/rows.ts'
+import { endingColumns } from '../outcome/end-emails.ts'
+import { parkedProjects } from '../parked-projects.ts'
+import { aside, releasedColumns } from '../queue/aside.ts'
+
+const standing = {
+  id: projects.id,
+  isDisabled: projects.isDisabled,
+  disabledReason: projects.disabledReason,
+  disabledAt: projects.disabledAt,
+  resetSince: projects.resetSince,
+  deletedAt: projects.deletedAt,
+}
+
+/**
+ * Without those whose mail is being deleted with all of their data, and without those whose mail a fence
+ * holds.
+ */
+export const listDisabled = statement((db) =>
+  db
+    .select(standing)
+    .from(projects)
+    .where(
+      sql`is_disabled = 1 and reset_since is null and deleted_at is null
+        and not ${isFenced(sql`projects.id`)}`,
+    ),
+)
+
+export const findStanding = statement((db) =>
+  db
+    .select(standing)
+    .from(projects)
+    .where(sql`${projects.id} = ${parameter('projectId')}`),
+)
+
+/** The row numbers of mail in the queue. `projectIds`: JSON text. */
+export const listQueued = statement<{ number: number; projectId: string }>(
+  () => sql`select ${rowNumber()} as number, project_id as "projectId"
+    from emails ${indexedBy('emails_ready')}
+    where due_at is not null and project_id in ${listOf(parameter('projectIds'))}
+    limit ${parameter('limit')}`,
+)
+
+/** Found by the row numbers, not by all mail of the project. */
+const isQueued = sql`${rowNumber()} in ${listOf(parameter('numbers'))}
+  and ${unindexed(sql`project_id`)} = ${parameter('projectId')} and state in ('queued', 'deferred')`
+
+/** Puts mail of the queue aside. `ofCampaigns`: 1 for that of campaigns only, else 0. */
+export const putAside = statement((db) =>
+  db
+    .update(emails)
+    .set(aside)
+    .where(sql`${isQueued} and (campaign_id is not null or ${parameter('ofCampaigns')} = 0)`),
+)
+
+export const listEndingQueued = statement((db) =>
+  db.select(endingColumns).from(emails).where(isQueued),
+)
+
+/** The shelves are named one by one, because SQLite seeks no further than a range. */
+const isParkedOfProject = sql`project_id = ${parameter('projectId')} and ${isParked}
+  and ${onShelves('held', 'paused', 'pausedUntried')}`
+
+function listParked(condition: SQL) {
+  return statement((db) =>
+    db
+      .select(endingColumns)
+      .from(emails)
+      .where(
+        sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_parked')}
+          where ${isParkedOfProject} and ${condition}
+          limit ${parameter('limit')})`,
+      ),
+  )
+}
+
+export const listAllParked = listParked(sql`true`)
+/** Without that of campaigns. */
+export const listOwnParked = listParked(sql`campaign_id is null`)
+
+/** Enabled projects without a fence, with mail that was put aside. */
+export const listReleasable = statement<{ projectId: string }>(
+  () => sql`select parked.id as "projectId" from (${parkedProjects()}) as parked
+    join projects on projects.id = parked.id and projects.is_disabled = 0
+    where not ${isFenced(sql`parked.id`)} and exists (select 1 from emails ${indexedBy('emails_parked')}
+      where project_id = parked.id and ${isParked} and ${isPaused} and campaign_id is null)`,
+)
+
+const isHeld = sql`exists (select 1 from holds where domain = recipient_domain)`
+const releasedState = sql`case when ${isHeld} then 'held' else ${waitingState} end`
+
+/**
+ * Makes mail that was put aside due again, in the order of its acceptance, unless the project is
+ * disabled or fenced. What an operator holds stays held. The give-up time moves by the time that the mail waited.
+ */
+export const releaseSome = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: releasedState,
+      shelf: shelfInState(releasedState),
+      dueAt: sql`case when not ${isHeld} then ${emails.createdAt} end`,
+      heldAt: sql`case when ${isHeld} then ${parameter('at')} end`,
+      giveUpAt: sql`${emails.giveUpAt} + ${parameter('at')} - ${emails.heldAt}`,
+      retryAt: null,
+      updatedAt: parameter('at'),
+    })
+    .where(
+      sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_parked')}
+          where ${isParkedOfProject} and ${isPaused} and campaign_id is null
+          limit ${parameter('limit')})
+        and exists (select 1 from projects
+          where id = ${parameter('projectId')} and is_disabled = 0)
+        and not ${isFenced(parameter('projectId'))}`,
+    )
+    .returning(releasedColumns),
+)

@@ -1,0 +1,175 @@
+/**
+ * The fuse against mass suppressions. If verdicts of this server would suppress more than
+ * `delivery.fuse_per_minute` addresses within a minute, and over 20% of the emails tried in that
+ * minute, a fault of this server (a broken resolver, a block that reads like "no such user") is more
+ * likely than so many invalid addresses. The fuse blows: suppressions are held until an operator has
+ * confirmed or undone all of them.
+ *
+ * The events of the last minute are counted in memory. Whether the fuse has blown depends on the
+ * rows of held suppressions, so a restart does not reset it.
+ */
+import { formatInstant, MINUTE_MS } from '../../../../base/clock.ts'
+import { describeError } from '../../../../base/errors.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import type { HeldCause } from '../../../../store/schema/words.ts'
+import { statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+
+export type Fuse = {
+  /** Counts emails that were tried; emails that reached no server are not counted. */
+  countTried(count: number): void
+  /**
+   * Whether the suppression of this email's address must be held. Repeated calls count once. The
+   * fuse blows only when a held suppression is durable, because the caller may roll back.
+   */
+  mustHold(emailId: string): boolean
+  /** Call it when a held suppression is durable. */
+  recordHeld(cause: HeldCause): void
+  /** Reads the held suppressions again, for example after an operator's command. */
+  refresh(): Promise<void>
+  /** Calls `refresh` if the fuse has blown. Never rejects. */
+  check(): Promise<void>
+  stop(): void
+}
+
+type Deps = Pick<Base, 'config' | 'store' | 'health' | 'counters' | 'now' | 'log'>
+type HeldCount = { count: number; since: number }
+
+const CHECK_MS = 15_000
+const MAX_SHARE = 0.2
+
+const findHeld = statement<{ count: number; since: number | null }>(
+  () => sql`select count(*) as count, min(created_at) as since from held_suppressions
+    where cause = 'fuse'`,
+)
+
+/** Returns a fuse that has not read the held suppressions yet: call `refresh` first. */
+export function createFuse(deps: Deps): Fuse {
+  const { config, store, health, counters, now, log } = deps
+  const { fusePerMinute } = config.delivery
+  const minute = createMinute(now)
+  let isBlown = false
+  let held: HeldCount | undefined
+  let changes = 0
+
+  function setHeld(next: HeldCount | undefined): void {
+    held = next
+    health.set('suppressions', held === undefined ? null : describeHeld(held))
+  }
+
+  async function refresh(): Promise<void> {
+    const before = changes
+    const found = await store.scan.find(findHeld)
+    if (changes !== before) return refresh()
+    const { count = 0, since = null } = found ?? {}
+    if (isBlown && count === 0) {
+      log.info('no suppression is held any more')
+      minute.clearSuppressed()
+    }
+    isBlown = count > 0
+    setHeld(since === null ? undefined : { count, since })
+  }
+
+  function recordHeld(cause: HeldCause): void {
+    counters.add('pillarbox_suppressions_held_total', { cause })
+    if (cause !== 'fuse') return
+    // A refresh under way may have read the rows before this one was inserted.
+    changes += 1
+    isBlown = true
+    const isFirst = held === undefined
+    setHeld({ count: (held?.count ?? 0) + 1, since: held?.since ?? now() })
+    if (isFirst) log.warn({ fusePerMinute }, 'too many bounces in a minute: suppressions are held')
+  }
+
+  async function check(): Promise<void> {
+    if (!isBlown) return
+    await refresh().catch((error: unknown) => {
+      log.error({ error: describeError(error) }, 'the held suppressions could not be read')
+    })
+  }
+
+  const unwatch = store.onExternalChange(() => void check())
+
+  return {
+    countTried: minute.addTried,
+    mustHold(emailId) {
+      if (fusePerMinute === 0) return false
+      if (isBlown) return true
+      const { suppressed, tried } = minute.count(emailId)
+      const isTooMany = suppressed > fusePerMinute && suppressed > MAX_SHARE * tried
+      if (!isTooMany) minute.addSuppressed(emailId)
+      return isTooMany
+    },
+    recordHeld,
+    refresh,
+    check,
+    stop: unwatch,
+  }
+}
+
+/**
+ * A fuse that has read the held suppressions. It reads them again when another process changes the
+ * database, and every `checkMs`: a report or an API call may have deleted the last one.
+ */
+export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
+  const fuse = createFuse(deps)
+  await fuse.refresh()
+  const timer = setInterval(() => void fuse.check(), checkMs).unref()
+  const stop = () => {
+    clearInterval(timer)
+    fuse.stop()
+  }
+  return { ...fuse, stop }
+}
+
+/**
+ * The suggested `--since` is a minute before the first held suppression, so that the addresses
+ * suppressed in that minute can be undone too.
+ */
+function describeHeld({ count, since }: HeldCount): string {
+  const from = formatInstant(Math.floor((since - MINUTE_MS) / 1000) * 1000).replace('.000Z', 'Z')
+  return (
+    `Too many bounces in a minute; suppressions held: ${count} ` +
+    '(pillarbox suppressions list --held). If the bounces are right, run ' +
+    `"pillarbox suppressions confirm --since ${from}", otherwise ` +
+    `"pillarbox suppressions undo --since ${from}".`
+  )
+}
+
+/** Counts the tries and suppressions of the last minute. */
+function createMinute(now: Base['now']) {
+  let tries: { at: number; count: number }[] = []
+  const emails = new Map<string, number>()
+
+  function prune(): void {
+    const after = now() - MINUTE_MS
+    tries = tries.filter(({ at }) => at > after)
+    for (const [id, at] of emails) {
+      if (at > after) return
+      emails.delete(id)
+    }
+  }
+
+  return {
+    /** One entry per second. */
+    addTried(count: number): void {
+      const at = Math.floor(now() / 1000) * 1000
+      const last = tries.at(-1)
+      if (last?.at === at) last.count += count
+      else {
+        prune()
+        tries.push({ at, count })
+      }
+    },
+    addSuppressed: (emailId: string) => void emails.set(emailId, now()),
+    /** Includes the suppression of this email. */
+    count(emailId: string) {
+      prune()
+      const suppressed = emails.size + (emails.has(emailId) ? 0 : 1)
+      return { suppressed, tried: tries.reduce((sum, { count }) => sum + count, 0) }
+    },
+    clearSuppressed(): void {
+      emails.clear()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** What is known of an email when a report about it arrives, and what reports state. */
+import type { Verdict } from '../../../../formats/replies/reply.ts'
+import type { RowOf } from '../../../../store/database.ts'
+import { listOf } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { emails } from '../../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { countEmailAgain, type UsageDeps } from '../../../ground/usage/count.ts'
+import type { ReportedReply } from './write-report.ts'
+
+export type EmailReport =
+  /** The action field says failed; the status code may be of any class. */
+  | ({ type: 'bounce'; verdict: Verdict } & ReportFacts)
+  | ({ type: 'delay' } & ReportFacts)
+  /** Relayed mail has arrived. */
+  | { type: 'delivery'; emailId: string }
+  | { type: 'complaint'; emailId: string; feedbackType: string | null }
+
+/** The facts about a delivery that a report states. */
+type ReportFacts = {
+  emailId: string
+  /** The remote server's reply, if the report quotes it. */
+  reply?: ReportedReply | null
+  /** One line, control bytes escaped, bounded. */
+  diagnostic: string
+  reportingMta?: string | null
+  /** The recipient, as the report names it. */
+  finalRecipient?: string | null
+}
+
+export type ReportOf<Type extends EmailReport['type']> = Extract<EmailReport, { type: Type }>
+
+/** `at`: when the report is recorded. */
+export type EmailAndReport<Report> = { email: ReportedEmail; report: Report; at: number }
+
+const listEmails = statement((db) =>
+  db
+    .select({
+      id: emails.id,
+      projectId: emails.projectId,
+      contactId: emails.contactId,
+      recipient: emails.recipient,
+      recipientDomain: emails.recipientDomain,
+      state: emails.state,
+      status: emails.status,
+      sentAt: emails.sentAt,
+      deliveredAt: emails.deliveredAt,
+      complainedAt: emails.complainedAt,
+      attemptCount: emails.attemptCount,
+      sourceType: emails.sourceType,
+      isPlatform: emails.isPlatform,
+      createdAt: emails.createdAt,
+    })
+    .from(emails)
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
+)
+
+export type ReportedEmail = RowOf<typeof listEmails>
+
+/** By id; those that have been deleted are missing. */
+export async function listReportedEmails(
+  tx: Tx,
+  ids: readonly string[],
+): Promise<Map<string, ReportedEmail>> {
+  const rows = await tx.list(listEmails, { ids: JSON.stringify(ids) })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** BOUNCED and COMPLAINED are terminal; an email that was never sent cannot bounce. */
+export function isOver(email: ReportedEmail): boolean {
+  return !wasSent(email) || email.state === 'bounced' || email.status === 'COMPLAINED'
+}
+
+export function wasSent({ state }: ReportedEmail): boolean {
+  return state !== 'received' && state !== 'suppressed'
+}
+
+/** Mail of the server to its users is final by now, and its secrets are no longer known. */
+export function shownReport<Report extends EmailReport>(
+  { isPlatform }: ReportedEmail,
+  report: Report,
+): Report {
+  if (!isPlatform || report.type === 'delivery' || report.type === 'complaint') return report
+  const hide = (text: string) => text.replace(/[0-9a-f]{16}[0-9a-f]*/g, '…')
+  const { reply = null, diagnostic } = report
+  return {
+    ...report,
+    diagnostic: hide(diagnostic),
+    reply: reply && { ...reply, text: hide(reply.text) },
+  }
+}
+
+/** What the row of a report shows of its facts. */
+export function factsOf({
+  reply = null,
+  diagnostic: error,
+  reportingMta: host = null,
+  ...rest
+}: ReportFacts) {
+  return { reply, error, host, finalRecipient: rest.finalRecipient ?? null }
+}
+
+/** The use of an email that failed was given back; the report proves that it was sent all the same. */
+export async function countIfFailed(
+  deps: UsageDeps,
+  tx: Tx,
+  { email, at }: Pick<EmailAndReport<unknown>, 'email' | 'at'>,
+): Promise<void> {
+  if (email.state === 'failed') await countEmailAgain(deps, tx, { email, at, isForced: true })
+}

@@ -1,0 +1,37 @@
+/**
+ * Mail that is put aside, in state `paused`, and is due again later. `retry_at` keeps its due time
+ * meanwhile: only a claim uses it otherwise.
+ */
+import { sql } from '../../../../store/drizzle.ts'
+import { emails } from '../../../../store/schema/messages.ts'
+import { shelfOfPaused } from '../../../../store/shelves.ts'
+import { parameter } from '../../../../store/statement.ts'
+import type { QueueLane, QueueNotifier } from './notifier.ts'
+
+/** The values of an email that is put aside. */
+export const aside = {
+  state: 'paused',
+  shelf: shelfOfPaused(),
+  heldAt: parameter('at'),
+  retryAt: sql`${emails.dueAt}`,
+  dueAt: null,
+  updatedAt: parameter('at'),
+} as const
+
+/** What `notifyReleased` must know of an email. */
+export const releasedColumns = {
+  dueAt: emails.dueAt,
+  queueClass: emails.queueClass,
+  domain: emails.recipientDomain,
+  projectId: emails.projectId,
+}
+
+/** Wakes the queue for mail that is due again. What an operator holds has no due time. */
+export function notifyReleased(
+  queueNotifier: QueueNotifier,
+  released: readonly (QueueLane & { dueAt: number | null })[],
+): void {
+  for (const { dueAt, ...lane } of released) {
+    if (dueAt !== null) queueNotifier.notify({ ...lane, dueAt })
+  }
+}

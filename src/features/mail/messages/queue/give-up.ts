@@ -1,0 +1,110 @@
+/**
+ * The give-up clock. An email is given up only after an attempt that began past its give-up time
+ * has failed. This holds after a server was off, a machine slept, or the clock jumped.
+ *
+ * - Overdue emails that can be tried are due, so they are tried; that attempt gives them up
+ *   (`record-attempts.ts`). An attempt that began before the give-up time is followed by one more.
+ * - Overdue emails that cannot be tried, because their site takes nothing or little, are given up
+ *   here. In this case the failed attempt is that of any email to the same site: the site's
+ *   restriction must come from an attempt past the email's give-up time. An unreachable site is
+ *   probed every half hour.
+ *
+ * A clock that is wrong for some minutes must not give mail up: here an email must have been overdue at
+ * every reading of the clock for ten minutes of the running time of this process, and a failed attempt
+ * counts by the steady time (`outcome/steady-clock.ts`).
+ */
+
+import type { RowOf } from '../../../../store/database.ts'
+import { rowNumber, unseen } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { emails } from '../../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { type Ending, endEmails, endingColumns } from '../outcome/end-emails.ts'
+import { giveUpError } from '../outcome/final-state.ts'
+import { ANY_CLASS } from './any-class.ts'
+
+const MIN_OVERDUE_MS = 600_000
+const BATCH = 500
+
+type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
+
+/**
+ * Call it every minute while mail waits, with the running time of the process, by the monotonic clock. Resolves
+ * with the number of emails that were given up.
+ */
+export type GiveUp = (runningForMs: number) => Promise<number>
+
+/** The index `emails_ready` covers the query: no row is read. */
+export const findOverdue = statement((db) =>
+  db
+    .selectDistinct({ domain: emails.recipientDomain })
+    .from(emails)
+    .where(sql`due_at is not null and give_up_at <= ${parameter('before')}`),
+)
+
+/** The index `emails_ready` finds the rows. */
+export const listOverdue = statement((db) =>
+  db
+    .select({ ...endingColumns, error: emails.error })
+    .from(emails)
+    .where(
+      sql`${rowNumber()} in (select ${rowNumber()} from emails where due_at is not null
+        and ${ANY_CLASS} and recipient_domain = ${unseen(parameter('domain'))}
+        and give_up_at <= ${unseen(parameter('before'))} limit ${unseen(parameter('limit'))})
+        and ${emails.state} in ('queued', 'deferred')`,
+    ),
+)
+
+export function createGiveUp(deps: Deps): GiveUp {
+  let readings: { runningForMs: number; clock: number }[] = []
+  return async (runningForMs) => {
+    readings.push({ runningForMs, clock: deps.now() })
+    const first = readings.findLastIndex(
+      (reading) => reading.runningForMs <= runningForMs - MIN_OVERDUE_MS,
+    )
+    if (first === -1) return 0
+    readings = readings.slice(first)
+    return giveUpBefore(deps, Math.min(...readings.map(({ clock }) => clock)))
+  }
+}
+
+async function giveUpBefore(deps: Deps, before: number): Promise<number> {
+  const { store, outbound } = deps
+  let total = 0
+  for (const { domain } of await store.scan.list(findOverdue, { before })) {
+    const restriction = outbound.restrictionOf(outbound.siteOf(domain))
+    if (restriction === null) continue
+    const { triedAt, reason } = restriction
+    total += await giveUpDomain(deps, { domain, reason, before: Math.min(before, triedAt) })
+  }
+  return total
+}
+
+/** Gives up emails in transactions of some hundreds; the event loop runs other work between two. */
+async function giveUpDomain(
+  deps: Deps,
+  overdue: { domain: string; reason: string; before: number },
+): Promise<number> {
+  for (let total = 0; ; ) {
+    const row = { ...overdue, at: deps.now(), limit: BATCH }
+    const write = async (tx: Tx) => {
+      const overdue = await tx.list(listOverdue, row)
+      const endings = overdue.map((email) => toEnding(email, row.reason))
+      return endEmails(deps, tx, { endings, at: row.at })
+    }
+    const count = await deps.store.write(write, { heavyFor: 'give-up' })
+    total += count
+    if (count < BATCH) return total
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+function toEnding({ error: cause, ...email }: RowOf<typeof listOverdue>, reason: string): Ending {
+  const error =
+    email.attemptCount === 0 || cause === null
+      ? `given up, its destination could not be tried in time: ${reason}`
+      : giveUpError(cause)
+  return { email, end: { state: 'failed', error, reason: 'given_up' } }
+}

@@ -1,0 +1,28 @@
+/** A bulk change in short transactions with pauses, so that other writers wait only briefly. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { rowsChanged } from '../../../../store/database.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+
+/** Rows per transaction. Every `change` must use it as its limit. */
+export const BATCH = 500
+/**
+ * A server that waits for the lock tries again every few milliseconds, so it gets the lock in a
+ * pause.
+ */
+const PAUSE_MS = 60
+
+/** Repeats `change` until it changes less than a batch. Returns the number of changed rows. */
+export async function inBatches(
+  store: Base['store'],
+  change: (tx: Tx) => PromiseLike<Parameters<typeof rowsChanged>[0]>,
+): Promise<number> {
+  let total = 0
+  for (;;) {
+    const write = async (tx: Tx) => rowsChanged(await change(tx))
+    const changed = await store.write(write, { heavyFor: 'operator' })
+    total += changed
+    if (changed < BATCH) return total
+    await sleep(PAUSE_MS)
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * The lanes that have mail, and when the earliest email of each is due: a copy in memory of the
+ * index `emails_ready`. A lane may be empty by the time it is visited, but no lane with mail is
+ * missing: code that makes an email due notifies the queue.
+ *
+ * Due lanes are kept apart from waiting ones, so a hundred thousand deferred domains cost nothing.
+ * Transactional lanes come first. Within a class projects take turns, and within a project its
+ * lanes do: a lane that was visited moves to the end. Lanes that are still due after a claim have a
+ * backlog and are visited more often than the others. A campaign has tens of thousands of lanes with an
+ * email or two, which would keep the lanes of the large providers waiting. While the small lanes wait,
+ * they collect more emails for a connection.
+ */
+import { QUEUE_CLASSES, type QueueClass } from '../../../../base/queue-class.ts'
+import type { QueueLane } from './notifier.ts'
+import { createTimetable } from './timetable.ts'
+
+export type Lanes = {
+  /** Records that an email of the lane is due at `dueAt`; an earlier known time stays. */
+  addDueAt(lane: QueueLane, dueAt: number): void
+  /** Sets when the lane's earliest email is due; null if the lane is empty. */
+  setDueAt(lane: QueueLane, dueAt: number | null): void
+  /** A lower bound of the time when the lane's earliest email is due; undefined for an unknown lane. */
+  dueAt(lane: QueueLane): number | undefined
+  /** The next due lanes of each class, at most `max`, the most urgent class first. */
+  listDue(now: number, max: number): DueLane[]
+  /** Moves these lanes, and their projects, behind the others of their class. */
+  markVisited(lanes: readonly DueLane[]): void
+  /** Emails were claimed from these lanes: those that are still due have a backlog. */
+  markServed(lanes: readonly QueueLane[]): void
+  /** When a waiting lane is due next; undefined when none waits. */
+  nextDueAt(): number | undefined
+}
+
+export type DueLane = { lane: QueueLane; hasBacklog: boolean }
+
+type KnownLane = { lane: QueueLane; dueAt: number }
+
+/** The lanes of a project and class by domain. A Map keeps the order in which due ones are next. */
+type ProjectLanes = {
+  projectId: string
+  known: Map<string, KnownLane>
+  backlog: Map<string, KnownLane>
+  /** Due lanes without a backlog. */
+  others: Map<string, KnownLane>
+  /** How many of its lanes were visited so far. */
+  visits: number
+}
+
+/** The lanes of a class by project, in the order in which the projects are next. */
+type ClassLanes = Map<string, ProjectLanes>
+
+/**
+ * One visit in so many is to a lane without a backlog, while there are lanes with one: their sites may all
+ * be full.
+ */
+const VISITS_PER_OTHER = 4
+
+export function createLanes(): Lanes {
+  const known = createClasses()
+  /** The projects of `known` that have due lanes. */
+  const due = createClasses()
+  const waiting = createTimetable<KnownLane>()
+
+  const ofProject = ({ queueClass, projectId }: QueueLane) =>
+    ofClass(known, queueClass).get(projectId)
+  const find = (lane: QueueLane) => ofProject(lane)?.known.get(lane.domain)
+  /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
+  const isCurrent = (entry: KnownLane) => find(entry.lane) === entry
+
+  function makeDue(entry: KnownLane): void {
+    const { lane } = entry
+    const own = ofProject(lane)
+    if (own === undefined) return
+    own.others.set(lane.domain, entry)
+    ofClass(due, lane.queueClass).set(own.projectId, own)
+  }
+
+  function put(lane: QueueLane, dueAt: number): void {
+    const { queueClass, domain } = lane
+    const own = ofProject(lane) ?? createProjectLanes(lane.projectId)
+    // One string of the project's id serves all its lanes: copies would take memory.
+    const entry = { lane: { queueClass, domain, projectId: own.projectId }, dueAt }
+    ofClass(known, queueClass).set(own.projectId, own)
+    own.known.set(domain, entry)
+    if (own.backlog.has(domain)) own.backlog.set(domain, entry)
+    else if (own.others.has(domain)) own.others.set(domain, entry)
+    else waiting.add(dueAt, entry)
+  }
+
+  function drop(lane: QueueLane): void {
+    const own = ofProject(lane)
+    if (own === undefined) return
+    const { queueClass, domain, projectId } = lane
+    for (const lanes of [own.known, own.backlog, own.others]) lanes.delete(domain)
+    if (own.backlog.size + own.others.size === 0) ofClass(due, queueClass).delete(projectId)
+    if (own.known.size === 0) ofClass(known, queueClass).delete(projectId)
+  }
+
+  return {
+    addDueAt(lane, dueAt) {
+      const entry = find(lane)
+      if (entry === undefined || dueAt < entry.dueAt) put(lane, dueAt)
+    },
+    setDueAt(lane, dueAt) {
+      drop(lane)
+      if (dueAt !== null) put(lane, dueAt)
+    },
+    dueAt: (lane) => find(lane)?.dueAt,
+    listDue(now, max) {
+      for (const entry of waiting.takeUntil(now)) if (isCurrent(entry)) makeDue(entry)
+      return QUEUE_CLASSES.flatMap((queueClass) => listNext(ofClass(due, queueClass), max))
+    },
+    markVisited(lanes) {
+      for (const { lane } of lanes) {
+        const own = ofProject(lane)
+        if (own === undefined) continue
+        own.visits += 1
+        moveToEnd(own.backlog, lane.domain)
+        moveToEnd(own.others, lane.domain)
+        moveToEnd(ofClass(due, lane.queueClass), lane.projectId)
+      }
+    },
+    markServed(lanes) {
+      for (const lane of lanes) {
+        const own = ofProject(lane)
+        const entry = own?.others.get(lane.domain)
+        if (own === undefined || entry === undefined) continue
+        own.others.delete(lane.domain)
+        own.backlog.set(lane.domain, entry)
+      }
+    },
+    nextDueAt: () => waiting.next(isCurrent),
+  }
+}
+
+function createClasses(): ReadonlyMap<QueueClass, ClassLanes> {
+  return new Map(QUEUE_CLASSES.map((each) => [each, new Map()]))
+}
+
+function ofClass(classes: ReadonlyMap<QueueClass, ClassLanes>, queueClass: QueueClass): ClassLanes {
+  const lanes = classes.get(queueClass)
+  if (lanes === undefined) throw new TypeError(`no such queue class: ${queueClass}`)
+  return lanes
+}
+
+function createProjectLanes(projectId: string): ProjectLanes {
+  return { projectId, known: new Map(), backlog: new Map(), others: new Map(), visits: 0 }
+}
+
+/** Takes one lane of each project, then the second of each, and so on. */
+function listNext(projects: ClassLanes, max: number): DueLane[] {
+  const iterators = [...projects.values().take(max)].map(inTurn)
+  const listed: DueLane[] = []
+  while (iterators.length > 0 && listed.length < max) {
+    for (const iterator of iterators.splice(0)) {
+      if (listed.length === max) break
+      const { value, done } = iterator.next()
+      if (done) continue
+      listed.push(value)
+      iterators.push(iterator)
+    }
+  }
+  return listed
+}
+
+function* inTurn(lanes: ProjectLanes): Generator<DueLane, void> {
+  const backlog = lanes.backlog.values()
+  const others = lanes.others.values()
+  for (let visits = lanes.visits; ; visits += 1) {
+    const isOthersTurn = visits % VISITS_PER_OTHER === 0
+    const [first, second] = isOthersTurn ? [others, backlog] : [backlog, others]
+    const entry = first.next().value
+    const lane = entry?.lane ?? second.next().value?.lane
+    if (lane === undefined) return
+    yield { lane, hasBacklog: (entry === undefined ? second : first) === backlog }
+  }
+}
+
+function moveToEnd<T>(map: Map<string, T>, name: string): void {
+  const value = map.get(name)
+  if (value === undefined) return
+  map.delete(name)
+  map.set(name, value)
+}

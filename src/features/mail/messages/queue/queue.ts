@@ -1,0 +1,245 @@
+/**
+ * The mail queue: claims due emails under a lease and hands them to delivery.
+ *
+ * The rows are the queue; `lanes` has the lanes with due mail. Before each claim, outbound returns
+ * how many emails the site can take now and whether a connection is free for it, so no emails are
+ * claimed for a full or unreachable site. The claim writes the time of the next attempt before the connection is opened: a server that
+ * crashes repeatedly does not overload a receiver. The next start finds the emails that a crash
+ * leaves in SENDING. The queue renews the leases of emails in flight.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../../../base/clock.ts'
+import { describeError } from '../../../../base/errors.ts'
+import type { Base } from '../../../ground/base.ts'
+import type { Deliverer } from '../delivery/deliverer.ts'
+import { claimFromLanes, LEASE_MS } from './claim.ts'
+import { deferPaused, listPaused } from './defer-paused.ts'
+import { createGiveUp, type GiveUp } from './give-up.ts'
+import { releaseStray } from './holds.ts'
+import { createLanes, type Lanes } from './lanes.ts'
+import { correctDueTimes, recoverLeases, renewLeases } from './leases.ts'
+import type { QueueNotice, QueueNotifier } from './notifier.ts'
+import { planClaims } from './plan-claims.ts'
+import { createReload } from './reload-lanes.ts'
+import type { Throttle } from './throttle.ts'
+
+const RENEW_EVERY_MS = 10_000
+const MAINTENANCE_EVERY_MS = MINUTE_MS
+/** Due lanes of a class that are visited in one turn of the event loop. */
+const MAX_VISITS = 100
+/** After this many visits without a claim the queue pauses. */
+const MAX_EMPTY_VISITS = 20
+/**
+ * The time between two claims, unless the first one was full, and between visits without a claim. The
+ * time is shorter than that in which results are gathered (`delivery/record-results.ts`): a claim that
+ * results make possible shares their commit, and what else makes mail due waits for it.
+ */
+const CLAIM_EVERY_MS = 15
+const FULL_CLAIM = 200
+/** The wait before a full or paused site is checked again, unless a notice comes first. */
+const RECHECK_MS = 500
+
+type Queue = {
+  /** Stops claiming; delivery finishes or puts back the emails in flight. */
+  stop(): Promise<void>
+}
+
+type QueueDeps = Pick<
+  Base,
+  'store' | 'config' | 'outbound' | 'directory' | 'counters' | 'now' | 'log'
+> & { throttle: Throttle; queueNotifier: QueueNotifier }
+
+type QueueLoopState = {
+  core: QueueDeps
+  delivery: Deliverer
+  lanes: Lanes
+  /** Reads the lanes of the whole queue. */
+  reload: () => Promise<void>
+  giveUp: GiveUp
+  /** On the monotonic clock. */
+  startedAt: number
+  emptyVisits: number
+  isStopping: boolean
+  wake: () => void
+}
+
+export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
+  const pause = createPause()
+  const lanes = createLanes()
+  const state: QueueLoopState = {
+    core,
+    delivery,
+    lanes,
+    reload: createReload(core.store, lanes),
+    giveUp: createGiveUp(core),
+    startedAt: performance.now(),
+    emptyVisits: 0,
+    isStopping: false,
+    wake: pause.notify,
+  }
+  const upkeep = createUpkeep(state)
+  const stopListening = core.queueNotifier.listen((notice) =>
+    handleNotice(state, notice, upkeep.run),
+  )
+  // Without the database no outcome can be recorded, so the emails would be sent again.
+  const stopRecalling = core.store.onFilesLost(delivery.recallAll)
+  const renewal = setInterval(
+    () => upkeep.run(() => renewLeases(core, delivery.inFlight(), core.now() + LEASE_MS)),
+    RENEW_EVERY_MS,
+  )
+  const maintenance = setInterval(
+    () => upkeep.run(() => maintainQueue(state)),
+    MAINTENANCE_EVERY_MS,
+  )
+  const loop = runLoop(state, pause.wait)
+  return {
+    stop: async () => {
+      state.isStopping = true
+      delivery.stop()
+      stopListening()
+      stopRecalling()
+      clearInterval(renewal)
+      clearInterval(maintenance)
+      state.wake()
+      await loop
+      await upkeep.ended()
+    },
+  }
+}
+
+function handleNotice(
+  state: QueueLoopState,
+  notice: QueueNotice,
+  run: (act: () => Promise<unknown>) => void,
+): void {
+  if (notice === 'anywhere') {
+    run(() => state.delivery.recall())
+    run(() => state.reload().then(state.wake))
+  } else if (notice !== 'capacity') state.lanes.addDueAt(notice, notice.dueAt)
+  state.wake()
+}
+
+/** A pause that `notify` ends; a notice that arrives before the pause ends it at once. */
+function createPause() {
+  let isNotified = false
+  let release: (() => void) | undefined
+  function notify(): void {
+    isNotified = true
+    release?.()
+  }
+  async function wait(ms: number): Promise<void> {
+    if (!isNotified) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, ms)
+      release = resolve
+      await promise
+      clearTimeout(timer)
+      release = undefined
+    }
+    isNotified = false
+  }
+  return { notify, wait }
+}
+
+/** Runs work beside the loop. Failures are logged; `stop` waits until the work has ended. */
+function createUpkeep(state: QueueLoopState) {
+  const running = new Set<Promise<unknown>>()
+  function run(act: () => Promise<unknown>): void {
+    if (state.isStopping) return
+    const work = guard(state.core, act).finally(() => running.delete(work))
+    running.add(work)
+  }
+  return { run, ended: () => Promise.all(running) }
+}
+
+async function runLoop(state: QueueLoopState, pause: (ms: number) => Promise<void>): Promise<void> {
+  const { core } = state
+  await guard(core, () => openQueue(state))
+  while (!state.isStopping) {
+    const waitMs = await guard(core, () => claimAndDeliver(state))
+    if (state.isStopping) return
+    if (waitMs !== 0) await pause(waitMs ?? 1_000)
+  }
+}
+
+/** Logs a failure of the queue itself, such as a full disk; the next round tries again. */
+async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await act()
+  } catch (error) {
+    log.error({ error: describeError(error) }, 'an operation of the mail queue failed')
+    return undefined
+  }
+}
+
+/**
+ * Claims the emails that may be sent now and hands them to delivery. Returns the wait before the
+ * next round.
+ */
+async function claimAndDeliver(state: QueueLoopState): Promise<number> {
+  const { core, delivery, lanes } = state
+  const due = lanes.listDue(core.now(), MAX_VISITS)
+  const paused = listPaused(core, due)
+  if (paused.length > 0) await deferPaused({ ...core, lanes }, paused)
+  const open = paused.length > 0 ? lanes.listDue(core.now(), MAX_VISITS) : due
+  const { claims, considered } = planClaims(core, open)
+  lanes.markVisited(considered)
+  if (claims.length === 0) return paused.length > 0 ? 0 : continueOrPause(state, open.length)
+  state.emptyVisits = 0
+  const from = performance.now()
+  const claimed = await core.store.write((tx) => claimFromLanes({ ...core, lanes }, tx, claims))
+  const tookMs = performance.now() - from
+  core.counters.observe('pillarbox_queue_batch_duration_seconds', tookMs, 'claim')
+  lanes.markServed(claims.map(({ lane }) => lane))
+  await delivery.deliver(claimed)
+  if (claimed.length < FULL_CLAIM) await sleep(CLAIM_EVERY_MS)
+  return 0
+}
+
+/** When no visited lane could be claimed from, visits the next ones, a few times in a row. */
+async function continueOrPause(state: QueueLoopState, visited: number): Promise<number> {
+  state.emptyVisits += 1
+  if (visited < MAX_VISITS || state.emptyVisits === MAX_EMPTY_VISITS) {
+    state.emptyVisits = 0
+    return idleMs(state, visited > 0)
+  }
+  await sleep(CLAIM_EVERY_MS)
+  return 0
+}
+
+function idleMs({ lanes, core }: QueueLoopState, isSomethingDue: boolean): number {
+  if (isSomethingDue) return RECHECK_MS
+  const nextDueAt = lanes.nextDueAt()
+  if (nextDueAt === undefined) return MAINTENANCE_EVERY_MS
+  return Math.min(MAINTENANCE_EVERY_MS, Math.max(1, nextDueAt - core.now()))
+}
+
+/** At the start every lease belongs to a process that ended: one server runs at a time. */
+async function openQueue(state: QueueLoopState): Promise<void> {
+  const { core } = state
+  await correctDueTimes(core)
+  const recovered = await recoverLeases(core, { until: Number.MAX_SAFE_INTEGER, except: [] })
+  logRecovered(core, recovered)
+  await releaseStray(core)
+  await state.reload()
+}
+
+async function maintainQueue(state: QueueLoopState): Promise<void> {
+  const { core, delivery } = state
+  const except = delivery.inFlight()
+  logRecovered(core, await recoverLeases(core, { until: core.now(), except }))
+  const isMailWaiting = await correctDueTimes(core)
+  await releaseStray(core)
+  if (isMailWaiting) await state.giveUp(performance.now() - state.startedAt)
+  await state.reload()
+  state.wake()
+}
+
+function logRecovered({ log }: Pick<Base, 'log'>, emails: number): void {
+  if (emails > 0)
+    log.warn(
+      { emails },
+      'emails were put back into the queue: the process that had claimed them has ended',
+    )
+}

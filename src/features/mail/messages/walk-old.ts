@@ -1,0 +1,57 @@
+/**
+ * Walks the rows of a table from the oldest to the newest, in pages by their ids, which have their time. What
+ * was looked at is not read again, but for the pages with rows that must stay until their mail has ended: each
+ * run looks at these. A run that is interrupted goes on where it stopped; a new process begins at the oldest row.
+ */
+import { HOUR_MS } from '../../../base/clock.ts'
+
+/** How far a process has come. */
+export type Walk = {
+  /** All rows up to this id were looked at. */
+  position: string
+  /** The pages after these ids have rows that must stay for now. */
+  late: Set<string>
+}
+
+export type Span = { after: string; until: string }
+
+/** `last`: its last id; undefined when no page follows. */
+export type LookedAt = { last: string | undefined; isLate: boolean }
+
+/** An id may be that much older than what else says how old its row is. */
+const LAG_MS = HOUR_MS
+
+export function createWalk(): Walk {
+  return { position: '', late: new Set() }
+}
+
+/** Calls `look` for the pages of rows older than `before`. */
+export async function walkOld(
+  walk: Walk,
+  { before, look }: { before: number; look: (span: Span) => Promise<LookedAt> },
+): Promise<void> {
+  const until = idAt(before)
+  // The clock was set back: late pages would seem to have nothing that must stay.
+  if (walk.position >= until) return
+  for (const after of [...walk.late]) {
+    const { isLate } = await look({ after, until })
+    if (!isLate) walk.late.delete(after)
+  }
+  const passable = idAt(before - LAG_MS)
+  let after = walk.position
+  for (;;) {
+    const { last, isLate } = await look({ after, until })
+    if (last === undefined) return
+    if (last < passable) {
+      if (isLate) walk.late.add(after)
+      walk.position = last
+    }
+    after = last
+  }
+}
+
+/** A text that sorts before every UUIDv7 of `instant` and later. */
+function idAt(instant: number): string {
+  const time = Math.max(0, instant).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
+}

@@ -1,0 +1,179 @@
+/**
+ * Undoes the effects of bounces (HARD_BOUNCE, STRIKES) since an instant: drops held suppressions,
+ * removes addresses from the list, deletes their strikes since then, and subscribes the contacts
+ * again that these suppressions unsubscribed.
+ *
+ * Decisions of people stay. A contact that unsubscribed in another way, before or since, stays
+ * unsubscribed. An address that was also added by hand, or that complained, stays on the list for
+ * that reason.
+ */
+import { jsonValue } from '../../../store/dialect.ts'
+import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../../store/drizzle.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { contacts } from '../../../store/schema/contacts.ts'
+import {
+  heldSuppressions,
+  type Suppression,
+  suppressions,
+} from '../../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { setSubscribed } from '../../people/contacts/write/set-subscribed.ts'
+import { isLeaving } from '../../people/wishes/wishes.ts'
+import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
+import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
+
+type UndoResult = {
+  /** Held suppressions that were dropped. */
+  dropped: number
+  /** Addresses that were removed from the list. */
+  removed: number
+  /** Contacts that are subscribed again. */
+  resubscribed: number
+  /** Addresses that stay on the list, because of a complaint or because they were added by hand. */
+  kept: number
+  /** Held before `since`, or of other projects: the fuse stays blown for them. */
+  remaining: number
+}
+
+type Deps = Pick<Base, 'store' | 'now'>
+type Scope = HeldScope & { since: number }
+type SuppressionPosition = Pick<Suppression, 'createdAt' | 'id'>
+
+const BATCH = 100
+
+/** A contact whose address has changed may have unsubscribed at the new one. */
+const findHolder = statement((db) =>
+  db
+    .select({ contactId: contacts.id })
+    .from(contacts)
+    .where(
+      and(
+        eq(contacts.projectId, parameter('projectId')),
+        eq(contacts.address, parameter('address')),
+      ),
+    ),
+)
+
+/** The last change of a contact's subscription. */
+const findLastChange = statement<{ name: string; emailId: string | null; reason: unknown }>(
+  () => sql`select name, email_id as emailId, ${jsonValue(sql`data`, 'reason')} as reason from events
+    where contact_id = ${parameter('contactId')}
+      and name in ('contact.subscribed', 'contact.unsubscribed')
+    order by seq desc limit 1`,
+)
+
+const deleteSuppression = statement((db) =>
+  db.delete(suppressions).where(eq(suppressions.id, parameter('id'))),
+)
+
+/** Keeps the entry for its later reason: a complaint, or an addition by hand. */
+const applyLaterReason = statement((db) =>
+  db
+    .update(suppressions)
+    .set({
+      reason: sql`${suppressions.laterReason}`,
+      source: sql`case ${suppressions.laterReason} when 'COMPLAINT' then 'complaint'
+        else 'API or command line' end`,
+      emailId: sql`null`,
+      laterReason: sql`null`,
+    })
+    .where(eq(suppressions.id, parameter('id'))),
+)
+
+/** `since`: epoch ms. A second call changes nothing. */
+export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoResult> {
+  const undone = { dropped: await dropHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
+  for (const projectId of await listProjectIds(deps, scope)) {
+    const { since } = scope
+    for (let page: UndonePage = { last: undefined, isLast: false }; !page.isLast; ) {
+      const after = page.last
+      const some = await deps.store.write((tx) => undoSome(deps, tx, { projectId, since, after }))
+      undone.removed += some.removed
+      undone.resubscribed += some.resubscribed
+      undone.kept += some.kept
+      page = some
+    }
+  }
+  return { ...undone, remaining: await countHeld(deps, { cause: 'fuse' }) }
+}
+
+/** The index of the list begins with the project, so projects are handled one after the other. */
+async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<string[]> {
+  if (projectId !== undefined) return [projectId]
+  return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
+}
+
+async function dropHeld({ store }: Deps, scope: Scope): Promise<number> {
+  for (let dropped = 0; ; ) {
+    const some = await store.write((tx) => dropSome(tx, scope))
+    dropped += some
+    if (some < BATCH) return dropped
+  }
+}
+
+async function dropSome(tx: Tx, scope: Scope): Promise<number> {
+  const held = { id: heldSuppressions.id, projectId: heldSuppressions.projectId }
+  const rows = await tx
+    .select({ ...held, address: heldSuppressions.address })
+    .from(heldSuppressions)
+    .where(isHeldIn(scope))
+    .limit(BATCH)
+  for (const row of rows) await deleteStrikesSince(tx, { ...row, since: scope.since })
+  const ids = rows.map(({ id }) => id)
+  await tx.delete(heldSuppressions).where(inArray(heldSuppressions.id, ids))
+  return rows.length
+}
+
+type Page = { projectId: string; since: number; after: SuppressionPosition | undefined }
+type UndonePage = { last: SuppressionPosition | undefined; isLast: boolean }
+
+async function undoSome({ now }: Deps, tx: Tx, page: Page) {
+  const rows = await listBounceSuppressions(tx, page)
+  const counts = { removed: 0, resubscribed: 0, kept: 0 }
+  for (const row of rows) {
+    if (row.laterReason !== null) {
+      await tx.execute(applyLaterReason, { id: row.id })
+      counts.kept += 1
+      continue
+    }
+    await tx.execute(deleteSuppression, { id: row.id })
+    await deleteStrikesSince(tx, { ...row, since: page.since })
+    counts.removed += 1
+    if (await subscribeAgain(tx, row, now())) counts.resubscribed += 1
+  }
+  return { ...counts, last: rows.at(-1), isLast: rows.length < BATCH }
+}
+
+/** A suppression by a bounce refers to the bounced email; one added by hand refers to none. */
+function listBounceSuppressions(tx: Tx, { projectId, since, after }: Page): Promise<Suppression[]> {
+  const { createdAt, id } = suppressions
+  return tx
+    .select()
+    .from(suppressions)
+    .where(
+      and(
+        eq(suppressions.projectId, projectId),
+        gte(createdAt, after?.createdAt ?? since),
+        inArray(suppressions.reason, ['HARD_BOUNCE', 'STRIKES']),
+        isNotNull(suppressions.emailId),
+        after && or(gt(createdAt, after.createdAt), gt(id, after.id)),
+      ),
+    )
+    .orderBy(asc(createdAt), asc(id))
+    .limit(BATCH)
+    .all()
+}
+
+/** Subscribes the contact only if this suppression unsubscribed it and no change came after. */
+async function subscribeAgain(tx: Tx, row: Suppression, at: number): Promise<boolean> {
+  const { projectId, address, emailId } = row
+  if (emailId === null || (await isLeaving(tx, row))) return false
+  const contactId = (await tx.find(findHolder, { projectId, address }))?.contactId
+  if (contactId === undefined) return false
+  const last = await tx.find(findLastChange, { contactId })
+  const isByBounce = last?.name === 'contact.unsubscribed' && last.reason === 'bounce'
+  if (!isByBounce || last.emailId !== emailId) return false
+  return setSubscribed(tx, contactId, { subscribed: true, reason: 'manual', emailId, at })
+}

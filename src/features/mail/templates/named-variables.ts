@@ -1,0 +1,121 @@
+/**
+ * The keys of a contact's data that a text names. Names that the text defines itself and those of Pillarbox are
+ * left out, and so are placeholders of other languages. A text with more markup than a template may have is none,
+ * and is read up to there.
+ */
+import { walkOutputs } from '../../../formats/template/foreign-output.ts'
+import { MAX_MARKERS, MAX_MARKUP_LENGTH } from '../../../formats/template/limits.ts'
+import { type Marker, markerContent, scanMarkers } from '../../../formats/template/markers.ts'
+import { parseOutput } from '../../../formats/template/output-grammar.ts'
+import { CONTACT } from '../../../formats/template/variables.ts'
+import { RESERVED_KEYS } from '../../people/contacts/write/data.ts'
+import { listPaths, listPathsOfTag } from './expression-paths.ts'
+
+/**
+ * `printed`: without a fallback. `guarded`: only with one, or in a tag or a filter, which usually ask whether
+ * there is a value.
+ */
+export type NamedVariables = { printed: string[]; guarded: string[] }
+
+/** The data may have a key `contact`, below which the service's variables then do not stand. */
+type Rule = { hasContact?: boolean }
+
+type Path = readonly string[]
+
+const OWN_NAMES = new Set([
+  ...RESERVED_KEYS,
+  ...['locale', 'subscribed', 'postalAddress', 'forloop', 'tablerowloop'],
+])
+
+/** `{% assign x = … %}`, `{% capture x %}`, `{% for x in … %}`; `name` is x. */
+const DEFINITION =
+  /^(?:assign|capture|for|tablerow|increment|decrement)\s+["']?(?<name>[\p{L}_][\p{L}\p{N}_-]{0,99})/u
+const HAS_FALLBACK = /\|\s*default\b/
+/** These alone are no key. */
+const RECORDS = new Set(['data', CONTACT])
+
+/** Of one call: the others are no more looked for, since they serve hints only. */
+const MAX_GUARDED = 10_000
+
+export function nameVariables(
+  sources: readonly string[],
+  { hasContact = false }: Rule = {},
+): NamedVariables {
+  const printed: Path[] = []
+  const guarded: Path[] = []
+  const defined = new Set<string>()
+  for (const source of sources) {
+    for (const { kind, content } of readMarkers(source)) {
+      if (kind === 'output') addOutput(content, { printed, guarded })
+      else {
+        for (const statement of statementsOf(content)) {
+          const name = DEFINITION.exec(statement)?.groups?.name
+          if (name !== undefined) defined.add(name)
+          if (guarded.length < MAX_GUARDED) guarded.push(...listPathsOfTag(statement))
+        }
+      }
+    }
+  }
+  const isVariable = hasContact || defined.has(CONTACT)
+  const keysOf = (paths: readonly Path[]) => {
+    const keys = new Set(paths.map((path) => keyOf(path, isVariable)))
+    return [...keys].filter((key) => !defined.has(key) && !OWN_NAMES.has(key))
+  }
+  const names = keysOf(printed)
+  const seen = new Set([...names, ...RECORDS])
+  return { printed: names, guarded: keysOf(guarded).filter((key) => !seen.has(key)) }
+}
+
+/** Each content once. */
+function readMarkers(source: string): { kind: Marker['kind']; content: string }[] {
+  const markers: Marker[] = []
+  let markup = 0
+  for (const marker of scanMarkers(source, MAX_MARKERS)) {
+    markup += marker.end - marker.begin
+    if (markup > MAX_MARKUP_LENGTH) break
+    markers.push(marker)
+  }
+  const own = new Map<Marker, string>()
+  for (const { marker, content, hint } of walkOutputs(source, markers)) {
+    if (hint === undefined) own.set(marker, content)
+  }
+  const contents = { output: new Set<string>(), tag: new Set<string>() }
+  return markers.flatMap((marker) => {
+    const { kind } = marker
+    const content = kind === 'tag' ? markerContent(source, marker) : own.get(marker)
+    if (content === undefined || contents[kind].has(content)) return []
+    contents[kind].add(content)
+    return { kind, content }
+  })
+}
+
+function addOutput(
+  content: string,
+  { printed, guarded }: { printed: Path[]; guarded: Path[] },
+): void {
+  const { head, path, fallback, headFilters, filters } = parseOutput(content)
+  const isGuarded =
+    fallback !== undefined || HAS_FALLBACK.test(headFilters) || HAS_FALLBACK.test(filters)
+  if (path !== undefined && !isGuarded) printed.push(path)
+  if (guarded.length >= MAX_GUARDED) return
+  if (path === undefined) guarded.push(...listPaths(head))
+  else if (isGuarded) guarded.push(path)
+  guarded.push(...listPaths(headFilters), ...listPaths(filters))
+}
+
+/** `{% liquid … %}` has one tag a line. */
+function statementsOf(content: string): string[] {
+  const isLiquid = /^liquid\b/.test(content)
+  return isLiquid
+    ? content
+        .slice(6)
+        .split('\n')
+        .map((line) => line.trim())
+    : [content]
+}
+
+function keyOf(path: Path, hasContact: boolean): string {
+  const isOurs = path[0] === CONTACT && path.length > 1 && !hasContact
+  const [root = '', key] = isOurs ? path.slice(1) : path
+  return root === 'data' && key !== undefined ? key : root
+}

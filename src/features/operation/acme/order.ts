@@ -1,0 +1,192 @@
+/**
+ * Orders one certificate (RFC 8555 section 7.4): order, proof of control of each name by http-01,
+ * signing request with a new key, download. The result is checked before it replaces anything.
+ */
+import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
+import { calculateJwkThumbprint } from 'jose'
+import { SECOND_MS } from '../../../base/clock.ts'
+import { parsePair } from '../../../config/certificates/pair.ts'
+import { describePairFault } from '../../../config/certificates/pair-fault.ts'
+import { parseRetryAfter } from '../../../outbound/http/retry-after.ts'
+import { type Challenges, isToken } from './challenges.ts'
+import { type AcmeClient, type AcmeDeps, type AcmeResponse, publicJwk } from './client.ts'
+import { AcmeFailure, describeProblem } from './failure.ts'
+import { createSigningRequest } from './signing-request.ts'
+
+type OrderDeps = Pick<AcmeDeps, 'now' | 'wait' | 'signal'> & {
+  client: AcmeClient
+  challenges: Challenges
+}
+
+export type OrderInput = {
+  /** The URL of the account. */
+  account: string
+  domains: readonly string[]
+  /** The identifier of the certificate that this one replaces (RFC 9773 section 5). */
+  replaces?: string | undefined
+}
+
+/** PEM: the key, and the chain that begins with the certificate. */
+export type IssuedCertificate = { key: string; chain: string }
+
+/** What the authority is asked again while it works on a challenge or an order. */
+const POLL_MS = SECOND_MS
+const MAX_POLL_MS = 30 * SECOND_MS
+const MAX_POLLS = 60
+const UNFINISHED_STATES = new Set(['pending', 'processing', 'ready'])
+
+/** @throws AcmeFailure, or the reason of `signal` */
+export async function orderCertificate(
+  deps: OrderDeps,
+  input: OrderInput,
+): Promise<IssuedCertificate> {
+  const { client } = deps
+  const { account, domains } = input
+  const { headers, body } = await beginOrder(client, input)
+  const orderUrl = requireText(headers.location, 'the URL of the order')
+  for (const authorization of textsOf(body.authorizations)) {
+    await authorize(deps, account, authorization)
+  }
+  await poll(deps, { account, url: orderUrl }, ['ready', 'valid'])
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const csr = createSigningRequest(privateKey, domains).toString('base64url')
+  const finalize = requireText(body.finalize, 'finalize')
+  await client.post(finalize, { payload: { csr }, signer: account })
+  const order = await poll(deps, { account, url: orderUrl }, ['valid'])
+  const certificate = requireText(order.body.certificate, 'the URL of the certificate')
+  const { text } = await client.post(certificate, { signer: account })
+  return checkIssued({ key: privateKey, chain: text }, domains, deps.now())
+}
+
+async function beginOrder(
+  client: AcmeClient,
+  { account, domains, replaces }: OrderInput,
+): Promise<AcmeResponse> {
+  const url = await client.resource('newOrder')
+  if (url === undefined) throw new AcmeFailure('refused', 'the directory has no newOrder')
+  const identifiers = domains.map((value) => ({ type: 'dns', value }))
+  const order = (payload: object) => client.post(url, { payload, signer: account })
+  if (replaces === undefined) return order({ identifiers })
+  try {
+    return await order({ identifiers, replaces })
+  } catch (error) {
+    if (!isOfReplacement(error)) throw error
+    return order({ identifiers })
+  }
+}
+
+/**
+ * Whether the order may be refused for the certificate that it replaces: the authority knows another
+ * successor, which was lost, or does not know the certificate any more (RFC 9773 section 5).
+ */
+function isOfReplacement(error: unknown): boolean {
+  return error instanceof AcmeFailure && error.problem !== null && error.problem !== 'rateLimited'
+}
+
+/** Proves control of one name, unless the authority still believes an earlier proof. */
+async function authorize(deps: OrderDeps, account: string, url: string): Promise<void> {
+  const { client, challenges } = deps
+  const { body } = await client.post(url, { signer: account })
+  if (body.status === 'valid') return
+  const challenge = listChallenges(body).find(({ type }) => type === 'http-01')
+  if (challenge === undefined) {
+    throw new AcmeFailure('refused', 'the authority offers no challenge http-01')
+  }
+  const token = requireText(challenge.token, 'a token')
+  if (!isToken(token)) throw new AcmeFailure('refused', 'the authority sends an invalid token')
+  const thumbprint = await calculateJwkThumbprint(publicJwk(client.accountKey))
+  challenges.add(token, `${token}.${thumbprint}`)
+  try {
+    const challengeUrl = requireText(challenge.url, 'the URL of a challenge')
+    await client.post(challengeUrl, { payload: {}, signer: account })
+    await poll(deps, { account, url }, ['valid'])
+  } finally {
+    challenges.delete(token)
+  }
+}
+
+type Polled = { account: string; url: string }
+
+/** Asks until the status is one of `wanted`. @throws AcmeFailure for `invalid`, and at the end */
+async function poll(
+  { client, now, wait, signal }: OrderDeps,
+  { account, url }: Polled,
+  wanted: readonly string[],
+): Promise<AcmeResponse> {
+  for (let polls = 0; polls < MAX_POLLS; polls += 1) {
+    const response = await client.post(url, { signer: account })
+    const status = String(response.body.status)
+    if (wanted.includes(status)) return response
+    if (!UNFINISHED_STATES.has(status)) {
+      throw new AcmeFailure('refused', describeRefusal(response.body, status))
+    }
+    const asked = parseRetryAfter(response.headers['retry-after'], now()) ?? POLL_MS
+    await wait(Math.min(Math.max(asked, POLL_MS), MAX_POLL_MS), signal)
+  }
+  throw new AcmeFailure('refused', 'the authority does not come to an end')
+}
+
+/** The error of an order, or of the challenge that failed. */
+function describeRefusal(body: Record<string, unknown>, status: string): string {
+  const failed = [body, ...listChallenges(body)].find(({ error }) => error !== undefined)
+  const { text } = describeProblem(failed?.error)
+  const { value } = Object(body.identifier) as { value?: unknown }
+  const subject = typeof value === 'string' ? describeProblem({ detail: value }).text : 'the order'
+  return `${subject} is ${describeProblem({ detail: status }).text}${text === '' ? '' : `: ${text}`}`
+}
+
+/** A wrong certificate must not replace a good one. @throws AcmeFailure */
+function checkIssued(
+  { key, chain }: { key: KeyObject; chain: string },
+  domains: readonly string[],
+  at: number,
+): IssuedCertificate {
+  const certificate = parseCertificate(chain)
+  const missing = domains.find((name) => certificate.checkHost(name) === undefined)
+  if (missing !== undefined) {
+    throw new AcmeFailure('refused', `the issued certificate is not for ${missing}`)
+  }
+  if (!certificate.checkPrivateKey(key)) {
+    throw new AcmeFailure('refused', 'the issued certificate is not for the key of this server')
+  }
+  if (certificate.validToDate.getTime() <= at) {
+    throw new AcmeFailure(
+      'refused',
+      'the issued certificate has expired by the clock of this server',
+    )
+  }
+  const issued = { key: key.export({ type: 'pkcs8', format: 'pem' }).toString(), chain }
+  checkUsable(issued)
+  return issued
+}
+
+/** The rest of the chain counts, too. @throws AcmeFailure */
+function checkUsable({ key, chain }: IssuedCertificate): void {
+  try {
+    parsePair(`${key}${chain}`)
+  } catch (error) {
+    const why = describePairFault(error)
+    throw new AcmeFailure('refused', `the issued certificate cannot be used: ${why}`)
+  }
+}
+
+function parseCertificate(chain: string): X509Certificate {
+  try {
+    return new X509Certificate(chain)
+  } catch {
+    throw new AcmeFailure('refused', 'the authority sends no certificate that can be read')
+  }
+}
+
+function listChallenges(body: Record<string, unknown>): Record<string, unknown>[] {
+  return Array.isArray(body.challenges) ? body.challenges.map(Object) : []
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+function requireText(value: unknown, name: string): string {
+  if (typeof value === 'string') return value
+  throw new AcmeFailure('refused', `the authority does not send ${name}`)
+}

@@ -1,0 +1,251 @@
+/**
+ * Keeps the certificate of `acme` valid: orders it at the first start, renews it, and orders it anew
+ * when names or directory change. The previous one stays in use until its successor is on disk.
+ *
+ * An attempt is counted as failed before it begins, so that a restart in the middle of it, or a loop of
+ * restarts, waits as long as after a failure; a stop in good order takes the count back. A failure is a
+ * reason in `/health` until an order succeeds.
+ */
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatSecond, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
+import { describeError } from '../../../base/errors.ts'
+import type { AcmeConfig } from '../../../config/config.ts'
+import { createHttpClient, type HttpClient } from '../../../outbound/http/client.ts'
+import type { Base } from '../../ground/base.ts'
+import { loadAccountKey, registerAccount } from './account.ts'
+import type { Challenges } from './challenges.ts'
+import { type AcmeClient, type AcmeDeps, createAcmeClient } from './client.ts'
+import { AcmeFailure } from './failure.ts'
+import {
+  findHeld,
+  findState,
+  type HeldCertificate,
+  type OrderState,
+  prepareFolder,
+  writeCertificate,
+  writeState,
+} from './folder.ts'
+import { orderCertificate } from './order.ts'
+import { askRenewalWindow, certificateId } from './renewal-window.ts'
+import {
+  barredUntil,
+  orderDueAt,
+  pointOf,
+  restAfter,
+  retryDelay,
+  settingsDigest,
+} from './schedule.ts'
+
+type Deps = Pick<Base, 'certificates' | 'config' | 'counters' | 'log' | 'now' | 'resolver'> & {
+  acmeChallenges: Challenges
+}
+
+export type OrderingOptions = {
+  /** Replaces the client of the directory. */
+  http?: Pick<HttpClient, 'request'>
+  wait?: AcmeDeps['wait']
+  random?: () => number
+}
+
+export type Ordering = {
+  /** Orders what is due; resolves when nothing is due for the moment. */
+  turn(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A clock may be set meanwhile, so the time is looked at this often. */
+const LOOK_EVERY_MS = MINUTE_MS
+const LEAST_PAUSE_MS = SECOND_MS
+const ASK_AGAIN_MS = 6 * HOUR_MS
+
+/** Null without `acme.email`. */
+export function startOrdering(deps: Deps, options: OrderingOptions = {}): Ordering | null {
+  const { acme } = deps.config
+  return acme === null ? null : startFor(deps, acme, options)
+}
+
+function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Ordering {
+  const { certificates, log, now } = deps
+  const stopping = new AbortController()
+  const settings = settingsDigest(acme)
+  const order = createOrder(deps, acme, { ...options, signal: stopping.signal })
+  const suggestion: Suggestion = { at: null, askAt: 0 }
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+
+  /** Returns when to look again. */
+  async function look(): Promise<number> {
+    await prepareFolder(acme.folder)
+    const [held, state] = await Promise.all([findHeld(acme.folder), findState(acme.folder)])
+    const barredAt = barredUntil(state, { settings, isHeld: held !== undefined }, now())
+    if (held !== undefined && held.directoryUrl === acme.directoryUrl) {
+      await order.ask(held, suggestion)
+    }
+    const dueAt = orderDueAt(held, acme, suggestion.at)
+    // A kill may have come between the certificate and the state: then the order did not fail.
+    const hasFailed = dueAt <= now() && state?.settings === settings
+    certificates.setOrderFault(hasFailed ? state.fault : null)
+    const at = Math.max(dueAt, barredAt)
+    if (now() < at) return at
+    suggestion.at = null
+    suggestion.askAt = 0
+    return order.attempt(held, state)
+  }
+
+  function turn(): Promise<void> {
+    clearTimeout(timer)
+    running ??= look()
+      .catch((error: unknown) => {
+        if (stopping.signal.aborted) return now()
+        log.error({ error }, 'certificates cannot be ordered')
+        certificates.setOrderFault(`Certificates cannot be ordered: ${describeError(error)}.`)
+        return now() + LOOK_EVERY_MS
+      })
+      .then((at) => {
+        running = undefined
+        if (stopping.signal.aborted) return
+        const pauseMs = Math.min(Math.max(at - now(), LEAST_PAUSE_MS), LOOK_EVERY_MS)
+        timer = setTimeout(turn, pauseMs).unref()
+      })
+    return running
+  }
+
+  void turn()
+  return {
+    turn,
+    stop: async () => {
+      stopping.abort()
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+/** When the authority suggests the renewal, and when it is asked for it. */
+type Suggestion = { at: number | null; askAt: number }
+
+type Order = {
+  /** Asks for the time of the renewal, if it is time to. */
+  ask(held: HeldCertificate, suggestion: Suggestion): Promise<void>
+  /** Returns when the next look is due. */
+  attempt(held: HeldCertificate | undefined, state: OrderState | undefined): Promise<number>
+}
+
+function createOrder(
+  deps: Deps,
+  acme: AcmeConfig,
+  {
+    http,
+    wait = sleepUntilAborted,
+    random = Math.random,
+    signal,
+  }: OrderingOptions & { signal: AbortSignal },
+): Order {
+  const { acmeChallenges: challenges, certificates, counters, log, now } = deps
+  const settings = settingsDigest(acme)
+
+  async function withClient<T>(act: (client: AcmeClient) => Promise<T>): Promise<T> {
+    const own = http === undefined ? createHttpClient(await clientOptions(deps, acme)) : undefined
+    const accountKey = await loadAccountKey(acme)
+    const shared = { http: http ?? (own as HttpClient), now, wait, signal }
+    try {
+      return await act(createAcmeClient(shared, { directoryUrl: acme.directoryUrl, accountKey }))
+    } finally {
+      own?.closeIdle()
+    }
+  }
+
+  async function issue(held: HeldCertificate | undefined): Promise<void> {
+    const issued = await withClient(async (client) => {
+      const account = await registerAccount(client, acme)
+      const isRenewal = held?.directoryUrl === acme.directoryUrl
+      const offersReplacement = (await client.resource('renewalInfo')) !== undefined
+      const replaces = isRenewal && offersReplacement ? certificateId(held.certificate) : undefined
+      const input = { account, domains: acme.domains, replaces }
+      return orderCertificate({ client, challenges, now, wait, signal }, input)
+    })
+    await writeCertificate(acme.folder, acme, issued)
+  }
+
+  function stateAfter(
+    failures: number,
+    held: HeldCertificate | undefined,
+    error: AcmeFailure,
+  ): OrderState {
+    const delayMs = Math.max(retryDelay(failures, error.kind, random), error.retryAfterMs ?? 0)
+    const nextAttemptAt = Math.round(now() + delayMs)
+    const head =
+      held === undefined
+        ? `No certificate could be ordered for ${acme.domains.join(', ')}`
+        : 'The certificate could not be renewed by ACME, and the previous one stays in use'
+    const fault = `${head}: ${error.message}. The next attempt is at ${formatSecond(nextAttemptAt)}.`
+    return { settings, failures, nextAttemptAt, fault }
+  }
+
+  return {
+    async ask(held, suggestion) {
+      if (now() < suggestion.askAt) return
+      suggestion.askAt = now() + ASK_AGAIN_MS
+      try {
+        const found = await withClient((client) =>
+          askRenewalWindow(client, held.certificate, now()),
+        )
+        suggestion.askAt = now() + found.askAgainAfterMs
+        suggestion.at = found.window && pointOf(held.certificate, found.window)
+      } catch (error) {
+        if (signal.aborted) throw error
+        log.info({ reason: describeError(error) }, 'the authority suggests no time of renewal')
+      }
+    },
+    async attempt(held, state) {
+      const isOfSettings = state?.settings === settings
+      const failures = (isOfSettings ? state.failures : 0) + 1
+      const interrupted = new AcmeFailure('refused', 'the server was stopped during the order')
+      await writeState(acme.folder, stateAfter(failures, held, interrupted))
+      try {
+        await issue(held)
+      } catch (error) {
+        if (signal.aborted) {
+          await writeState(acme.folder, state)
+          throw error
+        }
+        const failure = toFailure(error)
+        const failed = stateAfter(failures, held, failure)
+        await writeState(acme.folder, failed)
+        counters.add('pillarbox_acme_orders_total', { outcome: 'failed' })
+        certificates.setOrderFault(failed.fault)
+        return failed.nextAttemptAt
+      }
+      const issued = await findHeld(acme.folder)
+      const restMs = issued === undefined ? 0 : restAfter(issued.certificate)
+      const rested = {
+        settings,
+        failures: 0,
+        nextAttemptAt: Math.round(now() + restMs),
+        fault: null,
+      }
+      await writeState(acme.folder, rested)
+      counters.add('pillarbox_acme_orders_total', { outcome: 'issued' })
+      log.info({ domains: acme.domains }, 'a certificate was issued')
+      certificates.setOrderFault(null)
+      await certificates.look()
+      return now()
+    },
+  }
+}
+
+async function clientOptions({ resolver }: Deps, { caFile }: AcmeConfig) {
+  // The operator chooses the directory, which may be in a private network.
+  const options = { resolver, isAllowed: () => true, maxIdle: 1 }
+  return caFile === null ? options : { ...options, ca: await readFile(caFile, 'utf8') }
+}
+
+function toFailure(error: unknown): AcmeFailure {
+  if (error instanceof AcmeFailure) return error
+  return new AcmeFailure('refused', describeError(error))
+}
+
+async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false })
+}

@@ -1,0 +1,112 @@
+/**
+ * What the database knows about backups of itself: the attempts that have ended, newest last. A restored
+ * database knows the backups before its own.
+ */
+import { and, desc, eq, gt, isNotNull, isNull, lte, sql } from '../../../store/drizzle.ts'
+import { type BackupRow, backups } from '../../../store/schema/backups.ts'
+import type { BackupOrigin } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../ground/base.ts'
+
+export type BackupAttempt = Omit<BackupRow, 'number'>
+
+export type LastBackup = {
+  /** The newest backup that succeeded and was verified. */
+  verified: BackupAttempt | undefined
+  /** The newest attempt, if it failed. */
+  failed: BackupAttempt | undefined
+}
+
+/** Older attempts are forgotten. */
+const KEPT_ATTEMPTS = 200
+
+const columns = {
+  origin: backups.origin,
+  file: backups.file,
+  startedAt: backups.startedAt,
+  endedAt: backups.endedAt,
+  error: backups.error,
+  bytes: backups.bytes,
+  databaseBytes: backups.databaseBytes,
+}
+
+const findVerified = statement((db) =>
+  db
+    .select({ ...columns, number: backups.number })
+    .from(backups)
+    .where(isNull(backups.error))
+    .orderBy(desc(backups.number))
+    .limit(1),
+)
+
+const findFailedSince = statement((db) =>
+  db
+    .select(columns)
+    .from(backups)
+    .where(and(isNotNull(backups.error), gt(backups.number, parameter('number'))))
+    .orderBy(desc(backups.number))
+    .limit(1),
+)
+
+const findNewestOf = statement((db) =>
+  db
+    .select(columns)
+    .from(backups)
+    .where(eq(backups.origin, parameter('origin')))
+    .orderBy(desc(backups.number))
+    .limit(1),
+)
+
+const insertAttempt = statement<{ number: number }>((db) =>
+  db
+    .insert(backups)
+    .values({
+      origin: parameter('origin'),
+      file: parameter('file'),
+      startedAt: parameter('startedAt'),
+      endedAt: parameter('endedAt'),
+      error: parameter('error'),
+      bytes: parameter('bytes'),
+      databaseBytes: parameter('databaseBytes'),
+    })
+    .returning({ number: backups.number }),
+)
+
+const deleteOld = statement((db) =>
+  db
+    .delete(backups)
+    .where(
+      and(
+        lte(backups.number, parameter('before')),
+        sql`${backups.number} is not (select max(number) from backups where error is null)`,
+      ),
+    ),
+)
+
+/** The last backup by a command or by the schedule, and whether an attempt has failed since. */
+export async function findLastBackup({ store }: Pick<Base, 'store'>): Promise<LastBackup> {
+  const found = await store.read.find(findVerified)
+  const failed = await store.read.find(findFailedSince, { number: found?.number ?? 0 })
+  if (found === undefined) return { verified: undefined, failed }
+  const { number: _, ...verified } = found
+  return { verified, failed }
+}
+
+/** The newest attempt of one origin, whether it succeeded or not. */
+export function findLastAttempt(
+  { store }: Pick<Base, 'store'>,
+  origin: BackupOrigin,
+): Promise<BackupAttempt | undefined> {
+  return store.read.find(findNewestOf, { origin })
+}
+
+/** Records an attempt that has ended. The newest backup that succeeded is never forgotten. */
+export async function recordBackup(
+  { store }: Pick<Base, 'store'>,
+  attempt: BackupAttempt,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const made = await tx.find(insertAttempt, attempt)
+    if (made !== undefined) await tx.execute(deleteOld, { before: made.number - KEPT_ATTEMPTS })
+  })
+}

@@ -1,0 +1,141 @@
+/**
+ * Makes backups by itself, every `backup.every`, into `backup.dir`. The database knows the last attempt,
+ * so a restart neither loses nor doubles one:
+ *
+ *   no attempt yet              due at once
+ *   the last one succeeded      due `backup.every` after its start
+ *   the last one failed         due 15 minutes after its end, or earlier if `backup.every` is shorter;
+ *                               until one succeeds, `/health` gives the reason
+ *   the server was stopped in   the attempt has no record: due at once
+ *   the middle of one
+ *   the database cannot take    nothing is made before it can
+ *   the record of one
+ *
+ * Old backups are deleted after a new one was verified, never before.
+ */
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
+import { describeError } from '../../../../base/errors.ts'
+import type { Base } from '../../../ground/base.ts'
+import { type BackupAttempt, findLastAttempt, findLastBackup, recordBackup } from '../record.ts'
+import { deleteOldest, nameOf } from './files.ts'
+import { createBackupRun, type RunBackup } from './run-backup.ts'
+
+type Deps = Pick<Base, 'store' | 'config' | 'health' | 'log' | 'now'>
+
+type Backups = {
+  /** Looks whether a backup is due, makes it, and resolves when it has ended. For tests. */
+  poll(): Promise<void>
+  stop(): Promise<void>
+}
+
+type Plan = { dir: string; everyMs: number; keep: number }
+
+/** `ended`: the attempt that has no record yet. */
+type State = { ended: BackupAttempt | undefined; signal: AbortSignal }
+
+const POLL_MS = 15 * SECOND_MS
+const RETRY_MS = 15 * MINUTE_MS
+const FOLDER_MODE = 0o700
+
+/** Does nothing unless `backup.every` is set. */
+export function startBackups(
+  deps: Deps,
+  {
+    run = createBackupRun(deps.config),
+    pollMs = POLL_MS,
+  }: { run?: RunBackup; pollMs?: number } = {},
+): Backups {
+  const { everyMs, dir, keep } = deps.config.backup
+  if (everyMs === null || dir === null)
+    return { poll: async () => undefined, stop: async () => undefined }
+  const plan = { dir, everyMs, keep }
+  const abort = new AbortController()
+  const state: State = { ended: undefined, signal: abort.signal }
+  let running: Promise<void> | undefined
+
+  function poll(): Promise<void> {
+    running ??= makeIfDue(deps, plan, { state, run })
+      .catch((error: unknown) => {
+        deps.log.error({ error: describeError(error) }, 'the schedule of backups failed')
+      })
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+
+  const timer = setInterval(poll, pollMs).unref()
+  void poll()
+  return {
+    poll,
+    async stop() {
+      clearInterval(timer)
+      abort.abort()
+      await running
+    },
+  }
+}
+
+async function makeIfDue(
+  deps: Deps,
+  plan: Plan,
+  { state, run }: { state: State; run: RunBackup },
+): Promise<void> {
+  const { log, now } = deps
+  const { signal } = state
+  await conclude(deps, plan, state)
+  const last = await findLastAttempt(deps, 'schedule')
+  await showHealth(deps)
+  const startedAt = now()
+  if (signal.aborted || startedAt < dueAt(last, plan, startedAt)) return
+  const file = path.join(plan.dir, nameOf(startedAt))
+  await mkdir(plan.dir, { recursive: true, mode: FOLDER_MODE }).catch((error: unknown) =>
+    log.warn({ error }, 'the folder of backups cannot be made'),
+  )
+  const result = await run(file, signal)
+  // A stop ends the process of the backup: after the next start it is due again.
+  if (signal.aborted) return
+  const figures =
+    'error' in result
+      ? { error: result.error, bytes: 0, databaseBytes: 0 }
+      : { ...result, error: null }
+  state.ended = { origin: 'schedule', file, startedAt, endedAt: now(), ...figures }
+  await conclude(deps, plan, state)
+  await showHealth(deps)
+}
+
+/** Records the attempt that has ended; after one that succeeded, deletes old backups. */
+async function conclude({ store, log }: Deps, plan: Plan, state: State): Promise<void> {
+  const { ended } = state
+  if (ended === undefined) return
+  await recordBackup({ store }, ended)
+  state.ended = undefined
+  const { file, bytes, error } = ended
+  if (error !== null) {
+    log.error({ file, reason: error }, 'the scheduled backup failed and will be tried again')
+    return
+  }
+  log.info({ file, bytes }, 'a backup was made and verified')
+  const deleted = await deleteOldest(plan.dir, { keep: plan.keep, newest: path.basename(file) })
+  if (deleted.length > 0) log.info({ deleted }, 'old backups were deleted')
+}
+
+/** Never later than one interval from now: the clock may have been wrong at the last attempt. */
+function dueAt(last: BackupAttempt | undefined, { everyMs }: Plan, now: number): number {
+  if (last === undefined) return now
+  const due =
+    last.error === null ? last.startedAt + everyMs : last.endedAt + Math.min(RETRY_MS, everyMs)
+  return due > now + everyMs ? now : due
+}
+
+/** A backup by a command ends the reason, too. */
+async function showHealth(deps: Deps): Promise<void> {
+  const { failed } = await findLastBackup(deps)
+  const reason =
+    failed === undefined || failed.origin !== 'schedule'
+      ? null
+      : `The last scheduled backup failed and is tried again: ${failed.error}`
+  deps.health.set('backup', reason)
+}

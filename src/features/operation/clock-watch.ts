@@ -1,0 +1,39 @@
+/**
+ * Logs when the clock of the machine jumps by more than an hour: give-up times, schedules and dates
+ * of mail depend on it. Sleep of the machine counts as a jump, too. Jobs that a jump ahead makes due run at
+ * once: their loop sleeps by timers, which know nothing of the clock.
+ */
+import { formatInstant, HOUR_MS } from '../../base/clock.ts'
+import type { Base } from '../ground/base.ts'
+
+type ClockWatchOptions = {
+  everyMs?: number
+  /** A monotonic clock in milliseconds. */
+  elapsed?: () => number
+}
+
+const EVERY_MS = 10_000
+const JUMP_MS = HOUR_MS
+
+/** Starts the watch; the returned function ends it. */
+export function watchClock(
+  { now, log, jobNotifier }: Pick<Base, 'now' | 'log' | 'jobNotifier'>,
+  { everyMs = EVERY_MS, elapsed = () => performance.now() }: ClockWatchOptions = {},
+): () => void {
+  let last = { clock: now(), elapsed: elapsed() }
+
+  function check(): void {
+    const current = { clock: now(), elapsed: elapsed() }
+    const expected = last.clock + current.elapsed - last.elapsed
+    const jumpMs = Math.round(current.clock - expected)
+    last = current
+    if (Math.abs(jumpMs) <= JUMP_MS) return
+    const facts = { jumpMs, from: formatInstant(expected), to: formatInstant(current.clock) }
+    const direction = jumpMs > 0 ? 'forward' : 'back'
+    log.warn(facts, `the clock of the machine jumped ${direction} by more than an hour`)
+    jobNotifier.notify()
+  }
+
+  const timer = setInterval(check, everyMs).unref()
+  return () => clearInterval(timer)
+}

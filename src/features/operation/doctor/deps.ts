@@ -1,0 +1,37 @@
+/** The parts that checks use. */
+import type { ListenAddress } from '../../../config/config.ts'
+import type { Probes } from '../../../outbound/probe/probes.ts'
+import type { DiskSpace } from '../../../store/files/disk.ts'
+import type { Base } from '../../ground/base.ts'
+import type { Arrivals } from './arrivals.ts'
+
+/** The bound addresses of the listeners. */
+export type Listeners = {
+  http: ListenAddress
+  inbound: readonly ListenAddress[]
+  submission: readonly ListenAddress[]
+}
+
+/** What only a running server has. */
+export type RunningServer = Pick<Base, 'outbound'> & {
+  listeners(): Listeners
+  arrivals: Arrivals
+}
+
+/**
+ * The newest backup that was verified, and the newest attempt if it failed after that. The feature of
+ * backups builds on all others, so it is a part like the network.
+ */
+export type FindLastBackup = () => Promise<{
+  verified: { startedAt: number; file: string } | undefined
+  failed: { startedAt: number; error: string | null } | undefined
+}>
+
+export type DoctorDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'now' | 'log'> & {
+  /** The network; every step has its own time limit. */
+  probes: Probes
+  readSpace(folder: string): Promise<DiskSpace>
+  findLastBackup: FindLastBackup
+  /** Null in a command that runs without a server. */
+  server: RunningServer | null
+}

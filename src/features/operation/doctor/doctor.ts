@@ -1,0 +1,127 @@
+/**
+ * The checks in the server: a minute after the start, then hourly, and on request. One run at a time;
+ * a request during a run waits for it, and a run that is less than a minute old is fresh enough.
+ *
+ * A check that gets worse is logged once with its fix, and once when it is well again. `/health` is
+ * degraded while a check has failed.
+ */
+import { HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
+import { describeError } from '../../../base/errors.ts'
+import { runFor, SYSTEM } from '../../../turns/owner.ts'
+import type { Base } from '../../ground/base.ts'
+import { type Arrivals, createArrivals } from './arrivals.ts'
+import type { DoctorDeps, Listeners } from './deps.ts'
+import type { CheckResult, CheckStatus } from './outcome.ts'
+import { type CheckRun, runChecks } from './run-checks.ts'
+
+export type Doctor = {
+  arrivals: Arrivals
+  /** The last run; undefined before the first. */
+  last(): CheckRun | undefined
+  /** The last run if it is at most that old, otherwise a new one. */
+  run(maxAgeMs?: number): Promise<CheckRun>
+  /** The last run if it began at `since` or later; otherwise null, and such a run begins. */
+  runSince(since: number): CheckRun | null
+  /** Begins the hourly runs. Before it, no run knows the listeners. */
+  start(listeners: Listeners): void
+  /** A run under way is not waited for: its network ends by itself. */
+  stop(): void
+}
+
+type ServerDeps = Omit<DoctorDeps, 'server'> & Pick<Base, 'outbound' | 'health'>
+
+/** The least time between two runs that are asked for. */
+export const REST_MS = MINUTE_MS
+const FIRST_MS = MINUTE_MS
+
+export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
+  const { health, log, now, outbound } = deps
+  const arrivals = createArrivals()
+  let bound: Listeners | undefined
+  let last: CheckRun | undefined
+  let running: Promise<CheckRun> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  async function runNow(): Promise<CheckRun> {
+    const server =
+      bound === undefined ? null : { outbound, arrivals, listeners: () => bound as Listeners }
+    const done = await run({ ...deps, server })
+    if (isStopped) return done
+    logChanges(deps, last?.checks ?? [], done.checks)
+    health.set('checks', reasonOf(done.checks))
+    last = done
+    return done
+  }
+
+  function begin(): Promise<CheckRun> {
+    running ??= runFor(SYSTEM, runNow).finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  /** Nobody waits for the run. */
+  async function beginAlone(): Promise<void> {
+    try {
+      await begin()
+    } catch (error) {
+      log.error({ error: describeError(error) }, 'the checks could not be made')
+    }
+  }
+
+  function schedule(delayMs: number): void {
+    timer = setTimeout(() => {
+      void beginAlone().then(() => {
+        if (!isStopped) schedule(HOUR_MS)
+      })
+    }, delayMs).unref()
+  }
+
+  return {
+    arrivals,
+    last: () => last,
+    run(maxAgeMs = HOUR_MS) {
+      const ageMs = last === undefined ? Number.POSITIVE_INFINITY : now() - last.finishedAt
+      // A clock that was set back must not make a run valid for longer.
+      const isFresh = ageMs >= 0 && ageMs < Math.max(REST_MS, maxAgeMs)
+      return last !== undefined && isFresh ? Promise.resolve(last) : begin()
+    },
+    runSince(since) {
+      if (last !== undefined && last.startedAt >= since) return last
+      void beginAlone()
+      return null
+    },
+    start(listeners) {
+      bound = listeners
+      schedule(FIRST_MS)
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+function reasonOf(checks: readonly CheckResult[]): string | null {
+  const names = checks.filter(({ status }) => status === 'failed').map(({ id }) => id)
+  if (names.length === 0) return null
+  return `These checks have failed: ${names.join(', ')}. The evidence and what to do: pillarbox doctor`
+}
+
+const SEVERITY: Record<CheckStatus, number> = { skipped: 0, ok: 0, warning: 1, failed: 2 }
+
+function logChanges(
+  { log }: Pick<ServerDeps, 'log'>,
+  before: readonly CheckResult[],
+  after: readonly CheckResult[],
+): void {
+  for (const { id, status, evidence, fix } of after) {
+    const previous = before.find((one) => one.id === id)?.status ?? 'ok'
+    if (status === previous) continue
+    const facts = { check: id, evidence, fix }
+    if (status === 'failed') log.error(facts, 'a check has failed')
+    else if (status === 'warning') log.warn(facts, 'a check warns')
+    else if (SEVERITY[previous] > 0) log.info({ check: id }, 'a check is no longer bad')
+  }
+}

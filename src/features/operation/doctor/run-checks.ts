@@ -1,0 +1,83 @@
+/**
+ * Runs the checks side by side. A check that hangs or fails by itself holds up no other: after the limit
+ * of the whole run it is a warning. An outcome that only follows from another check that is not ok is
+ * skipped, so that one fault is named once.
+ */
+import { SECOND_MS } from '../../../base/clock.ts'
+import { describeError } from '../../../base/errors.ts'
+import { within } from '../../../outbound/probe/probes.ts'
+import { backupCheck } from './backup.ts'
+import { baseUrlCheck } from './base-url.ts'
+import { blocklistsCheck } from './blocklists.ts'
+import { certificatesCheck } from './certificates.ts'
+import type { Check, CheckContext } from './check.ts'
+import { clockCheck } from './clock.ts'
+import type { DoctorDeps } from './deps.ts'
+import { diskSpaceCheck, inodesCheck } from './disk.ts'
+import { dkimCheck } from './dkim.ts'
+import { dmarcCheck } from './dmarc.ts'
+import { createFacts } from './facts.ts'
+import { oldestDueCheck } from './oldest-due.ts'
+import { oneClickCheck } from './one-click.ts'
+import { type CheckResult, type Outcome, skipped, toResult, warning } from './outcome.ts'
+import { returnPathCheck } from './return-path.ts'
+import { reverseDnsCheck } from './reverse-dns.ts'
+import { smtpEgressCheck } from './smtp-egress.ts'
+import { spfCheck } from './spf.ts'
+import { starttlsCheck } from './starttls.ts'
+import { walCheck } from './wal.ts'
+
+/** One run of all checks. Instants in epoch ms. */
+export type CheckRun = { startedAt: number; finishedAt: number; checks: CheckResult[] }
+
+/** A skipped check counts as ok. */
+export function worstOf({ checks }: Pick<CheckRun, 'checks'>): 'ok' | 'warning' | 'failed' {
+  const has = (status: CheckResult['status']) => checks.some((one) => one.status === status)
+  if (has('failed')) return 'failed'
+  return has('warning') ? 'warning' : 'ok'
+}
+
+/** In the order in which they are shown. */
+export const CHECKS: readonly Check[] = [
+  ...[smtpEgressCheck, reverseDnsCheck, spfCheck, dkimCheck, dmarcCheck, returnPathCheck],
+  ...[starttlsCheck, certificatesCheck, blocklistsCheck, baseUrlCheck, oneClickCheck, clockCheck],
+  ...[diskSpaceCheck, inodesCheck, walCheck, oldestDueCheck, backupCheck],
+]
+
+const RUN_MS = 60 * SECOND_MS
+
+type Judged = { id: Check['id']; outcome: Outcome }
+
+/** `limitMs`: of the whole run. Never rejects for what a check meets. */
+export async function runChecks(
+  deps: DoctorDeps,
+  { limitMs = RUN_MS, checks = CHECKS } = {},
+): Promise<CheckRun> {
+  const startedAt = deps.now()
+  const context: CheckContext = { ...deps, facts: createFacts(deps) }
+  const judged = await Promise.all(checks.map((check) => runCheck(check, context, limitMs)))
+  const results = withoutConsequences(judged).map(({ id, outcome }) => toResult(id, outcome))
+  return { startedAt, finishedAt: deps.now(), checks: results }
+}
+
+async function runCheck(check: Check, context: CheckContext, limitMs: number): Promise<Judged> {
+  const fix = 'Run it again: pillarbox doctor. If this lasts, report it.'
+  const late = () => warning(`the check did not end within ${limitMs / SECOND_MS} s`, fix)
+  try {
+    return { id: check.id, outcome: await within(check.run(context), limitMs, late) }
+  } catch (error) {
+    context.log.error({ error, check: check.id }, 'a check could not be made')
+    return { id: check.id, outcome: warning(`the check failed: ${describeError(error)}`, fix) }
+  }
+}
+
+function withoutConsequences(judged: readonly Judged[]): Judged[] {
+  const isBad = ({ outcome }: Judged) => outcome.status === 'failed' || outcome.status === 'warning'
+  const bad = new Set(judged.filter(isBad).map(({ id }) => id))
+  return judged.map((one) => {
+    const { follows = [], evidence } = one.outcome
+    const cause = follows.find((id) => bad.has(id))
+    if (cause === undefined || !isBad(one)) return one
+    return { id: one.id, outcome: skipped(`follows from ${cause}: ${evidence}`) }
+  })
+}

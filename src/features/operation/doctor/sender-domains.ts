@@ -1,0 +1,69 @@
+/**
+ * The sender domains of the projects with what DNS says of their records. They get DNS questions only:
+ * their records are other people's text. A number of domains is checked in a run, those with
+ * trouble first, so that a server with thousands of domains asks a bounded number of questions.
+ */
+import { asc, desc, isNotNull, or, sql } from '../../../store/drizzle.ts'
+import { type Domain, domains } from '../../../store/schema/domains.ts'
+import { type Finding, queryRecords } from '../../mail/domains/query-records.ts'
+import { formatZoneLine, type RecordPurpose, wantedRecords } from '../../mail/domains/records.ts'
+import type { DoctorDeps } from './deps.ts'
+
+export type SenderDomain = {
+  /** In A-labels. */
+  name: string
+  domain: Domain
+  /** What the last question to DNS found of a record, and the record to paste. */
+  record(purpose: RecordPurpose): { state: Finding['state']; found: string[]; zoneLine: string }
+}
+
+export type SenderDomains = { checked: SenderDomain[]; total: number }
+
+const MAX_DOMAINS = 100
+/** Few rounds: domains with slow DNS servers must not take the time of all others. */
+const AT_ONCE = 50
+
+/** Domains that have lost their verification are among them: their mail waits for the repair. */
+export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains> {
+  const { store } = deps
+  const isSending = or(sql`${domains.isVerified} = 1`, isNotNull(domains.failingSince))
+  const [rows, counted] = await Promise.all([
+    store.scan
+      .select()
+      .from(domains)
+      .where(isSending)
+      .orderBy(desc(sql`${domains.failingSince} is not null`), asc(domains.id))
+      .limit(MAX_DOMAINS),
+    store.scan.select({ total: sql<number>`count(*)` }).from(domains).where(isSending).get(),
+  ])
+  const checked: SenderDomain[] = []
+  for (let at = 0; at < rows.length; at += AT_ONCE) {
+    const group = rows.slice(at, at + AT_ONCE).map((domain) => queryDomain(deps, domain))
+    checked.push(...(await Promise.all(group)))
+  }
+  return { checked, total: counted?.total ?? 0 }
+}
+
+async function queryDomain({ config, probes }: DoctorDeps, domain: Domain): Promise<SenderDomain> {
+  const wanted = wantedRecords(domain, config.delivery.hostname).filter(
+    ({ purpose }) => purpose !== 'replies',
+  )
+  const findings = await queryRecords(probes.dns, wanted)
+  return {
+    name: domain.domain,
+    domain,
+    record(purpose) {
+      const finding = findings.find((one) => one.purpose === purpose)
+      const record = wanted.find((one) => one.purpose === purpose)
+      const zoneLine = record === undefined ? '' : formatZoneLine(record)
+      return { state: finding?.state ?? 'unknown', found: finding?.found ?? [], zoneLine }
+    },
+  }
+}
+
+/** "12 domains", or "100 of 340 domains". */
+export function countDomains({ checked, total }: SenderDomains): string {
+  const { length } = checked
+  if (length < total) return `${length} of ${total} domains`
+  return length === 1 ? '1 domain' : `${length} domains`
+}

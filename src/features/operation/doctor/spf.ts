@@ -1,0 +1,181 @@
+/**
+ * Whether SPF (RFC 7208) lets this server send with its return paths: of the domains whose own
+ * return path is in use, and of `delivery.return_path_domain`, which all others share. Each is evaluated
+ * for every address of this server, and its look-ups are counted.
+ */
+import { SECOND_MS } from '../../../base/clock.ts'
+import { within } from '../../../outbound/probe/probes.ts'
+import type { Check, CheckContext } from './check.ts'
+import { noAnswer } from './no-answer.ts'
+import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
+import { combine, type Part } from './parts.ts'
+import { countDomains, type SenderDomain } from './sender-domains.ts'
+import { skipUnlessDirect } from './skip-mode.ts'
+import { countSpfLookups, MAX_SPF_LOOKUPS } from './spf-lookups.ts'
+
+/** RFC 7208 section 4.6.4. */
+const MAX_VOID_LOOKUPS = 2
+const MAX_DOMAIN_MS = 15 * SECOND_MS
+
+export const spfCheck: Check = {
+  id: 'spf',
+  run: async (context) => {
+    const skip = skipUnlessDirect(context.config)
+    if (skip !== undefined) return skip
+    const { addresses, fault } = await context.facts.addresses()
+    if (fault !== null) return skipped(`${fault}; see reverse_dns`)
+    const domains = await context.facts.domains()
+    const { returnPathDomain } = context.config.delivery
+    const parts = await Promise.all([
+      checkReturnPath(context, returnPathDomain, addresses),
+      ...domains.checked.map((one) => checkDomain(context, one, addresses)),
+    ])
+    const most = Math.max(...parts.map(({ lookups = 0 }) => lookups))
+    const summary = `${returnPathDomain} and the return paths of ${countDomains(domains)}: pass for ${addresses.join(', ')}; at most ${most} of ${MAX_SPF_LOOKUPS} look-ups`
+    return combine(parts, summary)
+  },
+}
+
+type SpfPart = Part & { lookups?: number }
+
+/** A return path that is not published is not in use; one that leads elsewhere has its own check. */
+async function checkDomain(
+  context: CheckContext,
+  { name, record }: SenderDomain,
+  addresses: readonly string[],
+): Promise<SpfPart> {
+  if (record('return-path').state === 'missing') return skipped(`${name} uses the server's own`)
+  return checkReturnPath(context, `bounce.${name}`, addresses)
+}
+
+/** One domain with slow DNS servers must not take the time of all others. */
+function checkReturnPath(
+  context: CheckContext,
+  domain: string,
+  addresses: readonly string[],
+): Promise<SpfPart> {
+  const late = () =>
+    noAnswer(
+      context.config,
+      `${domain}: its SPF record took more than ${MAX_DOMAIN_MS / SECOND_MS} s`,
+    )
+  return within<SpfPart>(judgeReturnPath(context, domain, addresses), MAX_DOMAIN_MS, late)
+}
+
+async function judgeReturnPath(
+  context: CheckContext,
+  domain: string,
+  addresses: readonly string[],
+): Promise<SpfPart> {
+  const { probes, config } = context
+  const fix = `${domain}. IN TXT "v=spf1 mx ~all"`
+  const answer = await probes.dns.txt(domain)
+  if (answer.kind === 'failed') return noAnswer(config, `${domain}: ${answer.error}`)
+  const lookups = await countSpfLookups(probes.dns, domain)
+  const { count } = lookups
+  if (count > MAX_SPF_LOOKUPS) {
+    const shown = `${lookups.isCut ? 'more than ' : ''}${count}`
+    const terms = lookups.terms.slice(0, 12).join(' ')
+    return {
+      ...failed(
+        `${domain}: ${shown} look-ups, and at most ${MAX_SPF_LOOKUPS} are allowed: ${terms}`,
+        fix,
+      ),
+      lookups: count,
+    }
+  }
+  const outcomes = await Promise.all(
+    addresses.map((address) => evaluate(context, { domain, address, fix })),
+  )
+  const combined = combine(outcomes, `${domain}: pass`)
+  const isElsewhere = combined.status !== 'ok' && (await leadsElsewhere(context, domain))
+  // `mx` in the record means the hosts of the MX record: the wrong MX is the only fault then.
+  const hostname = config.delivery.hostname
+  return {
+    ...(isElsewhere
+      ? skipped(`${domain}: its MX record does not lead to ${hostname}; see return_path`)
+      : combined),
+    lookups: count,
+  }
+}
+
+async function leadsElsewhere(
+  { probes, config }: Pick<CheckContext, 'probes' | 'config'>,
+  domain: string,
+): Promise<boolean> {
+  const answer = await probes.dns.mx(domain)
+  if (answer.kind === 'failed') return false
+  const hosts = answer.kind === 'found' ? answer.records.map(({ host }) => host) : []
+  return !hosts.includes(config.delivery.hostname)
+}
+
+async function evaluate(
+  { probes, config }: Pick<CheckContext, 'probes' | 'config'>,
+  { domain, address, fix }: { domain: string; address: string; fix: string },
+): Promise<Outcome> {
+  // Loaded by the first run: a command that checks nothing does without.
+  const { spf } = await import('mailauth/lib/spf/index.js')
+  const { hostname } = config.delivery
+  const { status } = await spf({
+    ...{ sender: `postmaster@${domain}`, ip: address, helo: hostname, mta: hostname },
+    ...{ maxResolveCount: MAX_SPF_LOOKUPS, maxVoidCount: MAX_VOID_LOOKUPS, strict: true },
+    maxElapsedTime: MAX_DOMAIN_MS,
+    resolver: resolverFor(probes.dns),
+  })
+  const shown = `${domain} for ${address}: ${status.result}`
+  const text = status.comment ? `${shown} (${status.comment})` : shown
+  switch (status.result) {
+    case 'pass':
+      return ok(shown)
+    case 'none':
+      return warning(`${domain} has no SPF record`, fix)
+    case 'neutral':
+      return warning(text, fix)
+    case 'temperror':
+      return noAnswer(config, text)
+    default:
+      return failed(text, fix)
+  }
+}
+
+/** DNS as `Resolver.resolve` of node:dns gives it, for mailauth. */
+function resolverFor(dns: CheckContext['probes']['dns']) {
+  return async (name: string, type: string): Promise<never> => {
+    const answer = await queryOf(dns, name, type)
+    if (answer.kind !== 'found') {
+      const code = { nodata: 'ENODATA', nxdomain: 'ENOTFOUND', failed: 'ETIMEOUT' }[answer.kind]
+      throw Object.assign(new Error(`${type} ${name}: ${code}`), { code })
+    }
+    return answer.records.map(toNodeRecord) as never
+  }
+}
+
+function queryOf(dns: CheckContext['probes']['dns'], name: string, type: string) {
+  switch (type) {
+    case 'A':
+      return dns.a(name)
+    case 'AAAA':
+      return dns.aaaa(name)
+    case 'MX':
+      return dns.mx(name)
+    case 'PTR':
+      return dns.ptr(name)
+    case 'TXT':
+      return textsOf(dns, name)
+    default:
+      throw Object.assign(new Error(`${type} is not asked for`), { code: 'ENODATA' })
+  }
+}
+
+/** The strings of a TXT record, in an array for each record. */
+async function textsOf(dns: CheckContext['probes']['dns'], name: string) {
+  const answer = await dns.txt(name)
+  if (answer.kind !== 'found') return answer
+  return { ...answer, records: answer.records.map((text) => [text]) }
+}
+
+function toNodeRecord(record: unknown): unknown {
+  if (typeof record !== 'object' || record === null || !('preference' in record)) return record
+  const { preference, host } = record as { preference: number; host: string }
+  return { priority: preference, exchange: host }
+}

@@ -1,0 +1,85 @@
+/** Erases the rows of a project in short transactions between which requests run. */
+import { createBatchPace } from '../../../jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
+import type { RunningJob } from '../../../jobs/run.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import type { Part, PartValues } from './parts.ts'
+
+export type EraserDeps = Pick<Base, 'store' | 'now' | 'log'>
+
+/** Erases up to `limit` rows and returns their number; 0 when none is left. */
+type Batch = (tx: Tx, limit: number) => Promise<number>
+
+export type Eraser = {
+  values: PartValues
+  /** The job's signal. */
+  signal: AbortSignal
+  /** Counts the rows that are to go, for the percentage, unless an earlier run did. */
+  count(parts: readonly Part[]): Promise<void>
+  /** Runs batches until none is left. */
+  repeat(batch: Batch): Promise<void>
+  /** A transaction of the job. Rolled back if the job has lost its lease. */
+  write<T>(act: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** `total`: the number of rows at the start. */
+type Progress = { erased: number; total: number }
+
+/** The first batch is small, because a single row may be large. */
+const FIRST_BATCH = 20
+const MAX_BATCH = 2_000
+const BATCH_MS = 8
+
+export async function createEraser(
+  { store, now }: EraserDeps,
+  job: RunningJob,
+  values: PartValues,
+): Promise<Eraser> {
+  let progress = await loadProgress<Progress>(store.read, job.id)
+  const heavyFor = values.projectId
+
+  /** Saves the progress in the transaction. */
+  async function save(tx: Tx, rows: number): Promise<Progress> {
+    const { erased, total } = progress ?? { erased: 0, total: 0 }
+    const state = { erased: erased + rows, total }
+    const percent = total === 0 ? 0 : Math.min(99, (100 * state.erased) / total)
+    await saveProgress(tx, job, { state, percent, at: now() })
+    return state
+  }
+
+  async function count(parts: readonly Part[]): Promise<void> {
+    if (progress !== undefined) return
+    let total = 0
+    for (const part of parts) total += (await store.scan.find(part.count, values))?.rows ?? 0
+    progress = { erased: 0, total }
+  }
+
+  async function repeat(batch: Batch): Promise<void> {
+    const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
+    for (let rows = 1; rows > 0; ) {
+      job.signal.throwIfAborted()
+      const limit = pace.size()
+      const act = async (tx: Tx) => {
+        const erased = await pace.measure(limit, () => batch(tx, limit))
+        return { erased, progress: await save(tx, erased) }
+      }
+      const done = await pace.batch(() => store.write(act, { heavyFor }), job.signal)
+      progress = done.progress
+      rows = done.erased
+    }
+  }
+
+  async function write<T>(act: (tx: Tx) => Promise<T>): Promise<T> {
+    job.signal.throwIfAborted()
+    return store.write(
+      async (tx) => {
+        await save(tx, 0)
+        return act(tx)
+      },
+      { heavyFor },
+    )
+  }
+
+  return { values, signal: job.signal, count, repeat, write }
+}

@@ -1,0 +1,28 @@
+/** The jobs that erase a project. A project has one of them at a time. */
+import { enqueueJob } from '../../../jobs/enqueue.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+
+export const RESET_KIND = 'reset-project'
+export const DELETION_KIND = 'delete-project'
+
+export type ErasurePayload = { projectId: string }
+
+type ErasureJob = { kind: typeof RESET_KIND | typeof DELETION_KIND; projectId: string }
+
+/**
+ * Enqueues the job, unless it waits or runs already. The job of a deletion names its project only in
+ * its payload, because the rows of a project go, its jobs among them.
+ */
+export async function enqueueErasure(
+  { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,
+  tx: Tx,
+  { kind, projectId }: ErasureJob,
+): Promise<void> {
+  const payload: ErasurePayload = { projectId }
+  await enqueueJob(tx, {
+    ...{ kind, payload, now: now(), uniqueKey: `${kind} ${projectId}` },
+    ...(kind === RESET_KIND && { projectId }),
+  })
+  tx.afterCommit(() => jobNotifier.notify())
+}

@@ -1,0 +1,223 @@
+/**
+ * Exports a project into a new folder, beside a running server: one NDJSON file for each table
+ * (`tables.ts`), its images, the attachments and received mail as files, and a manifest. All rows are from
+ * one moment. The folder has a temporary name until it is complete.
+ *
+ * Secrets and digests of passwords are never inside. Run it in a process that ends soon
+ * (`row-reader.ts`).
+ */
+import { createHash, type Hash } from 'node:crypto'
+import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { formatInstant, type Now } from '../../../base/clock.ts'
+import { AppError, hasCode, notFound } from '../../../base/errors.ts'
+import { nativeBindingPath } from '../../../config/addon.ts'
+import type { Config } from '../../../config/config.ts'
+import { syncFolder } from '../../../config/sync-folder.ts'
+import { productVersion } from '../../../config/version.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { openRowReader, type Row, type RowReader } from '../../../store/snapshot/row-reader.ts'
+import { hasCurrentSchema } from '../../../store/snapshot/schema-version.ts'
+import { writeBlobs } from './blobs.ts'
+import { EXPORTED, type ExportedTable, HIDDEN_FIELDS, LEFT_OUT } from './tables.ts'
+
+type ExportDeps = { config: Config; now: Now; signal: AbortSignal }
+
+/** `folder`: must not exist, or be empty. */
+type ExportInput = { projectId: string; folder: string }
+
+export type ProjectExport = {
+  folder: string
+  name: string
+  /** By the names of the files. */
+  rows: Record<string, number>
+  /** Images, attachments and received messages. */
+  files: number
+  /** Ids of received messages without a file (`blobs.ts`). */
+  withheld: string[]
+}
+
+type Written = Omit<ProjectExport, 'folder' | 'name'>
+type Context = ExportDeps & ExportInput & { reader: RowReader }
+type FileFacts = { rows: number; bytes: number; sha256: string }
+
+/** Characters that are written at once. */
+const PIECE_CHARS = 256 * 1024
+
+/** @throws AppError RESOURCE_NOT_FOUND; CONFLICT for a folder in use or another schema */
+export async function exportProject(
+  deps: ExportDeps,
+  { projectId, folder }: ExportInput,
+): Promise<ProjectExport> {
+  const { database, dataDir } = deps.config
+  const nativeBinding = nativeBindingPath(dataDir)
+  if (!hasCurrentSchema(database.file, nativeBinding)) throw otherSchema(database.file)
+  await refuseUsed(folder)
+  const reader = openRowReader(database.file, nativeBinding)
+  try {
+    const [project] = reader.rows(projects, sql`id = ${projectId} and deleted_at is null`)
+    if (project === undefined) throw notFound('project', projectId, 'There is no such project.')
+    const made = await writeFolder({ ...deps, projectId, folder, reader })
+    return { folder, name: String(project.name), ...made }
+  } finally {
+    reader.close()
+  }
+}
+
+async function writeFolder(context: Context): Promise<Written> {
+  const { folder } = context
+  const parent = path.dirname(folder)
+  // A name that nobody else gives, because what an export that was killed has left is removed.
+  const partial = path.join(parent, `.pillarbox-export-${path.basename(folder)}.partial`)
+  await rm(partial, { recursive: true, force: true })
+  try {
+    await mkdir(partial, { recursive: true, mode: 0o700 })
+    const made = await writeAll({ ...context, folder: partial })
+    await syncFolder(partial)
+    await rename(partial, folder)
+    await syncFolder(parent)
+    return made
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function writeAll(context: Context): Promise<Written> {
+  const tables: Record<string, FileFacts> = {}
+  for (const exported of EXPORTED) {
+    tables[`${exported.name}.ndjson`] = await writeTable(context, exported)
+  }
+  const blobs = await writeBlobs(context)
+  const { withheld } = blobs
+  const files = blobs.files + (await copyImages(context))
+  const manifest = {
+    format: 'pillarbox-project-export',
+    formatVersion: 1,
+    version: productVersion(),
+    projectId: context.projectId,
+    createdAt: formatInstant(context.now()),
+    tables,
+    files,
+    withheld,
+    leftOut: LEFT_OUT,
+    hiddenFields: HIDDEN_FIELDS,
+  }
+  const handle = await open(path.join(context.folder, 'manifest.json'), 'wx', 0o600)
+  await writeAndClose(handle, [`${JSON.stringify(manifest, null, 2)}\n`])
+  const rows = Object.entries(tables).map(([name, facts]) => [name, facts.rows] as const)
+  return { rows: Object.fromEntries(rows), files, withheld }
+}
+
+async function writeTable(context: Context, exported: ExportedTable): Promise<FileFacts> {
+  const { folder, projectId, reader } = context
+  const handle = await open(path.join(folder, `${exported.name}.ndjson`), 'wx', 0o600)
+  const facts = { rows: 0, bytes: 0 }
+  const hash = createHash('sha256')
+  const rows = reader.rows(exported.table, exported.condition(projectId))
+  const lines = linesOf(context, exported, rows)
+  await writeAndClose(handle, counted(lines, { facts, hash, signal: context.signal }))
+  return { ...facts, sha256: hash.digest('hex') }
+}
+
+function* linesOf(
+  { config, projectId }: Context,
+  { view, isWholeView = false }: ExportedTable,
+  rows: Iterable<Row>,
+): Generator<string> {
+  for (const row of rows) {
+    const shown = { ...(isWholeView ? {} : row), ...view?.(row, config) }
+    yield `${JSON.stringify(toRecord(shown, projectId))}\n`
+  }
+}
+
+/** Without hidden fields; instants as the API writes them; octets in base64. */
+function toRecord(row: object, projectId: string): Row {
+  const entries = Object.entries(row)
+    .filter(([name]) => !HIDDEN_FIELDS.includes(name))
+    .map(([name, value]: [string, unknown]) => [name, toValue(name, value, projectId)])
+  return Object.fromEntries(entries)
+}
+
+function toValue(name: string, value: unknown, projectId: string): unknown {
+  if (Buffer.isBuffer(value)) return value.toString('base64')
+  if (typeof value === 'number' && /(At|Until)$|^at$/.test(name)) return formatInstant(value)
+  // A received message may be to mailboxes of other projects, too.
+  if (name === 'recipients' && Array.isArray(value)) {
+    return value.filter((one) => one?.projectId === projectId)
+  }
+  return value
+}
+
+async function* counted(
+  lines: Iterable<string>,
+  { facts, hash, signal }: { facts: Omit<FileFacts, 'sha256'>; hash: Hash; signal: AbortSignal },
+): AsyncGenerator<string> {
+  let piece = ''
+  const take = () => {
+    facts.bytes += Buffer.byteLength(piece)
+    hash.update(piece)
+    const taken = piece
+    piece = ''
+    return taken
+  }
+  for (const line of lines) {
+    piece += line
+    facts.rows += 1
+    if (piece.length < PIECE_CHARS) continue
+    yield take()
+    // The watch of the disk runs in between.
+    await setImmediate()
+    signal.throwIfAborted()
+  }
+  if (piece !== '') yield take()
+}
+
+async function writeAndClose(
+  handle: FileHandle,
+  pieces: AsyncIterable<string> | Iterable<string>,
+): Promise<void> {
+  try {
+    for await (const piece of pieces) await handle.writeFile(piece)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Images by their names, as in their URLs. One that was deleted meanwhile is passed over. */
+async function copyImages({ config, folder, projectId, reader, signal }: Context): Promise<number> {
+  const exported = EXPORTED.find(({ name }) => name === 'uploads')
+  if (exported === undefined) throw new TypeError('uploads are not exported')
+  const to = path.join(folder, 'uploads')
+  await mkdir(to, { mode: 0o700 })
+  let copied = 0
+  for (const { name, file } of reader.rows(exported.table, exported.condition(projectId))) {
+    signal.throwIfAborted()
+    const from = path.join(config.dataDir, 'uploads', String(file).slice(-2), String(file))
+    try {
+      await copyFile(from, path.join(to, path.basename(String(name))))
+      copied += 1
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  }
+  return copied
+}
+
+async function refuseUsed(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  })
+  if (names.length === 0) return
+  const text = `The folder ${folder} is not empty, and was not changed.`
+  throw new AppError('CONFLICT', text, { suggestion: 'Choose another folder with --to.' })
+}
+
+function otherSchema(file: string): AppError {
+  const text = `The database ${file} is not there, or belongs to another version of this program.`
+  return new AppError('CONFLICT', text, { suggestion: 'Start the server with this version first.' })
+}

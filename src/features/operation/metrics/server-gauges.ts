@@ -1,0 +1,112 @@
+/** The server itself: database, disk, certificates, threads, event loop, version. */
+import { stat } from 'node:fs/promises'
+import { DAY_MS } from '../../../base/clock.ts'
+import { productVersion } from '../../../config/version.ts'
+import type { Base } from '../../ground/base.ts'
+import { byState, type Gauge } from './gauge.ts'
+import { createLoopDelay, type LoopDelay } from './loop-delay.ts'
+
+export type ServerGaugeDeps = Pick<
+  Base,
+  'config' | 'store' | 'outbound' | 'certificates' | 'disk' | 'now'
+>
+
+export function serverGauges(deps: ServerGaugeDeps): Gauge[] {
+  return [
+    ...databaseGauges(deps),
+    ...diskGauges(deps),
+    ...threadGauges(deps),
+    ...loopGauges(),
+    {
+      name: 'pillarbox_certificate_expiry_timestamp_seconds',
+      help: 'When the certificate of a listener expires, as Unix time',
+      labelNames: ['listener'],
+      read: () =>
+        deps.certificates.list().map(({ listener, daysLeft }) => ({
+          value: Math.round((deps.now() + daysLeft * DAY_MS) / 1_000),
+          labels: { listener },
+        })),
+    },
+    {
+      name: 'pillarbox_build_info',
+      help: 'Always 1; the labels are the versions of the program and of its runtime',
+      labelNames: ['version', 'node'],
+      read: () => [{ value: 1, labels: { version: productVersion(), node: process.version } }],
+    },
+  ]
+}
+
+function databaseGauges({ config, store }: Pick<Base, 'config' | 'store'>): Gauge[] {
+  return [
+    {
+      name: 'pillarbox_database_bytes',
+      help: 'Size of the database file, without its write-ahead log',
+      read: async () => [{ value: (await stat(config.database.file)).size }],
+    },
+    {
+      name: 'pillarbox_database_wal_bytes',
+      help: 'Size of the write-ahead log of the database',
+      read: () => [{ value: store.walBytes() }],
+    },
+    {
+      name: 'pillarbox_database_writable',
+      help: '1 while the database can be written, else 0',
+      read: () => [{ value: store.isWritable() ? 1 : 0 }],
+    },
+  ]
+}
+
+function diskGauges({ disk }: Pick<Base, 'disk'>): Gauge[] {
+  return (
+    [
+      ['free_bytes', 'Free bytes of the disk that holds the database', 'free'],
+      ['total_bytes', 'Size of the disk that holds the database', 'total'],
+      ['free_inodes', 'Free inodes of the disk that holds the database', 'freeInodes'],
+      ['total_inodes', 'Inodes of the disk that holds the database', 'totalInodes'],
+    ] as const
+  ).map(([suffix, help, figure]) => ({
+    name: `pillarbox_disk_${suffix}`,
+    help,
+    read: () => {
+      const space = disk.space()
+      return space === null ? [] : [{ value: space[figure] }]
+    },
+  }))
+}
+
+function threadGauges({ store, outbound }: Pick<Base, 'store' | 'outbound'>): Gauge[] {
+  const loads = () => Object.entries({ delivery: outbound.threads(), scan: store.scanLoad() })
+  return [
+    {
+      name: 'pillarbox_threads',
+      help: 'Worker threads, by kind and by whether they have work',
+      labelNames: ['kind', 'state'],
+      read: () =>
+        loads().flatMap(([kind, { running, busy }]) =>
+          byState({ busy, idle: running - busy }).map(({ value, labels }) => ({
+            value,
+            labels: { kind, ...labels },
+          })),
+        ),
+    },
+    {
+      name: 'pillarbox_thread_queue_tasks',
+      help: 'Tasks that no worker thread has yet: emails that wait for a connection, and scans',
+      labelNames: ['kind'],
+      read: () => loads().map(([kind, { waiting }]) => ({ value: waiting, labels: { kind } })),
+    },
+  ]
+}
+
+function loopGauges(): Gauge[] {
+  const read = createLoopDelay()
+  const gauge = (figure: keyof LoopDelay, what: string): Gauge => ({
+    name: `pillarbox_event_loop_delay_${figure}_seconds`,
+    help: `${what} of how late the main thread ran its timers in the last ten to twenty seconds`,
+    read: async () => {
+      const delay = await read()
+      return delay === undefined ? [] : [{ value: delay[figure] }]
+    },
+  })
+  return [gauge('p50', 'Median'), gauge('p99', '99th percentile'), gauge('max', 'Maximum')]
+}

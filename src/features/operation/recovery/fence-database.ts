@@ -1,0 +1,85 @@
+/**
+ * Fences the whole database: on the wish of an operator, after a restore, or at the start of a server that
+ * found it older than it was. Works beside a running server too, which then puts the mail aside itself.
+ */
+import type { FenceCause } from '../../../store/schema/words.ts'
+import type { Base } from '../../ground/base.ts'
+import {
+  generationFileOf,
+  type KnownGeneration,
+  readGeneration,
+  writeGeneration,
+} from '../../ground/fence/generation-file.ts'
+import { listFences } from '../../ground/fence/rows.ts'
+import { setFence, setFenceForLog, setFenceIfOlder } from '../../ground/fence/set.ts'
+import { settleFenced } from '../../mail/messages/fenced/settle.ts'
+import { recoverLeases } from '../../mail/messages/queue/leases.ts'
+import { countHeld, type HeldCounts } from './count-held.ts'
+
+export type FenceDeps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
+
+export type Fenced = { generation: number; held: HeldCounts }
+
+type FenceOptions = {
+  cause: FenceCause
+  /** No server runs on the database: the mail is put aside before this resolves. */
+  isAlone: boolean
+}
+
+/**
+ * Once this resolves, the fence is durable. Called again, it begins another generation.
+ * @throws AppError DATABASE_ERROR
+ */
+export async function fenceDatabase(deps: FenceDeps, options: FenceOptions): Promise<Fenced> {
+  const found = await readGeneration(generationFileOf(deps.config))
+  const known = typeof found === 'string' ? undefined : found
+  const { generation } = await setFence(deps, { cause: options.cause, known })
+  return holdMail(deps, generation, options)
+}
+
+/**
+ * For one that knows less than the file, as if no server ran on it. Returns undefined if another process has
+ * fenced it since. @throws AppError DATABASE_ERROR
+ */
+export async function fenceOlderDatabase(
+  deps: FenceDeps,
+  { cause, known }: { cause: FenceCause; known: KnownGeneration },
+): Promise<Fenced | undefined> {
+  const fence = await setFenceIfOlder(deps, { cause, known })
+  return fence && holdMail(deps, fence.generation, { cause, isAlone: true })
+}
+
+/** For a database whose log was lost (`notice-lost-log.ts`); otherwise the same. */
+export async function fenceWithoutLog(
+  deps: FenceDeps,
+  { by, servedAt }: { by: 'start' | 'command'; servedAt: number },
+): Promise<Fenced | undefined> {
+  const found = await readGeneration(generationFileOf(deps.config))
+  const known = typeof found === 'string' ? undefined : found
+  const fence = await setFenceForLog(deps, { known, servedAt })
+  return fence && holdMail(deps, fence.generation, { cause: by, isAlone: true })
+}
+
+async function holdMail(
+  deps: FenceDeps,
+  generation: number,
+  { cause, isAlone }: FenceOptions,
+): Promise<Fenced> {
+  const { store, directory, now, log } = deps
+  directory.drop()
+  if (isAlone) {
+    // A command has no lock: a server may have started by now, and its leases have not ended.
+    const until = cause === 'command' ? now() : Number.MAX_SAFE_INTEGER
+    await recoverLeases(deps, { until, except: [] })
+    await settleFenced(deps, { isAlone })
+  }
+  await writeGeneration(deps).catch((error: unknown) => {
+    log.warn({ error }, 'the file of the generation cannot be written')
+  })
+  const fences = await listFences(store.read)
+  const held = await countHeld(
+    deps,
+    fences.map(({ projectId }) => projectId),
+  )
+  return { generation, held }
+}

@@ -1,0 +1,129 @@
+/**
+ * Counts what the brake needs beside the figures: hard bounces, and refusals for reputation, content
+ * or authentication, also temporary ones. A follower of attempts counts an email once for each kind;
+ * its marks, the counts and the cursor are written in one transaction.
+ */
+import { classifyReply } from '../../../../formats/replies/classify-reply.ts'
+import type { RowOf } from '../../../../store/database.ts'
+import { listOf, unseen } from '../../../../store/dialect.ts'
+import { asc, gt, sql } from '../../../../store/drizzle.ts'
+import { attempts } from '../../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { type Follower, startFollower } from '../../../ground/events/follow.ts'
+import { hasCampaigns } from '../figures/follow-outcomes.ts'
+import { AUTHENTICATION_REFUSAL_MARK, HARD_BOUNCE_MARK, REFUSAL_MARK } from '../figures/marks.ts'
+import { type BrakeDeps, brakeCampaigns } from './brake.ts'
+
+const BATCH = 2_000
+const LINGER_MS = 250
+
+const ATTEMPTS = {
+  table: 'attempts',
+  listAfter: statement((db) =>
+    db
+      .select({
+        seq: attempts.id,
+        emailId: attempts.emailId,
+        class: attempts.class,
+        host: attempts.host,
+        replyCode: attempts.replyCode,
+        enhancedCode: attempts.enhancedCode,
+        replyText: attempts.replyText,
+      })
+      .from(attempts)
+      .where(gt(attempts.id, parameter('seq')))
+      .orderBy(asc(attempts.id))
+      .limit(unseen(parameter('limit'))),
+  ),
+} as const
+
+type AttemptFacts = RowOf<typeof ATTEMPTS.listAfter>
+
+/** The mark of a kind on its emails, and its column of `campaign_progress`. */
+type Kind = { mark: number; column: string }
+
+const KINDS = {
+  hardBounce: { mark: HARD_BOUNCE_MARK, column: 'hard_bounce_count' },
+  refusal: { mark: REFUSAL_MARK, column: 'refusal_count' },
+  authentication: { mark: AUTHENTICATION_REFUSAL_MARK, column: 'authentication_refusal_count' },
+} as const satisfies Record<string, Kind>
+
+/**
+ * An address that is tried again has not bounced. `isOld`: it was sent before the campaign was
+ * resumed, and the brake counts from then.
+ */
+const markEmails = statement<{ campaignId: string; isOld: number }>(
+  () => sql`update emails set figures = figures | ${parameter('mark')}
+    where id in ${listOf(parameter('ids'))} and campaign_id is not null
+      and figures & ${parameter('mark')} = 0
+      and (${parameter('mark')} <> ${HARD_BOUNCE_MARK} or bounced_at is not null)
+    returning campaign_id as "campaignId", coalesce((
+      select emails.sent_at < resumed_at from campaign_progress
+      where campaign_progress.campaign_id = emails.campaign_id), 0) as "isOld"`,
+)
+
+export function startRefusals(deps: BrakeDeps & Pick<Base, 'store' | 'log'>): Follower {
+  return startFollower(deps, {
+    rows: ATTEMPTS,
+    name: 'campaign-refusals',
+    batch: BATCH,
+    lingerMs: LINGER_MS,
+    mayMatter: hasCampaigns,
+    handle: (tx, rows) => countRefusals(deps, tx, rows),
+  })
+}
+
+async function countRefusals(
+  deps: BrakeDeps,
+  tx: Tx,
+  rows: readonly AttemptFacts[],
+): Promise<void> {
+  const groups = Map.groupBy(rows, kindOf)
+  groups.delete(undefined)
+  const changed = new Set<string>()
+  for (const [kind, group] of groups) {
+    if (kind === undefined) continue
+    for (const id of await countKind(tx, kind, group)) changed.add(id)
+  }
+  await brakeCampaigns(deps, tx, [...changed])
+}
+
+function kindOf(attempt: AttemptFacts): Kind | undefined {
+  if (attempt.class === 'hard') return KINDS.hardBounce
+  if (attempt.class === 'block' || attempt.class === 'content') return KINDS.refusal
+  return isAuthenticationRefusal(attempt) ? KINDS.authentication : undefined
+}
+
+/** Attempts store the class of a reply; the reason follows from the reply again. */
+function isAuthenticationRefusal(attempt: AttemptFacts): boolean {
+  const { replyCode, enhancedCode, replyText, host } = attempt
+  if (attempt.class !== 'policy') return false
+  const { reason } = classifyReply({
+    stage: replyCode === null ? 'late' : 'message',
+    reply: { code: replyCode ?? 0, enhancedCode, text: replyText ?? '' },
+    ...(host === null ? {} : { mxHost: host }),
+  })
+  return reason === 'authfailure'
+}
+
+/** Returns the campaigns of the emails that were counted. */
+async function countKind(
+  tx: Tx,
+  { mark, column }: Kind,
+  attempts: readonly AttemptFacts[],
+): Promise<string[]> {
+  const ids = JSON.stringify([...new Set(attempts.map(({ emailId }) => emailId))])
+  const marked = await tx.list(markEmails, { ids, mark })
+  const current = marked.filter(({ isOld }) => isOld === 0)
+  const counts = Map.groupBy(current, ({ campaignId }) => campaignId)
+  for (const [campaignId, { length }] of counts) {
+    const name = sql.raw(column)
+    await tx.run(
+      sql`update campaign_progress set ${name} = ${name} + ${length}
+        where campaign_id = ${campaignId}`,
+    )
+  }
+  return [...counts.keys()]
+}

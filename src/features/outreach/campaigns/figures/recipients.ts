@@ -1,0 +1,357 @@
+/**
+ * Lists the recipients of a campaign, of one outcome or all of them, by cursor. Each outcome has lanes:
+ * stretches of an index, one after the other, newest email first. Mail that waits and bad ends have
+ * indexes of their own; other outcomes are looked for along all emails of the campaign. A request reads
+ * a bounded number of rows, so a page of a rare outcome may be short and still have a next one.
+ */
+import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
+import { unknownCursor } from '../../../../base/errors.ts'
+import type { Statement } from '../../../../store/database.ts'
+import { indexedBy, type NamedIndex, rowNumber } from '../../../../store/dialect.ts'
+import { type SQL, sql } from '../../../../store/drizzle.ts'
+import { isUuid } from '../../../../store/ids.ts'
+import { onShelves, type Shelf } from '../../../../store/shelves.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+import {
+  addCounts,
+  type CountedEnd,
+  countStretches,
+  type RowCount,
+  withTotal,
+} from '../../../ground/list-totals.ts'
+import { type Listing, pageListing } from '../../../ground/listing.ts'
+import { sealCursor, unsealCursor } from '../../../ground/sealed-cursor.ts'
+import { UNSUBSCRIBED } from '../../../mail/messages/delivery/prepare.ts'
+import { assertCampaign, type CampaignKey } from '../find.ts'
+import { UNSUBSCRIBED_FIGURE } from './marks.ts'
+
+export const OUTCOMES = [
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+  'failed',
+  'skipped',
+  'pending',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export type Recipient = {
+  emailId: string
+  contactId: string
+  email: string
+  /** When it came to the outcome, or else to the status. */
+  occurredAt: string
+  status: string
+  reason: string | null
+}
+
+/** `openedAt`, `clickedAt`: the first ones by a person. */
+export type ExportedRecipient = Recipient & {
+  openedAt: string | null
+  clickedAt: string | null
+  clicks: number
+}
+
+type Key = 'number' | 'contact'
+type LaneFacts = {
+  name: string
+  index: NamedIndex
+  /** Has the literal terms of the index. */
+  where: SQL
+  /** The index has the rows in the order of this; they are read in reverse. */
+  key: Key
+  filter: SQL
+  /** The column of the instant. */
+  at: SQL
+}
+type Row = {
+  key: string | number
+  id: string
+  contactId: string
+  recipient: string
+  status: string
+  error: string | null
+  at: number | null
+  createdAt: number
+  openedAt: number | null
+  clickedAt: number | null
+  clicks: number
+}
+type Lane = {
+  /** Cursors have it. */
+  name: string
+  key: Key
+  findRow: Statement<Pick<Row, 'key'>>
+  listRows: Statement<Row>
+  countRows: Statement<{ count: number }>
+  /** The key at which the stretch ends. */
+  findEnd: Statement<Pick<Row, 'key'>>
+}
+/** `after`: the key of the last row that was looked at in the lane of that position; '' at its start. */
+type Position = { lane: number; after: string }
+/** `lane`: the position of the lane that has it. */
+type PlacedRow = { row: Row; lane: number }
+/** `lane`: its name; its position in cursors of before version 31 of the schema. */
+type SealedPosition = { lane: string | number; after: string; campaign: string }
+
+/**
+ * Rows that the statements of a request look at, one after the other. Most pages are full after the first
+ * stretch; a campaign that is being sent may have as many rows in front as `campaigns.rows_ahead`.
+ */
+const STRETCHES = [1_000, 4_000, 15_000, 30_000]
+const EXPORTED_AT_ONCE = 1_000
+const EXPORT_STRETCH = 5_000
+
+const EVERY = sql`true`
+const latest = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
+  when 'COMPLAINED' then complained_at when 'BOUNCED' then bounced_at
+  when 'DELIVERED' then delivered_at when 'SENT' then sent_at end`
+const unsubscribedAt = sql`(select max(events.created_at) from events ${indexedBy('events_contact')}
+  where events.contact_id = emails.contact_id and events.name = 'contact.unsubscribed'
+    and events.email_id = emails.id)`
+const IS_UNSUBSCRIBED = sql`error = ${UNSUBSCRIBED}`
+
+/** Beyond all keys, and before them. */
+const LAST_KEYS = { number: Number.MAX_SAFE_INTEGER, contact: '~' } as const
+const FIRST_KEYS = { number: 0, contact: '' } as const
+
+function lane({ name, index, where, key, filter, at }: LaneFacts): Lane {
+  const column = key === 'number' ? rowNumber() : sql`contact_id`
+  const rows = sql`from emails ${indexedBy(index)}
+    where campaign_id = ${parameter('campaignId')} and ${where} and ${column} < ${parameter('after')}`
+  const selected = sql`select ${column} as key, id, contact_id as "contactId", recipient, status,
+    error, ${at} as at, created_at as "createdAt", opened_at as "openedAt",
+    clicked_at as "clickedAt", clicks ${rows}`
+  return {
+    ...{ name, key },
+    listRows: statement(
+      () => sql`${selected} and ${column} >= ${parameter('end')} and ${filter}
+        order by ${column} desc limit ${parameter('limit')}`,
+    ),
+    countRows: statement(
+      () =>
+        sql`select count(*) as count ${rows} and ${column} >= ${parameter('end')} and ${filter}`,
+    ),
+    findRow: statement(
+      () => sql`select ${column} as key from emails
+        where id = ${parameter('id')} and campaign_id = ${parameter('campaignId')} and ${where}`,
+    ),
+    findEnd: statement(
+      () => sql`select ${column} as key ${rows}
+        order by ${column} desc limit 1 offset ${parameter('offset')}`,
+    ),
+  }
+}
+
+const walk = (filter: SQL, at: SQL) =>
+  lane({ name: 'all', index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
+const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
+  lane({
+    ...{ name: shelf, index: 'emails_campaign_shelf', where: onShelves(shelf) },
+    ...{ key: 'number', filter, at },
+  })
+
+const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
+/** A lane of older cursors. */
+const SENDING = 'sending'
+/** By the position in older cursors. */
+const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
+
+const ALL: readonly Lane[] = [walk(EVERY, latest)]
+const LANES: Record<Outcome, readonly Lane[]> = {
+  delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
+  opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
+  clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
+  bounced: [onShelf('bounced', EVERY, sql`bounced_at`)],
+  complained: [onShelf('complained', EVERY, sql`complained_at`)],
+  unsubscribed: [walk(sql`figures & ${UNSUBSCRIBED_FIGURE} <> 0`, unsubscribedAt)],
+  failed: [onShelf('failed', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
+  skipped: [
+    onShelf('suppressed', EVERY, sql`updated_at`),
+    onShelf('failed', IS_UNSUBSCRIBED, sql`updated_at`),
+  ],
+  pending: PENDING.map((shelf) => onShelf(shelf, EVERY, sql`updated_at`)),
+}
+
+type Query = CampaignKey & {
+  outcome?: Outcome | undefined
+  limit: number
+  /** The cursor of an earlier page, or the `emailId` of its last item. */
+  cursor?: string | undefined
+}
+
+type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
+
+/** @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for an invalid cursor */
+export async function listRecipients(
+  deps: Deps,
+  query: Query,
+): Promise<Listing<Recipient, CountedEnd>> {
+  await assertCampaign(deps.store.read, query)
+  const { id, limit } = query
+  const lanes = lanesOf(query.outcome)
+  const found: PlacedRow[] = []
+  let position: Position | undefined = await findPosition(deps, query, lanes)
+  for (let turn = 0; position !== undefined && turn < STRETCHES.length; ) {
+    const from: Position = position
+    const wanted = limit - found.length
+    const stretch = STRETCHES[turn] ?? 0
+    const step: Step = await readStretch(deps, id, { lanes, position: from, wanted, stretch })
+    for (const row of step.rows) found.push({ row, lane: from.lane })
+    position = step.next
+    if (step.isFull) break
+    // The last rows of a lane do not count as a stretch.
+    if (position?.lane === from.lane) turn += 1
+  }
+  const seal = ({ lane: at, after }: Position) => {
+    const place = { lane: lanes[at]?.name ?? '', after, campaign: id } satisfies SealedPosition
+    return sealCursor(deps, 'recipients', place)
+  }
+  const page = pageListing({
+    lines: found,
+    read: async (slice) => slice.map(({ row }) => toRecipient(row)),
+    cursorOf: ({ row, lane: at }) => seal({ lane: at, after: String(row.key) }),
+    endCursor: position === undefined ? null : seal(position),
+  })
+  return withTotal(deps, {
+    page,
+    cursor: query.cursor,
+    whole: position === undefined ? found.length : undefined,
+    query: { list: 'recipients', id, outcome: query.outcome },
+    count: async () =>
+      addCounts(deps, await Promise.all(lanes.map((each) => countLane(deps, id, each)))),
+  })
+}
+
+function countLane(
+  { store, listTotals: { stretch } }: Deps,
+  campaignId: string,
+  lane: Lane,
+): Promise<RowCount> {
+  return countStretches<string>(async (place) => {
+    const from = { campaignId, after: toKey(lane, place ?? '') }
+    const end = await store.scan.find(lane.findEnd, { ...from, offset: stretch - 1 })
+    const counted = await store.scan.find(lane.countRows, {
+      ...from,
+      end: end?.key ?? FIRST_KEYS[lane.key],
+    })
+    return { count: counted?.count ?? 0, end: end && String(end.key) }
+  })
+}
+
+/** All recipients of the outcome, some at a time. */
+export async function* walkRecipients(
+  deps: Pick<Base, 'store'>,
+  { id, outcome }: Pick<Query, 'id' | 'outcome'>,
+): AsyncGenerator<ExportedRecipient[]> {
+  const lanes = lanesOf(outcome)
+  let position: Position | undefined = { lane: 0, after: '' }
+  while (position !== undefined) {
+    const size = { wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH }
+    const step: Step = await readStretch(deps, id, { lanes, position, ...size })
+    yield step.rows.map(toExported)
+    position = step.next
+  }
+}
+
+function lanesOf(outcome: Outcome | undefined): readonly Lane[] {
+  return outcome === undefined ? ALL : LANES[outcome]
+}
+
+/** `isFull`: more rows match than were wanted. */
+type Step = { rows: Row[]; isFull: boolean; next: Position | undefined }
+type Stretch = { lanes: readonly Lane[]; position: Position; wanted: number; stretch: number }
+
+/** Reads up to `wanted` recipients from the next `stretch` rows of a lane. */
+async function readStretch(
+  { store }: Pick<Base, 'store'>,
+  campaignId: string,
+  { lanes, position, wanted, stretch }: Stretch,
+): Promise<Step> {
+  const { lane: at, after } = position
+  const lane = lanes[at]
+  if (lane === undefined) throw unknownCursor()
+  const from = { campaignId, after: toKey(lane, after) }
+  const end = await store.scan.find(lane.findEnd, { ...from, offset: stretch - 1 })
+  const bounds = { ...from, end: end?.key ?? FIRST_KEYS[lane.key], limit: wanted + 1 }
+  const found = await store.scan.list(lane.listRows, bounds)
+  const rows = found.slice(0, wanted)
+  const isFull = found.length > wanted
+  if (isFull) {
+    return { rows, isFull, next: { lane: at, after: keyOf(rows) ?? after } }
+  }
+  return { rows, isFull, next: nextPosition(lanes, at, end) }
+}
+
+function nextPosition(
+  lanes: readonly Lane[],
+  at: number,
+  end: { key: string | number } | undefined,
+): Position | undefined {
+  if (end !== undefined) return { lane: at, after: String(end.key) }
+  return at + 1 < lanes.length ? { lane: at + 1, after: '' } : undefined
+}
+
+function keyOf(rows: readonly Row[]): string | undefined {
+  const key = rows.at(-1)?.key
+  return key === undefined ? undefined : String(key)
+}
+
+function toKey({ key }: Lane, after: string): string | number {
+  if (after === '') return LAST_KEYS[key]
+  return key === 'number' ? Number(after) : after
+}
+
+async function findPosition(
+  deps: Deps,
+  { id: campaignId, cursor }: Query,
+  lanes: readonly Lane[],
+): Promise<Position> {
+  if (cursor === undefined) return { lane: 0, after: '' }
+  if (!isUuid(cursor)) {
+    const sealed = unsealCursor(deps, 'recipients', cursor) as SealedPosition
+    if (sealed.campaign !== campaignId) throw unknownCursor()
+    return readPosition(lanes, sealed)
+  }
+  for (const [at, each] of lanes.entries()) {
+    const row = await deps.store.read.find(each.findRow, { campaignId, id: cursor })
+    if (row !== undefined) return { lane: at, after: String(row.key) }
+  }
+  throw unknownCursor()
+}
+
+/** A cursor of another outcome may name a lane that this one does not have. */
+function readPosition(lanes: readonly Lane[], { lane: sealed, after }: SealedPosition): Position {
+  const name = typeof sealed === 'string' ? sealed : formerName(lanes, sealed)
+  // What was being sent is in the lanes that follow.
+  if (name === SENDING) return { lane: 0, after: '' }
+  const at = lanes.findIndex((each) => each.name === name)
+  const isOfLane = after === '' || isUuid(after) === (lanes[at]?.key === 'contact')
+  if (at === -1 || !isOfLane) throw unknownCursor()
+  return { lane: at, after }
+}
+
+function formerName(lanes: readonly Lane[], position: number): string | undefined {
+  return lanes === LANES.pending ? FORMER_PENDING[position] : lanes[position]?.name
+}
+
+function toExported(row: Row): ExportedRecipient {
+  const { openedAt, clickedAt, clicks } = row
+  const opens = { openedAt: formatOptionalInstant(openedAt) }
+  return { ...toRecipient(row), ...opens, clickedAt: formatOptionalInstant(clickedAt), clicks }
+}
+
+function toRecipient({ id, contactId, recipient, status, error, at, createdAt }: Row): Recipient {
+  return {
+    emailId: id,
+    contactId,
+    email: recipient,
+    occurredAt: formatInstant(at ?? createdAt),
+    status,
+    reason: error ?? (status === 'SUPPRESSED' ? 'the address is suppressed' : null),
+  }
+}

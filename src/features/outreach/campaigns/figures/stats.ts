@@ -1,0 +1,91 @@
+/** The figures of a campaign, as `GET /campaigns/:id/stats` returns them. */
+import { indexedBy } from '../../../../store/dialect.ts'
+import { eq, getTableColumns, sql } from '../../../../store/drizzle.ts'
+import {
+  type CampaignProgress,
+  campaignProgress,
+  campaigns,
+} from '../../../../store/schema/campaigns.ts'
+import { isUnfinishedOfCampaign, onShelves } from '../../../../store/shelves.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+import { type CampaignKey, campaignNotFound, isCampaign } from '../find.ts'
+import { type CampaignCounts, countsOf } from './counts.ts'
+
+/** Rates are percent of `sentCount`, with two decimals; 0 when nothing was sent. */
+export type CampaignStats = CampaignCounts & {
+  totalRecipients: number
+  failedCount: number
+  openRate: number
+  clickRate: number
+  bounceRate: number
+  deliveryRate: number
+  complaintRate: number
+  unsubscribeRate: number
+  skipped: { suppressed: number; unsubscribed: number; deleted: number }
+  /** Emails that wait or are being sent. */
+  pending: number
+  /** Those of them that were tried and will be tried again. */
+  deferred: number
+  machineOpens: number
+  machineClicks: number
+}
+
+type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
+
+const isOfCampaign = sql`campaign_id = ${parameter('campaignId')}`
+
+/** What was deferred and is being sent keeps its shelf: it is taken off again. */
+const countWaiting = statement<{ pending: number; deferred: number }>(
+  () => sql`select
+    (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
+      where ${isOfCampaign} and ${isUnfinishedOfCampaign}) as pending,
+    (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
+      where ${isOfCampaign} and ${onShelves('deferred')})
+    - (select count(*) from emails ${indexedBy('emails_leased')}
+      where lease_until is not null and ${isOfCampaign} and ${onShelves('deferred')}) as deferred`,
+)
+
+/** @throws AppError CAMPAIGN_NOT_FOUND */
+export async function viewStats(
+  { store }: Pick<Base, 'store'>,
+  key: CampaignKey,
+): Promise<CampaignStats> {
+  const found = await store.read
+    .select({
+      totalRecipients: campaigns.totalRecipients,
+      progress: getTableColumns(campaignProgress),
+    })
+    .from(campaigns)
+    .leftJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
+    .where(isCampaign(key))
+    .get()
+  if (found === undefined) throw campaignNotFound(key.id)
+  const { totalRecipients, progress } = found
+  const waiting = await store.scan.find(countWaiting, { campaignId: key.id })
+  const { pending, deferred } = waiting ?? { pending: 0, deferred: 0 }
+  const count = (name: keyof Figures) => Number(progress?.[name] ?? 0)
+  const sentCount = count('sentCount')
+  const rate = (name: keyof Figures) =>
+    sentCount === 0 ? 0 : Math.round((10_000 * count(name)) / sentCount) / 100
+  return {
+    totalRecipients: totalRecipients ?? 0,
+    ...countsOf(progress),
+    failedCount: count('failedCount'),
+    openRate: rate('openedCount'),
+    clickRate: rate('clickedCount'),
+    bounceRate: rate('bouncedCount'),
+    deliveryRate: rate('deliveredCount'),
+    complaintRate: rate('complainedCount'),
+    unsubscribeRate: rate('unsubscribedCount'),
+    skipped: {
+      suppressed: count('suppressedCount'),
+      unsubscribed: count('skippedUnsubscribed') + count('failedUnsubscribedCount'),
+      deleted: count('skippedDeleted'),
+    },
+    pending,
+    deferred,
+    machineOpens: count('machineOpens'),
+    machineClicks: count('machineClicks'),
+  }
+}

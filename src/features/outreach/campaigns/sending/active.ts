@@ -1,0 +1,111 @@
+/** The campaigns that have something to do: those that are due, and those that send. */
+import { isActive } from '../../../../store/campaign-terms.ts'
+import type { Db } from '../../../../store/database.ts'
+import { and, asc, eq, isNull, lte, min } from '../../../../store/drizzle.ts'
+import { type Campaign, campaignProgress, campaigns } from '../../../../store/schema/campaigns.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import type { CampaignKey } from '../find.ts'
+import { beginSending } from './begin.ts'
+
+export type ActiveCampaign = {
+  id: string
+  projectId: string
+  type: Campaign['type']
+  maxPerHour: number | null
+  cursor: number
+  lastNumber: number
+  pacedAt: number
+  hasOldSlots: boolean
+  expandedAt: number | null
+}
+
+const isSending = and(eq(campaigns.status, 'SENDING'), isNull(campaigns.pausedAt))
+
+const selectSending = statement((db) =>
+  selectActive(db)
+    .where(and(isActive, isSending))
+    .orderBy(asc(campaignProgress.begunAt), asc(campaigns.id)),
+)
+
+const selectSendingById = statement((db) =>
+  selectActive(db).where(and(eq(campaigns.id, parameter('id')), isSending)),
+)
+
+const selectDue = statement((db) =>
+  db
+    .select({ id: campaigns.id, projectId: campaigns.projectId })
+    .from(campaigns)
+    .where(isDue(parameter('at')))
+    .orderBy(asc(campaigns.scheduledFor), asc(campaigns.id)),
+)
+
+const selectNextDue = statement((db) =>
+  db
+    .select({ at: min(campaigns.scheduledFor) })
+    .from(campaigns)
+    .where(and(isActive, eq(campaigns.status, 'SCHEDULED'), isNull(campaigns.pausedAt))),
+)
+
+/** The campaigns that send and are not paused, oldest first. */
+export function listSending(queries: Pick<Tx, 'list'>): Promise<ActiveCampaign[]> {
+  return queries.list(selectSending)
+}
+
+/** Undefined if the campaign does not send now: it is paused, cancelled, at its end or gone. */
+export function findSending(tx: Tx, id: string): Promise<ActiveCampaign | undefined> {
+  return tx.find(selectSendingById, { id })
+}
+
+/** Campaigns whose time has come, also while the server was down. */
+export function listDue({ store, now }: Pick<Base, 'store' | 'now'>): Promise<CampaignKey[]> {
+  return store.read.list(selectDue, { at: now() })
+}
+
+/** When the next scheduled campaign that is not paused is due (epoch ms); null without any. */
+export async function findNextDue({ store }: Pick<Base, 'store'>): Promise<number | null> {
+  return (await store.read.find(selectNextDue))?.at ?? null
+}
+
+/** Starts a due campaign, unless somebody was faster. Any trouble is found when it expands. */
+export async function fire(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  key: CampaignKey,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const at = now()
+    const due = await tx
+      .select({ id: campaigns.id })
+      .from(campaigns)
+      .where(and(eq(campaigns.id, key.id), isDue(at)))
+      .get()
+    if (due !== undefined) await beginSending(tx, key, at)
+  })
+}
+
+function isDue(at: number | ReturnType<typeof parameter>) {
+  return and(
+    isActive,
+    eq(campaigns.status, 'SCHEDULED'),
+    isNull(campaigns.pausedAt),
+    lte(campaigns.scheduledFor, at),
+  )
+}
+
+function selectActive(db: Pick<Db, 'select'>) {
+  return db
+    .select({
+      id: campaigns.id,
+      projectId: campaigns.projectId,
+      type: campaigns.type,
+      maxPerHour: campaigns.maxPerHour,
+      cursor: campaignProgress.cursor,
+      lastNumber: campaignProgress.lastNumber,
+      pacedAt: campaignProgress.pacedAt,
+      hasOldSlots: campaignProgress.hasOldSlots,
+      expandedAt: campaignProgress.expandedAt,
+    })
+    .from(campaigns)
+    .innerJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
+}

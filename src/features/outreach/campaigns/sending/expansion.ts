@@ -1,0 +1,148 @@
+/**
+ * The expansion of one campaign: writes the pages of its audience in stretches. It holds nothing that is
+ * not in the database: the reading is opened again where the stored position is, after a failure and
+ * when it is old.
+ */
+import type { NamesKey } from '../../../../formats/template/named-keys.ts'
+import type { Base } from '../../../ground/base.ts'
+import { pauseInTx } from '../pause.ts'
+import type { ActiveCampaign } from './active.ts'
+import { type AudiencePage, type AudiencePages, readAudience } from './audience-pages.ts'
+import { planSending, type SendingPlan } from './plan.ts'
+import { mayGet, type StretchContact, type StretchDeps, writeStretch } from './stretch.ts'
+
+/** Writes of a stretch take about this long; the size of the next one follows the last one. */
+const TRANSACTION_MS = 12
+/** So few that they fit even if each contact has 64 KB of data. */
+const FIRST_SIZE = 10
+const MIN_SIZE = 5
+const MAX_SIZE = 1_000
+/** Then the plan, the audience's condition and what was read of it are made anew. */
+const MAX_AGE_MS = 10_000
+
+export type ExpansionDeps = StretchDeps & Pick<Base, 'directory' | 'campaignNotifier'>
+
+export type Expansion = {
+  /**
+   * Writes up to `limit` emails of the next contacts. Contacts who get none need no room. Pauses a
+   * campaign that cannot go on.
+   */
+  advance(campaign: ActiveCampaign, limit: number): Promise<Turn>
+}
+
+type Turn = {
+  /** The number of emails that were written. */
+  inserted: number
+  /** Whether the next contacts are still being read: `wake` is called when they are there. */
+  isReading: boolean
+  /** Whether the limit is used up and the next contact would get an email. */
+  isFull: boolean
+}
+
+const NOTHING: Turn = { inserted: 0, isReading: false, isFull: false }
+
+type Reading = {
+  plan: SendingPlan
+  pages: AudiencePages
+  /** What is left of the page that is being written. */
+  page: AudiencePage | undefined
+  after: number
+  openedAt: number
+}
+
+/** `wake`: called when the next contacts are there; `isStopping`: no further transaction begins. */
+export function createExpansion(
+  deps: ExpansionDeps,
+  { wake, isStopping }: { wake: () => void; isStopping: () => boolean },
+): Expansion {
+  let size = FIRST_SIZE
+  let isKept: NamesKey | undefined
+  let reading: Reading | undefined
+
+  async function open(campaign: ActiveCampaign): Promise<Reading | undefined> {
+    const plan = await planSending(deps, campaign, isKept)
+    if ('trouble' in plan) {
+      await deps.store.write((tx) => pauseInTx(deps, tx, plan.campaign, { reason: plan.trouble }))
+      return undefined
+    }
+    isKept = plan.isKept
+    const { cursor: after, lastNumber } = campaign
+    const pages = readAudience(deps, plan, { after, lastNumber, wake })
+    return { plan, pages, page: undefined, after, openedAt: performance.now() }
+  }
+
+  /** Returns undefined if the campaign does not send any more, or at another pace. */
+  async function writeNext(
+    from: Reading,
+    page: AudiencePage,
+    contacts: readonly StretchContact[],
+  ): Promise<number | undefined> {
+    const isWhole = contacts.length === page.contacts.length
+    const upTo = isWhole ? page.upTo : (contacts.at(-1)?.number ?? from.after)
+    const stretch = { contacts, after: from.after, upTo, isLast: page.isLast && isWhole }
+    const written = await writeStretch(deps, from.plan, stretch)
+    if (written === undefined) return undefined
+    from.after = upTo
+    from.page = isWhole ? undefined : { ...page, contacts: page.contacts.slice(contacts.length) }
+    size = nextSize(contacts.length, written.tookMs) ?? size
+    return written.inserted
+  }
+
+  async function writePage(from: Reading, limit: number): Promise<Turn> {
+    let inserted = 0
+    let isFull = false
+    while (from.page !== undefined && !isFull && !isStopping()) {
+      const { contacts } = from.page
+      const fitting = takeFitting(from.plan, contacts.slice(0, size), limit - inserted)
+      isFull = fitting.length === 0 && contacts.length > 0
+      if (isFull) break
+      const written = await writeNext(from, from.page, fitting)
+      if (written === undefined) return { inserted, isReading: false, isFull }
+      inserted += written
+    }
+    // After a failure, or if the campaign ended, the stored position counts.
+    if (ageOf(from.openedAt) < MAX_AGE_MS) reading = from
+    return { inserted, isReading: false, isFull }
+  }
+
+  async function advance(campaign: ActiveCampaign, limit: number): Promise<Turn> {
+    const from = reading ?? (await open(campaign))
+    reading = undefined
+    if (from === undefined) return NOTHING
+    from.page ??= from.pages.take()
+    if (from.page === undefined) {
+      reading = from
+      return { ...NOTHING, isReading: true }
+    }
+    if (ageOf(from.page.readAt) > MAX_AGE_MS) return NOTHING
+    return writePage(from, limit)
+  }
+
+  return { advance }
+}
+
+/** The first contacts, of whom at most `limit` get the campaign. */
+function takeFitting(
+  plan: SendingPlan,
+  contacts: readonly StretchContact[],
+  limit: number,
+): readonly StretchContact[] {
+  let left = limit
+  for (const [index, contact] of contacts.entries()) {
+    if (!mayGet(plan, contact)) continue
+    if (left <= 0) return contacts.slice(0, index)
+    left -= 1
+  }
+  return contacts
+}
+
+function ageOf(instant: number): number {
+  return performance.now() - instant
+}
+
+/** Undefined if nothing was measured. */
+function nextSize(count: number, tookMs: number): number | undefined {
+  if (count === 0) return undefined
+  const fitting = Math.round((count * TRANSACTION_MS) / Math.max(tookMs, 0.5))
+  return Math.min(MAX_SIZE, Math.max(MIN_SIZE, fitting))
+}

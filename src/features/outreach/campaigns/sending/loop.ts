@@ -1,0 +1,228 @@
+/**
+ * Sends campaigns: starts those that are due, makes the emails of those that send, a stretch of each in
+ * turn, and ends those of which no mail waits. All that it knows is in the database, so a server that
+ * was killed goes on where it stopped.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { describeError } from '../../../../base/errors.ts'
+import type { Base } from '../../../ground/base.ts'
+import { findUsageAllowance } from '../../../ground/usage/count.ts'
+import { findAllowance } from '../../../mail/messages/accept/new-project-cap.ts'
+import { usageCategoryOf } from '../usage-category.ts'
+import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
+import { endIfDone } from './end.ts'
+import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
+import { countSlots } from './pace.ts'
+import { pauseAtLimit } from './pause-at-limit.ts'
+import { releasePaced } from './release-paced.ts'
+import { createRoom, type Room, type RoomDeps } from './room.ts'
+
+export type CampaignsDeps = ExpansionDeps & RoomDeps & Pick<Base, 'disk'>
+
+/** While mail of a campaign waits, or a failure has to pass. */
+const RECHECK_MS = 1_000
+const MAX_WAIT_MS = 60_000
+/** While the queue has emails enough. */
+const FULL_MS = 250
+/**
+ * With this many emails due, delivery needs the processor more: a turn is short, and the campaign rests
+ * for a multiple of its time, once for each campaign that is being made.
+ */
+const AMPLE = 2_000
+const BRIEF_TURN = 500
+const REST_FACTOR = 3
+const MAX_REST_MS = 250
+
+/** A campaign whose emails are being made. It rests until `restUntil`, on the monotonic clock. */
+type MakingState = { expansion: Expansion; restUntil: number }
+
+type LoopState = {
+  deps: CampaignsDeps
+  room: Room
+  making: Map<string, MakingState>
+  /** Begins the next round now. */
+  wake: () => void
+  isStopping: boolean
+}
+
+export function startCampaigns(deps: CampaignsDeps): { stop(): Promise<void> } {
+  const pause = createPause()
+  const state: LoopState = {
+    deps,
+    room: createRoom(deps),
+    making: new Map(),
+    wake: pause.wake,
+    isStopping: false,
+  }
+  const unlisten = deps.campaignNotifier.listen(pause.wake)
+  const unwatch = deps.store.onExternalChange(pause.wake)
+  const loop = runLoop(state, pause.wait)
+  return {
+    stop: async () => {
+      state.isStopping = true
+      unlisten()
+      unwatch()
+      pause.wake()
+      await loop
+    },
+  }
+}
+
+async function runLoop(state: LoopState, wait: (ms: number) => Promise<void>): Promise<void> {
+  while (!state.isStopping) {
+    const waitMs = await guard(state, null, () => runRound(state))
+    if (state.isStopping) return
+    if (waitMs === 0) await setImmediate()
+    else await wait(waitMs ?? RECHECK_MS)
+  }
+}
+
+/** Gives each campaign its turn. Returns the wait before the next round. */
+async function runRound(state: LoopState): Promise<number> {
+  const { deps, making } = state
+  let waitMs = await fireDue(state)
+  const active = await listSending(deps.store.read)
+  const ids = new Set(active.map(({ id }) => id))
+  for (const id of making.keys()) if (!ids.has(id)) making.delete(id)
+  const unfinished = active.filter(({ expandedAt }) => expandedAt === null).length
+  for (const campaign of active) {
+    if (state.isStopping) return 0
+    const turnMs = await guard(state, campaign.id, () => takeTurn(state, campaign, unfinished))
+    waitMs = Math.min(waitMs, turnMs ?? RECHECK_MS)
+  }
+  return waitMs
+}
+
+/** Returns after how many ms the campaign wants its next turn. `unfinished`: campaigns being made. */
+async function takeTurn(
+  state: LoopState,
+  campaign: ActiveCampaign,
+  unfinished: number,
+): Promise<number> {
+  const { deps, room } = state
+  if (campaign.maxPerHour !== null) {
+    // What settles stopped mail puts its emails aside first, and then wakes this loop.
+    if (campaign.hasOldSlots) return RECHECK_MS
+    const waitMs = await releasePaced(deps, campaign)
+    if (waitMs !== undefined) return Math.min(RECHECK_MS, waitMs)
+  }
+  if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
+  // What is queued goes out; more emails would take the space that their outcomes need.
+  if (deps.disk.isLow()) return RECHECK_MS
+  const own = makingStateOf(state, campaign)
+  const restMs = own.restUntil - performance.now()
+  if (restMs > 0) return restMs
+  const { slots, waitMs } = countSlots(campaign, deps.now())
+  if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
+  const allowed = await findAllowed(deps, campaign)
+  if (allowed === 0) return RECHECK_MS
+  const unused = await findUnused(deps, campaign)
+  const free = await room.free(campaign.projectId)
+  if (free === 0) return FULL_MS
+  const isAmple = room.due(campaign.projectId) >= AMPLE
+  const begunAt = performance.now()
+  const limit = Math.min(
+    slots,
+    free,
+    allowed,
+    unused,
+    isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY,
+  )
+  const { inserted, isReading, isFull } = await own.expansion.advance(campaign, limit)
+  room.took(campaign.projectId, inserted)
+  if (isReading) return MAX_WAIT_MS
+  if (isFull && unused === 0) {
+    await pauseAtLimit(deps, campaign)
+    return RECHECK_MS
+  }
+  if (!isAmple) return 0
+  const endedAt = performance.now()
+  const nextRestMs = Math.min(MAX_REST_MS, REST_FACTOR * (endedAt - begunAt)) * unfinished
+  own.restUntil = endedAt + nextRestMs
+  return nextRestMs
+}
+
+/** A campaign of a new project goes on when the project may send more (`limits.new_project_daily`). */
+async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): Promise<number> {
+  if (deps.config.limits.newProjectDaily === 0) return Number.POSITIVE_INFINITY
+  const project = await deps.directory.findProject(projectId)
+  if (project === undefined) return Number.POSITIVE_INFINITY
+  return findAllowance(deps, deps.store.read, { project, at: deps.now() })
+}
+
+/** How many more emails the limits of the project by the month allow. */
+function findUnused(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<number> {
+  const { projectId } = campaign
+  const category = usageCategoryOf(campaign)
+  return findUsageAllowance(deps, deps.store.read, { projectId, category, at: deps.now() })
+}
+
+function makingStateOf(state: LoopState, { id }: ActiveCampaign): MakingState {
+  const known = state.making.get(id)
+  if (known !== undefined) return known
+  const { deps, wake } = state
+  const expansion = createExpansion(deps, { wake, isStopping: () => state.isStopping })
+  const own: MakingState = { expansion, restUntil: 0 }
+  state.making.set(id, own)
+  return own
+}
+
+/** Starts the campaigns that are due. Returns after how many ms to look for others. */
+async function fireDue(state: LoopState): Promise<number> {
+  const { deps } = state
+  if (deps.disk.isLow()) return RECHECK_MS
+  let isFailed = false
+  for (const key of await listDue(deps)) {
+    const isFired = await guard(state, key.id, async () => {
+      await fire(deps, key)
+      return true
+    })
+    isFailed ||= isFired === undefined
+  }
+  return isFailed ? RECHECK_MS : untilNextDue(deps)
+}
+
+async function untilNextDue(deps: CampaignsDeps): Promise<number> {
+  const at = await findNextDue(deps)
+  if (at === null) return MAX_WAIT_MS
+  return Math.min(MAX_WAIT_MS, Math.max(1, at - deps.now()))
+}
+
+/** Logs a failure, such as a full disk; the next round tries again. */
+async function guard<T>(
+  { deps: { log } }: LoopState,
+  campaign: string | null,
+  act: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await act()
+  } catch (error) {
+    log.error(
+      { campaign, error: describeError(error) },
+      'a campaign could not be sent; it is tried again',
+    )
+    return undefined
+  }
+}
+
+/** A pause that `wake` ends; a call that comes before the pause ends it at once. */
+function createPause() {
+  let isWoken = false
+  let release: (() => void) | undefined
+  function wake(): void {
+    isWoken = true
+    release?.()
+  }
+  async function wait(ms: number): Promise<void> {
+    if (!isWoken) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, ms)
+      release = resolve
+      await promise
+      clearTimeout(timer)
+      release = undefined
+    }
+    isWoken = false
+  }
+  return { wake, wait }
+}

@@ -1,0 +1,8 @@
+/** What the emails of a campaign count as: those of a TRANSACTIONAL one are transactional mail. */
+import type { Campaign } from '../../../store/schema/campaigns.ts'
+import type { UsageCategory } from '../../../store/schema/words.ts'
+import { categoryOf } from '../../ground/usage/categories.ts'
+
+export function usageCategoryOf({ type }: Pick<Campaign, 'type'>): UsageCategory {
+  return categoryOf(type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'CAMPAIGN')
+}

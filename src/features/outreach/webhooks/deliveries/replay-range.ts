@@ -1,0 +1,138 @@
+/**
+ * Sends the events of a span of time again: those that the endpoint wants, in their order, under the same
+ * ids. A job makes the deliveries in batches.
+ */
+import { DAY_MS } from '../../../../base/clock.ts'
+import { invalidField } from '../../../../base/errors.ts'
+import { enqueueForProject } from '../../../../jobs/enqueue-for-project.ts'
+import { loadProgress, saveProgress } from '../../../../jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../../jobs/run.ts'
+import { findJobStatus, type JobStatus } from '../../../../jobs/status.ts'
+import { indexedBy } from '../../../../store/dialect.ts'
+import { type SQL, sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+import { isListed, UNLISTED_EVENTS } from '../../../ground/events/unlisted.ts'
+import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
+import { createEventMatcher } from '../event-patterns.ts'
+import { insertDeliveries } from './insert.ts'
+import { endpointIsDisabled } from './replay.ts'
+
+export const REPLAY_KIND = 'replay-webhooks'
+const MAX_BACK_MS = 30 * DAY_MS
+/** A clock of the client that is a little behind. */
+const TOLERANCE_MS = 60_000
+const BATCH = 500
+
+/** Epoch ms, both included. */
+type ReplaySpan = { since: number; until: number }
+type ReplayPayload = ReplaySpan & { endpointId: string; last: number }
+type ReplayProgress = { at: number; seq: number; created: number }
+type ReplayedEvent = { seq: number; id: string; name: string; at: number }
+
+type Deps = Pick<Base, 'store' | 'now'>
+
+const isInSpan = sql`created_at >= ${parameter('at')} and created_at <= ${parameter('until')}
+  and (created_at, seq) > (${parameter('at')}, ${parameter('seq')}) and seq <= ${parameter('last')}`
+
+/** Events in the order of their times, from an index of the listed ones and an index of names. */
+export const listReplayed = statement<ReplayedEvent>(() => {
+  const select = (from: SQL) => sql`select * from (select seq, id, name, created_at as at
+    from events ${from} and ${isInSpan} order by created_at, seq limit ${parameter('limit')})`
+  const listed = select(
+    sql`${indexedBy('events_listed')} where project_id = ${parameter('projectId')} and ${isListed}`,
+  )
+  const unlisted = UNLISTED_EVENTS.map((name) =>
+    select(
+      sql`${indexedBy('events_named')} where project_id = ${parameter('projectId')}
+        and name = ${name}`,
+    ),
+  )
+  return sql`${sql.join([listed, ...unlisted], sql` union all `)}
+    order by at, seq limit ${parameter('limit')}`
+})
+
+/**
+ * Enqueues the job and returns its id.
+ * @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR for a span that is empty or begins over 30 days
+ *   ago; BAD_REQUEST for a disabled endpoint; CONFLICT when too many jobs wait
+ */
+export async function startReplay(
+  { store, now, jobNotifier }: Deps & Pick<Base, 'jobNotifier'>,
+  key: EndpointKey,
+  { since, until = now() }: { since: number; until?: number | undefined },
+): Promise<string> {
+  const at = now()
+  return store.write(async (tx) => {
+    const endpoint = await loadEndpoint(tx, key)
+    if (since < at - MAX_BACK_MS - TOLERANCE_MS)
+      throw invalidField('since', 'too_small', 'Must be at most 30 days ago')
+    if (until < since) throw invalidField('until', 'invalid_range', 'Must not be before since')
+    if (!endpoint.isEnabled) throw endpointIsDisabled()
+    const last = (await tx.find(newestSeq))?.seq ?? 0
+    const { projectId, id: endpointId } = key
+    const payload: ReplayPayload = { endpointId, since, until, last }
+    tx.afterCommit(jobNotifier.notify)
+    return enqueueForProject(tx, {
+      ...{ prefix: REPLAY_KIND, kind: REPLAY_KIND, payload, projectId, now: at },
+    })
+  })
+}
+
+const newestSeq = statement<{ seq: number | null }>(() => sql`select max(seq) as seq from events`)
+
+/** Returns the progress of the job. @throws AppError RESOURCE_NOT_FOUND */
+export async function findReplayStatus(
+  deps: Deps,
+  key: EndpointKey,
+  jobId: string,
+): Promise<JobStatus> {
+  await loadEndpoint(deps.store.read, key)
+  const { projectId } = key
+  const status = await findJobStatus(deps, { projectId, id: jobId, kinds: [REPLAY_KIND] })
+  const { endpointId, since, until } = status.data as ReplayPayload
+  const shown = { endpointId, since: toText(since), until: toText(until) }
+  return { ...status, data: shown }
+}
+
+/** Runs the job. Returns the number of deliveries made. */
+export async function replayEvents(
+  { store, now, webhookNotifier }: Deps & Pick<Base, 'webhookNotifier'>,
+  job: RunningJob,
+): Promise<{ created: number }> {
+  const { endpointId, since, until, last } = job.payload as ReplayPayload
+  const { projectId } = job
+  if (projectId === null) throw new TypeError('The job belongs to no project.')
+  let state = (await loadProgress<ReplayProgress>(store.read, job.id)) ?? {
+    ...{ at: since, seq: 0, created: 0 },
+  }
+  for (;;) {
+    job.signal.throwIfAborted()
+    const { at, seq } = state
+    const query = { projectId, until, last, at, seq, limit: BATCH }
+    const batch = await store.scan.list(listReplayed, query)
+    const end = batch.at(-1)
+    if (end === undefined) return { created: state.created }
+    const before = state
+    state = await store.write(
+      async (tx) => {
+        const endpoint = await loadEndpoint(tx, { projectId, id: endpointId })
+        if (!endpoint.isEnabled) throw new FinalFailure('The endpoint was disabled.')
+        const matches = createEventMatcher(endpoint.events)
+        const wanted = batch.filter(({ name }) => matches(name))
+        const made = wanted.map((event) => ({ endpointId, event }))
+        await insertDeliveries(tx, made, now())
+        const next = { at: end.at, seq: end.seq, created: before.created + wanted.length }
+        const share = (end.at - since) / Math.max(1, until - since)
+        await saveProgress(tx, job, { state: next, percent: 99 * share, at: now() })
+        tx.afterCommit(() => webhookNotifier.notify({ kind: 'due', endpointId, projectId }))
+        return next
+      },
+      { heavyFor: projectId },
+    )
+  }
+}
+
+function toText(at: number): string {
+  return new Date(at).toISOString()
+}

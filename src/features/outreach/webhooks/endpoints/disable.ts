@@ -1,0 +1,127 @@
+/**
+ * Stops an endpoint: no rows are made and none is sent from then on. The waiting deliveries up to
+ * `failed_through` count as failed at once; a job writes that into their rows, a batch at a time, and
+ * then sets the number to 0; or it deletes the rows of a deleted endpoint and then the endpoint.
+ */
+import { enqueueJob } from '../../../../jobs/enqueue.ts'
+import { createBatchPace } from '../../../../jobs/pace.ts'
+import type { RunningJob } from '../../../../jobs/run.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+
+export const CLEAR_KIND = 'clear-webhook-endpoint'
+export const ENDPOINT_DISABLED = 'the endpoint was disabled'
+const FIRST_BATCH = 200
+const MAX_BATCH = 2_000
+
+type StopDeps = Pick<Base, 'now' | 'jobNotifier' | 'webhookNotifier'>
+type StoppedEndpoint = { id: string; projectId: string }
+
+const setDisabled = statement(
+  () => sql`update webhook_endpoints set enabled = 0, disabled_reason = ${parameter('reason')},
+      failed_through = coalesce((select max(number) from webhook_deliveries), 0),
+      updated_at = ${parameter('at')}
+    where id = ${parameter('id')} and enabled = 1`,
+)
+
+const setDeleted = statement(
+  () => sql`update webhook_endpoints set enabled = 0, deleted_at = ${parameter('at')}
+    where id = ${parameter('id')} and deleted_at is null`,
+)
+
+const findCleared = statement<{ failedThrough: number; deletedAt: number | null }>(
+  () => sql`select failed_through as "failedThrough", deleted_at as "deletedAt"
+    from webhook_endpoints where id = ${parameter('id')}`,
+)
+
+/** A row that was cleared does not wait again. */
+const setCleared = statement(
+  () => sql`update webhook_endpoints set failed_through = 0 where id = ${parameter('id')}`,
+)
+
+export const failBatch = statement(
+  () => sql`update webhook_deliveries set status = 'FAILED', due_at = null,
+      error = coalesce(error || '; ', '') || ${ENDPOINT_DISABLED}, completed_at = ${parameter('at')}
+    where number in (select number from webhook_deliveries
+      where endpoint_id = ${parameter('id')} and due_at is not null
+        and number <= ${parameter('failedThrough')}
+      limit ${parameter('limit')})`,
+)
+
+export const deleteBatch = statement(
+  () => sql`delete from webhook_deliveries where number in (
+    select number from webhook_deliveries where endpoint_id = ${parameter('id')}
+    limit ${parameter('limit')})`,
+)
+
+const deleteEndpoint = statement(
+  () => sql`delete from webhook_endpoints where id = ${parameter('id')}`,
+)
+
+/** `reason`: why the service does; null for a request. Returns whether it was enabled. */
+export async function disableEndpoint(
+  deps: StopDeps,
+  tx: Tx,
+  endpoint: StoppedEndpoint & { reason: string | null },
+): Promise<boolean> {
+  const { id, reason } = endpoint
+  const isChanged = (await tx.execute(setDisabled, { id, reason, at: deps.now() })) === 1
+  if (isChanged) await enqueueClearing(deps, tx, endpoint)
+  return isChanged
+}
+
+export async function markDeleted(
+  deps: StopDeps,
+  tx: Tx,
+  endpoint: StoppedEndpoint,
+): Promise<void> {
+  await tx.execute(setDeleted, { id: endpoint.id, at: deps.now() })
+  await enqueueClearing(deps, tx, endpoint)
+}
+
+/** Enqueues the job. A second one does no harm. */
+export async function enqueueClearing(
+  { now, jobNotifier, webhookNotifier }: StopDeps,
+  tx: Tx,
+  { id, projectId }: StoppedEndpoint,
+): Promise<void> {
+  await enqueueJob(tx, { kind: CLEAR_KIND, projectId, payload: { endpointId: id }, now: now() })
+  tx.afterCommit(() => {
+    webhookNotifier.notify({ kind: 'changed', endpointId: id, projectId })
+    jobNotifier.notify()
+  })
+}
+
+/** Runs the job. A second run continues where the first ended. */
+export async function clearEndpoint(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { payload, signal, projectId }: RunningJob,
+): Promise<void> {
+  const { endpointId: id } = payload as { endpointId: string }
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
+  for (;;) {
+    signal.throwIfAborted()
+    const limit = pace.size()
+    const act = () =>
+      store.write(
+        async (tx) => {
+          const endpoint = await tx.find(findCleared, { id })
+          if (endpoint === undefined) return 0
+          const { failedThrough, deletedAt } = endpoint
+          const values = { id, failedThrough, limit, at: now() }
+          const changed = await pace.measure(limit, () =>
+            deletedAt === null
+              ? tx.execute(failBatch, values)
+              : tx.execute(deleteBatch, { id, limit }),
+          )
+          if (changed < limit)
+            await tx.execute(deletedAt === null ? setCleared : deleteEndpoint, { id })
+          return changed
+        },
+        { heavyFor: projectId ?? id },
+      )
+    if ((await pace.batch(act, signal)) < limit) return
+  }
+}

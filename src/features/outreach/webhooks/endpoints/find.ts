@@ -1,0 +1,52 @@
+/** Finds the endpoints of a project. Deleted ones, and those of other projects, count as unknown. */
+import { type AppError, notFound } from '../../../../base/errors.ts'
+import { and, asc, eq, isNull, type SQL } from '../../../../store/drizzle.ts'
+import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { type EndpointView, toEndpointView } from './view.ts'
+
+export type EndpointKey = { projectId: string; id: string }
+
+type Queries = Pick<Tx, 'select'>
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function loadEndpoint(queries: Queries, key: EndpointKey): Promise<WebhookEndpoint> {
+  const row = await queries.select().from(webhookEndpoints).where(isEndpoint(key)).get()
+  if (row === undefined) throw endpointNotFound(key.id)
+  return row
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function getEndpoint(
+  { store }: Pick<Base, 'store'>,
+  key: EndpointKey,
+): Promise<EndpointView> {
+  return toEndpointView(await loadEndpoint(store.read, key))
+}
+
+/** Oldest first. */
+export async function listEndpoints(
+  { store }: Pick<Base, 'store'>,
+  projectId: string,
+): Promise<{ data: EndpointView[]; total: number }> {
+  const rows = await store.read
+    .select()
+    .from(webhookEndpoints)
+    .where(ofProject(projectId))
+    .orderBy(asc(webhookEndpoints.createdAt), asc(webhookEndpoints.id))
+    .all()
+  return { data: rows.map(toEndpointView), total: rows.length }
+}
+
+export function isEndpoint({ projectId, id }: EndpointKey): SQL | undefined {
+  return and(eq(webhookEndpoints.id, id), ofProject(projectId))
+}
+
+export function ofProject(projectId: string): SQL | undefined {
+  return and(eq(webhookEndpoints.projectId, projectId), isNull(webhookEndpoints.deletedAt))
+}
+
+function endpointNotFound(id: string): AppError {
+  return notFound('webhook endpoint', id, 'No webhook endpoint of this project has that id.')
+}

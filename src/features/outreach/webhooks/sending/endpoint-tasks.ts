@@ -1,0 +1,172 @@
+/**
+ * Reads the deliveries that are due at an endpoint: those never tried in the order of events, and
+ * in turn with them those to try again, so that neither waits for all of the others.
+ *
+ * While rows of an earlier disabling are still to be cleared (`failed_through`), only first attempts
+ * are read, which an index finds behind those rows; what is to be tried again waits for the job.
+ *
+ * Deliveries that a fence holds are passed over: those to try again become due at once, as if they were
+ * never tried, because an index finds what is due at once behind them.
+ */
+import type { KeyObject } from 'node:crypto'
+import { SECOND_MS } from '../../../../base/clock.ts'
+import { octets, unseen } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+import { findFence } from '../../../ground/fence/rows.ts'
+import { inTurn } from '../dispatch/in-turn.ts'
+import type { LaneKey, Taken, TakeQuery, Task } from '../dispatch/task-source.ts'
+import { openSigningKeys } from '../secrets.ts'
+import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
+
+/** A delivery to make. `sent`: undefined if the event was deleted. */
+export type DeliveryTask = Task & {
+  attempts: number
+  projectId: string
+  eventId: string
+  url: URL
+  keys: readonly KeyObject[]
+  sent: WaitingEvent | undefined
+}
+
+type Line = {
+  number: number
+  attempts: number
+  eventSeq: number | null
+  eventId: string
+  bytes: number
+}
+
+type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
+
+/** The events of a page; one larger event is a page of its own. */
+const PAGE_BYTES = 256 * 1024
+/** What a task takes beside its event. */
+const TASK_BYTES = 1_024
+/** Held deliveries that are passed over at a time. */
+const MAX_PASSED = 500
+/** How often a lane looks whether its rows are cleared. */
+const CLEARING_MS = SECOND_MS
+
+/** The deliveries of a disabled project wait. */
+export const findActiveEndpoint = statement((db) =>
+  db
+    .select()
+    .from(webhookEndpoints)
+    .where(
+      sql`${webhookEndpoints.id} = ${parameter('id')} and ${webhookEndpoints.isEnabled}
+        and ${webhookEndpoints.deletedAt} is null
+        and ${webhookEndpoints.projectId} in (select id from projects where not is_disabled)`,
+    ),
+)
+
+const line = sql`delivery.number, delivery.attempts, delivery.event_seq as "eventSeq",
+  delivery.event_id as "eventId", coalesce(${octets(sql`event.data`)}, 0) as bytes`
+
+const joined = sql`webhook_deliveries as delivery
+  left join events as event on event.seq = delivery.event_seq`
+
+const isOfEndpoint = sql`delivery.endpoint_id = ${unseen(parameter('id'))}`
+
+export const listFirst = statement<Line>(
+  () => sql`select ${line} from ${joined} where ${isOfEndpoint} and delivery.due_at = 0
+      and delivery.number > ${parameter('after')}
+    order by delivery.number limit ${unseen(parameter('limit'))}`,
+)
+
+export const listRetries = statement<Line>(
+  () => sql`select ${line} from ${joined} where ${isOfEndpoint}
+      and delivery.due_at > 0 and delivery.due_at <= ${parameter('now')}
+      and delivery.number > ${parameter('fenced')}
+    order by delivery.due_at, delivery.number limit ${unseen(parameter('limit'))}`,
+)
+
+export const findNextDue = statement<{ dueAt: number | null }>(
+  () => sql`select min(due_at) as "dueAt" from webhook_deliveries as delivery
+    where ${isOfEndpoint} and due_at > ${parameter('now')}`,
+)
+
+const isHeld = sql`endpoint_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
+  and number <= ${parameter('fenced')}`
+
+const findHeld = statement<{ found: number }>(
+  () => sql`select 1 as found from webhook_deliveries where ${isHeld} limit 1`,
+)
+
+const passOver = statement(
+  () => sql`update webhook_deliveries set due_at = 0 where number in (
+    select number from webhook_deliveries where ${isHeld} limit ${MAX_PASSED})`,
+)
+
+export async function takeDeliveries(
+  deps: Deps,
+  { key: id, projectId }: LaneKey,
+  { held, limit, now }: TakeQuery,
+): Promise<Taken<DeliveryTask>> {
+  const { store } = deps
+  const endpoint = await store.read.find(findActiveEndpoint, { id })
+  if (endpoint === undefined) return { tasks: [], nextDueAt: null }
+  const { failedThrough } = endpoint
+  const isClearing = failedThrough > 0
+  const fenced = (await findFence(store.read, projectId))?.deliveryNumber ?? 0
+  if (fenced > 0) await passOverHeld(store, { id, now, fenced })
+  const query = { id, fenced, limit: limit + held.size + 1 }
+  const after = Math.max(failedThrough, fenced)
+  const isFree = ({ number }: Line) => !held.has(number)
+  const first = await store.read.list(listFirst, { ...query, after })
+  const retries = isClearing ? [] : await store.read.list(listRetries, { ...query, now })
+  const lines = inTurn(first.filter(isFree), retries.filter(isFree))
+  const page = withinBytes(lines.slice(0, limit))
+  const tasks = await toTasks(deps, endpoint, page)
+  if (page.length < lines.length) return { tasks, nextDueAt: now }
+  if (isClearing) return { tasks, nextDueAt: now + CLEARING_MS }
+  const next = await store.read.find(findNextDue, { id, now })
+  return { tasks, nextDueAt: next?.dueAt ?? null }
+}
+
+/** Ends when none is left in the way. */
+async function passOverHeld(
+  store: Deps['store'],
+  held: { id: string; now: number; fenced: number },
+): Promise<void> {
+  while ((await store.read.find(findHeld, held)) !== undefined) {
+    await store.write((tx) => tx.execute(passOver, held))
+  }
+}
+
+async function toTasks(
+  deps: Deps,
+  endpoint: WebhookEndpoint,
+  lines: readonly Line[],
+): Promise<DeliveryTask[]> {
+  if (lines.length === 0) return []
+  const events = await readEvents(
+    deps,
+    lines.flatMap(({ eventSeq }) => eventSeq ?? []),
+  )
+  const keys = openSigningKeys(deps, endpoint, deps.now())
+  const url = new URL(endpoint.url)
+  return lines.map(({ eventSeq, bytes, ...rest }) => {
+    const found = events.get(eventSeq ?? -1)
+    // The engine may give the number of a deleted event to a new one.
+    const sent = found?.event.id === rest.eventId ? found : undefined
+    const isReceived = sent !== undefined && isReceivedMail(sent.event)
+    return {
+      ...rest,
+      ...{ bytes: bytes + TASK_BYTES, url, keys, sent },
+      projectId: endpoint.projectId,
+      sentBytes: bytes + (isReceived ? 2 * MAX_RECEIVED_BYTES : 0),
+    }
+  })
+}
+
+function withinBytes(lines: readonly Line[]): Line[] {
+  let total = 0
+  const end = lines.findIndex(({ bytes }, index) => {
+    total += bytes
+    return index > 0 && total > PAGE_BYTES
+  })
+  return lines.slice(0, end === -1 ? lines.length : end)
+}

@@ -1,0 +1,174 @@
+/** Adds a step to a workflow, at the end of the graph or into a transition. */
+import { AppError } from '../../../../base/errors.ts'
+import { eq } from '../../../../store/drizzle.ts'
+import { newId } from '../../../../store/ids.ts'
+import type { StepType } from '../../../../store/schema/words.ts'
+import { type Workflow, workflowTransitions } from '../../../../store/schema/workflows.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { parseConfig } from '../graph/parse-config.ts'
+import type { StepConfigs } from '../graph/step-config.ts'
+import { checkTemplates } from '../graph/step-templates.ts'
+import { type Edge, firstSlot, freeSlot } from '../graph/structure.ts'
+import { loadWorkflow } from '../load-workflow.ts'
+import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { type Definition, loadDefinition, requireTransition } from './find.ts'
+import { requireCampaigns } from './require-campaigns.ts'
+import { requireSteps, stepOf } from './require-steps.ts'
+import { restoreSecrets } from './restore-secrets.ts'
+import {
+  configToStore,
+  insertEdges,
+  insertSteps,
+  newEdge,
+  requireConfigRoom,
+  requireRoom,
+  requireTemplate,
+  type StepRow,
+} from './step-rows.ts'
+import { type StepView, viewStep } from './view.ts'
+
+export type NewStep = {
+  type: StepType
+  name: string
+  /** Undefined: near the steps that it belongs to. */
+  position?: { x: number; y: number } | undefined
+  config: unknown
+  /** Undefined: the one in the config, where older clients have it. */
+  templateId?: string | null | undefined
+}
+
+type Deps = EditDeps & Pick<Base, 'outbound'>
+
+/** Where a step stands if the caller does not say it: below the step before it. */
+const BELOW = 75
+/** Below the last step there is room for more. */
+const BELOW_LAST = 2 * BELOW
+
+/**
+ * With `autoConnect`, the newest step that nothing follows leads to the new one, on its first branch or
+ * outcome.
+ * @throws AppError WORKFLOW_NOT_FOUND; VALIDATION_ERROR; BAD_REQUEST (template syntax, a second
+ *   TRIGGER, a full workflow); TEMPLATE_NOT_FOUND; CONFLICT with status 412 for another version
+ */
+export async function addStep(
+  deps: Deps,
+  { step, autoConnect, ...edit }: Edit & { step: NewStep; autoConnect: boolean },
+): Promise<StepView> {
+  const row = await parseStep(deps, step, edit)
+  return editWorkflow(deps, edit, async (tx, workflow) => {
+    const definition = await loadDefinition(tx, workflow.id)
+    const at = deps.now()
+    const leaf = autoConnect ? findLeaf(definition) : undefined
+    const position = step.position ?? placeBelow(definition, leaf?.id)
+    await insert(tx, workflow, { definition, row: { ...row, position }, at })
+    if (leaf !== undefined) {
+      requireRoom(definition, 'transition')
+      const edge = newEdge({ ...leaf.slot, fromStepId: leaf.id, toStepId: row.id })
+      await insertEdges(tx, workflow.id, { rows: [edge], at })
+    }
+    await saveVersion(tx, workflow, { at })
+    return viewStep(tx, { workflowId: workflow.id, stepId: row.id }, edit)
+  })
+}
+
+/**
+ * The transition leads to the new step, and the new step on its first branch or outcome to the one that
+ * the transition led to.
+ * @throws AppError as `addStep`; BAD_REQUEST for a TRIGGER or an EXIT; RESOURCE_NOT_FOUND (transition)
+ */
+export async function insertStep(
+  deps: Deps,
+  {
+    step,
+    transitionId,
+    ...edit
+  }: Edit & {
+    transitionId: string
+    step: NewStep
+  },
+): Promise<StepView> {
+  const row = await parseStep(deps, step, edit)
+  const slot = firstSlot(row)
+  return editWorkflow(deps, edit, async (tx, workflow) => {
+    const definition = await loadDefinition(tx, workflow.id)
+    const transition = requireTransition(definition, transitionId)
+    if (slot === undefined || row.type === 'TRIGGER') {
+      throw new AppError('BAD_REQUEST', `A step of type ${row.type} cannot stand between others.`)
+    }
+    requireRoom(definition, 'transition')
+    const at = deps.now()
+    const position = step.position ?? placeBetween(definition, transition)
+    await insert(tx, workflow, { definition, row: { ...row, position }, at })
+    await tx
+      .update(workflowTransitions)
+      .set({ toStepId: row.id, updatedAt: at })
+      .where(eq(workflowTransitions.id, transition.id))
+    const onward = newEdge({ ...slot, fromStepId: row.id, toStepId: transition.toStepId })
+    await insertEdges(tx, workflow.id, { rows: [onward], at })
+    await saveVersion(tx, workflow, { at })
+    return viewStep(tx, { workflowId: workflow.id, stepId: row.id }, edit)
+  })
+}
+
+/** @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax */
+async function parseStep(
+  deps: Deps,
+  { type, name, ...given }: NewStep,
+  { report, ...key }: Edit,
+): Promise<Omit<StepRow, 'position'> & { config: StepConfigs[StepType] }> {
+  if (stepOf(type, given.config) !== undefined) {
+    const { id } = await loadWorkflow(deps.store.read, key)
+    const { steps } = await loadDefinition(deps.store.read, id)
+    requireSteps([{ type, config: given.config, path: 'config' }], steps)
+  }
+  const parsed = parseConfig({ type, config: given.config })
+  const { config, templateId: inConfig = null } = parsed
+  report?.(parsed.unknown)
+  restoreSecrets({ type, config }, { stored: undefined, path: 'config' })
+  await checkTemplates(deps, { type, config }, { path: 'config' })
+  const { templateId = inConfig } = given
+  return { id: newId(), type, name, config, templateId }
+}
+
+async function insert(
+  tx: Tx,
+  workflow: Workflow,
+  { definition, row, at }: { definition: Definition; row: StepRow; at: number },
+): Promise<void> {
+  if (row.type === 'TRIGGER' && definition.steps.some(({ type }) => type === 'TRIGGER')) {
+    throw new AppError('BAD_REQUEST', 'The workflow has a TRIGGER already.')
+  }
+  requireRoom(definition, 'step')
+  requireConfigRoom(
+    [...definition.steps, row].map(({ config }) => config),
+    'config',
+  )
+  await requireTemplate(tx, workflow.projectId, row)
+  await requireCampaigns(tx, workflow.projectId, [{ step: row, path: 'config' }])
+  const config = configToStore(workflow, row)
+  await insertSteps(tx, workflow, { rows: [{ ...row, config }], at })
+}
+
+/** The newest step without transitions that may have one, with the place for it. */
+function findLeaf({ steps, transitions }: Definition) {
+  const followed = new Set(transitions.map(({ fromStepId }) => fromStepId))
+  for (const step of steps.toReversed()) {
+    const slot = followed.has(step.id) ? undefined : freeSlot(step, [])
+    if (slot !== undefined) return { id: step.id, slot }
+  }
+  return undefined
+}
+
+/** Below the step that leads to the new one; else below all others. */
+function placeBelow({ steps }: Definition, stepId: string | undefined) {
+  const lowest = steps.toSorted((one, other) => other.position.y - one.position.y)[0]
+  const above = (steps.find(({ id }) => id === stepId) ?? lowest)?.position
+  return above === undefined ? { x: 0, y: 0 } : { x: above.x, y: above.y + BELOW_LAST }
+}
+
+function placeBetween({ steps }: Definition, { fromStepId, toStepId }: Edge) {
+  const placeOf = (id: string) => steps.find((step) => step.id === id)?.position ?? { x: 0, y: 0 }
+  const [from, to] = [placeOf(fromStepId), placeOf(toStepId)]
+  return { x: (from.x + to.x) / 2, y: Math.max((from.y + to.y) / 2, from.y + BELOW) }
+}

@@ -1,0 +1,83 @@
+/**
+ * Deletes the rows of deleted workflows in short transactions between which other writes run. What is
+ * left after a crash is found in the database.
+ */
+import { createBatchPace } from '../../../../jobs/pace.ts'
+import type { RunningJob } from '../../../../jobs/run.ts'
+import { listOf } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+
+export const ERASE_KIND = 'erase-workflows'
+
+/** Steps that one transaction deletes while a request waits, with their transitions: about 10 ms. */
+const STEPS_AT_ONCE = 500
+const FIRST_BATCH = 200
+const MAX_BATCH = 2_000
+
+export const listDeleted = statement<{ id: string }>(
+  () => sql`select id from workflows
+    where project_id = ${parameter('projectId')} and deleted_at is not null`,
+)
+
+/** With their transitions. */
+const deleteSteps = statement(
+  () => sql`delete from workflow_steps where id in (
+    select id from workflow_steps where workflow_id in ${listOf(parameter('ids'))}
+    limit ${parameter('limit')})`,
+)
+
+const deleteFigures = statement(
+  () => sql`delete from workflow_figures where (workflow_id, subject, figure) in (
+    select workflow_id, subject, figure from workflow_figures
+    where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')})`,
+)
+
+/** As many as have rows up to the limit, those of their steps counted; at least one. */
+const deleteExecutions = statement(
+  () => sql`delete from workflow_executions where number in (
+    select number from (
+      select number, sum(steps_done + 2) over (order by number) - steps_done - 2 as "rowsBefore"
+      from (select number, steps_done from workflow_executions
+        where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')}))
+    where "rowsBefore" < ${parameter('limit')})`,
+)
+
+/** Each takes the ids of workflows and a limit. */
+export const ERASED_PARTS = [deleteSteps, deleteFigures, deleteExecutions]
+
+const deleteRow = statement(
+  () => sql`delete from workflows where id = ${parameter('id')} and deleted_at is not null`,
+)
+
+/** Deletes the steps and transitions of deleted workflows. */
+export async function eraseSteps(
+  { store }: Pick<Base, 'store'>,
+  { projectId, ids }: { projectId: string; ids: readonly string[] },
+): Promise<void> {
+  const values = { ids: JSON.stringify(ids), limit: STEPS_AT_ONCE }
+  const erase = (tx: Tx) => tx.execute(deleteSteps, values)
+  while ((await store.write(erase, { heavyFor: projectId })) === STEPS_AT_ONCE);
+}
+
+/** Runs the job: deletes what is left of all deleted workflows of the project. */
+export async function eraseWorkflows(
+  { store }: Pick<Base, 'store'>,
+  { projectId, signal }: Pick<RunningJob, 'projectId' | 'signal'>,
+): Promise<void> {
+  const heavyFor = projectId ?? ''
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
+  for (const { id } of await store.read.list(listDeleted, { projectId })) {
+    for (const part of ERASED_PARTS) {
+      for (let deleted = 1; deleted > 0; ) {
+        signal.throwIfAborted()
+        const values = { ids: JSON.stringify([id]), limit: pace.size() }
+        const erase = (tx: Tx) => pace.measure(values.limit, () => tx.execute(part, values))
+        deleted = await pace.batch(() => store.write(erase, { heavyFor }), signal)
+      }
+    }
+    await store.write((tx) => tx.execute(deleteRow, { id }))
+  }
+}

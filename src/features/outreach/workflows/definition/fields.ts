@@ -1,0 +1,64 @@
+/** The fields that a CONDITION can ask for: of the contact, of its data, of the event. */
+import type { Base } from '../../../ground/base.ts'
+import { storedEventName } from '../../../ground/conditions/field.ts'
+import { listContactFields } from '../../../people/contacts/fields/list.ts'
+import { listEventKeys } from './event-fields.sqlite.ts'
+
+type FieldType = 'string' | 'number' | 'boolean' | 'date'
+
+type TypedField = {
+  field: string
+  type: FieldType
+  category: 'Contact Fields' | 'Custom Data' | 'Event Data'
+}
+
+type WorkflowFields = { fields: string[]; typedFields: TypedField[]; count: number }
+
+const CONTACT_FIELDS: readonly TypedField[] = [
+  { field: 'contact.email', type: 'string', category: 'Contact Fields' },
+  { field: 'contact.subscribed', type: 'boolean', category: 'Contact Fields' },
+]
+
+/** What the events of an email have beside the data of their rows (contract 7.1). */
+export const EMAIL_KEYS: readonly string[] = [
+  ...['subject', 'from', 'fromName', 'messageId', 'emailId', 'templateId', 'campaignId'],
+  'sourceType',
+]
+
+const TYPES: Readonly<Record<string, FieldType>> = {
+  true: 'boolean',
+  false: 'boolean',
+  integer: 'number',
+  real: 'number',
+}
+
+/** `eventName`: its fields are those of its last hundred events with data. */
+export async function listWorkflowFields(
+  deps: Pick<Base, 'store'>,
+  { projectId, eventName }: { projectId: string; eventName?: string | undefined },
+): Promise<WorkflowFields> {
+  const [{ fields }, ofEvent] = await Promise.all([
+    listContactFields(deps, projectId),
+    eventName === undefined ? [] : listEventFields(deps, { projectId, eventName }),
+  ])
+  const custom = fields
+    .filter(({ field }) => field.startsWith('data.'))
+    .map(({ field, type }): TypedField => ({ field, type, category: 'Custom Data' }))
+  const typedFields = [...CONTACT_FIELDS, ...custom, ...ofEvent]
+  const names = typedFields.map(({ field }) => field)
+  return { fields: names, typedFields, count: names.length }
+}
+
+async function listEventFields(
+  { store }: Pick<Base, 'store'>,
+  { projectId, eventName }: { projectId: string; eventName: string },
+): Promise<TypedField[]> {
+  const name = storedEventName(eventName)
+  const types = new Map<string, FieldType>()
+  if (name.startsWith('email.')) for (const key of EMAIL_KEYS) types.set(key, 'string')
+  // The most frequent type of a key comes first.
+  for (const { key, type } of await store.scan.list(listEventKeys, { projectId, name })) {
+    if (!types.has(key)) types.set(key, TYPES[type] ?? 'string')
+  }
+  return [...types].map(([key, type]) => ({ field: `event.${key}`, type, category: 'Event Data' }))
+}

@@ -1,0 +1,90 @@
+/**
+ * Removes steps from the graph. Their rows stay for the history of executions, hidden. Executions that
+ * stand at them are cancelled with "step removed"; an enabled workflow with such executions is refused
+ * before.
+ */
+import { inArray, or } from '../../../../store/drizzle.ts'
+import {
+  type Workflow,
+  workflowSteps,
+  workflowTransitions,
+} from '../../../../store/schema/workflows.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { cancelActive } from '../executions/cancel-active.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { listActiveAt } from './active.ts'
+
+/** Executions that one transaction cancels: about 50 ms. */
+const MAX_CANCELLED = 500
+
+/** So many executions stand at the steps that `clearSteps` has to cancel them first. */
+export class CrowdedSteps extends Error {
+  override readonly name = 'CrowdedSteps'
+  readonly stepIds: readonly string[]
+  /** Of the workflow. */
+  readonly version: number
+
+  constructor(stepIds: readonly string[], version: number) {
+    super('Too many executions stand at the steps for one transaction.')
+    this.stepIds = stepIds
+    this.version = version
+  }
+}
+
+/** @throws CrowdedSteps */
+export async function removeSteps(
+  tx: Tx,
+  workflow: Workflow,
+  { stepIds, at }: { stepIds: readonly string[]; at: number },
+): Promise<void> {
+  if (stepIds.length === 0) return
+  const numbers = await listActiveAt(tx, workflow, { stepIds, limit: MAX_CANCELLED + 1 })
+  if (numbers.length > MAX_CANCELLED) throw new CrowdedSteps(stepIds, workflow.version)
+  await cancelEach(tx, workflow, { numbers, at })
+  await tx.update(workflowSteps).set({ removedAt: at }).where(inArray(workflowSteps.id, stepIds))
+  await tx
+    .delete(workflowTransitions)
+    .where(
+      or(
+        inArray(workflowTransitions.fromStepId, stepIds),
+        inArray(workflowTransitions.toStepId, stepIds),
+      ),
+    )
+}
+
+/**
+ * Cancels executions at the steps in short transactions, until `removeSteps` can cancel the rest, and
+ * returns how many. Stops when the workflow has another version, which it also gets when it is enabled.
+ */
+export async function clearSteps(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  key: WorkflowKey,
+  { stepIds, version }: Pick<CrowdedSteps, 'stepIds' | 'version'>,
+): Promise<number> {
+  const clearSome = async (tx: Tx) => {
+    const workflow = await loadWorkflow(tx, key)
+    if (workflow.version !== version) return 0
+    const numbers = await listActiveAt(tx, workflow, { stepIds, limit: MAX_CANCELLED })
+    await cancelEach(tx, workflow, { numbers, at: now() })
+    return numbers.length
+  }
+  for (let total = 0; ; ) {
+    const cancelled = await store.write(clearSome, { heavyFor: key.projectId })
+    total += cancelled
+    if (cancelled < MAX_CANCELLED) return total
+  }
+}
+
+async function cancelEach(
+  tx: Tx,
+  { id }: Workflow,
+  { numbers, at }: { numbers: readonly number[]; at: number },
+): Promise<void> {
+  const workflow = { id, cancelReason: EXIT_REASONS.stepRemoved }
+  for (const number of numbers) {
+    await cancelActive(tx, { workflow, number, at })
+    await tx.yieldToLoop()
+  }
+}

@@ -1,0 +1,65 @@
+/** The steps that configs name in `stepId`. What kind of step it is, and whether it comes before, is a finding. */
+
+import { type FieldError, invalid } from '../../../../base/errors.ts'
+import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
+import type { StepType } from '../../../../store/schema/words.ts'
+import { shortenForError, suggest } from '../../../ground/conditions/field-errors.ts'
+import { isObject, MAX_CONFIG_ERRORS } from '../graph/config-fields.ts'
+
+/** `id`: as its author knows it, which is a UUID or a short id. */
+type NamedStep = { id: string; type: string; name: string }
+
+/** `before`: the config as it was; `path`: the field of the config. */
+type Edited = { type: StepType; config: unknown; before?: unknown; path: string }
+
+/** The types whose configs have a `stepId`. In others it is an unknown name. */
+const WITH_STEP: readonly StepType[] = ['WAIT_FOR_EVENT', 'CONDITION']
+
+/** Further ones are not listed. */
+const MAX_LISTED = 10
+
+/**
+ * Requires that each step of a `stepId` is among `known`, or `others`, which a message does not list. One that
+ * the config named before may have been removed.
+ * @throws AppError VALIDATION_ERROR, which lists the emails of the workflow
+ */
+export function requireSteps(
+  edited: readonly Edited[],
+  known: readonly NamedStep[],
+  others: readonly NamedStep[] = [],
+): void {
+  const ids = new Set([...known, ...others].map(({ id }) => plain(id)))
+  const emails = known.filter(({ type }) => type === 'SEND_EMAIL')
+  const effort = newEffort()
+  const faults: FieldError[] = []
+  for (const { type, config, before, path } of edited) {
+    const id = stepOf(type, config)
+    if (id === undefined || ids.has(plain(id)) || id === stepOf(type, before)) continue
+    const message = `The workflow has no step "${shortenForError(id)}"; ${listEmails(id, emails, effort)}`
+    faults.push({ field: `${path}.stepId`, code: 'custom', message })
+    if (faults.length === MAX_CONFIG_ERRORS) break
+  }
+  if (faults.length > 0) throw invalid(faults)
+}
+
+/** The step that a config names; undefined if none, or no text. */
+export function stepOf(type: StepType, config: unknown): string | undefined {
+  if (!WITH_STEP.includes(type)) return undefined
+  if (!isObject(config) || typeof config.stepId !== 'string') return undefined
+  return config.stepId === '' ? undefined : config.stepId
+}
+
+function listEmails(id: string, emails: readonly NamedStep[], effort: Effort): string {
+  if (emails.length === 0) return 'it has no SEND_EMAIL, whose id is meant'
+  const listed = emails
+    .slice(0, MAX_LISTED)
+    .map((step) => (step.id === step.name ? step.id : `${step.id} ("${step.name}")`))
+  const more = emails.length > MAX_LISTED ? ` and ${emails.length - MAX_LISTED} more` : ''
+  const ids = emails.map((email) => email.id)
+  return `its emails are ${listed.join(', ')}${more}.${suggest(id, ids, effort)}`
+}
+
+/** UUIDs are the same in any case, and a short id differs from a UUID anyhow. */
+function plain(id: string): string {
+  return id.length === 36 ? id.toLowerCase() : id
+}

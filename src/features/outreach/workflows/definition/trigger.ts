@@ -1,0 +1,141 @@
+/**
+ * What starts executions (contract 5.1, 0.3).
+ *
+ *   EVENT      `{ eventName }`: an event of a contact; aliases of names are accepted. `email.received`
+ *              has two options: `received-trigger.ts`
+ *   MANUAL     null: requests only
+ *   SCHEDULE   `{ schedule, timezone, segmentId }`: the members of a segment, at fixed times
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { type FieldError, invalid, wrongOrMissingText } from '../../../../base/errors.ts'
+import type { TriggerType } from '../../../../store/schema/words.ts'
+import type { Workflow } from '../../../../store/schema/workflows.ts'
+import { storedEventName } from '../../../ground/conditions/field.ts'
+import {
+  type ConfigFields,
+  isObject,
+  listUnread,
+  readEventName,
+  readFields,
+  readUuid,
+  typeName,
+} from '../graph/config-fields.ts'
+import type { ReportUnknown } from '../graph/parse-config.ts'
+import type { TriggerConfig } from '../graph/step-config.ts'
+import { MAX_SCHEDULE_LENGTH, MAX_TIMEZONE_LENGTH } from '../limits.ts'
+import { type FiringTimes, isSchedule, isTimezone, nextFiring } from '../schedule/next-firing.ts'
+import { readReceivedOptions, withoutReceivedOptions } from './received-trigger.ts'
+
+/** The columns of a trigger. */
+export type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig' | 'triggerEvent' | 'segmentId'>
+
+export type GivenTrigger = {
+  triggerType?: TriggerType | undefined
+  triggerConfig?: unknown
+}
+
+const DEFAULT_TIMEZONE = 'UTC'
+const PATH = 'triggerConfig'
+const NO_FIELD = 'A trigger of this type has no such field'
+
+const MANUAL: Trigger = {
+  triggerType: 'MANUAL',
+  triggerConfig: null,
+  triggerEvent: null,
+  segmentId: null,
+}
+
+/**
+ * The trigger of a new workflow. `options`: the other fields of `triggerConfig`.
+ * @throws AppError VALIDATION_ERROR
+ */
+export function newEventTrigger(
+  eventName: string,
+  options: Record<string, unknown> = {},
+  report?: ReportUnknown,
+): Trigger {
+  const errors: FieldError[] = []
+  const fields = readFields(options, PATH, errors)
+  const trigger = eventTrigger(MANUAL, eventName, fields)
+  if (errors.length > 0) throw invalid(errors)
+  report?.(listUnread(fields, NO_FIELD))
+  return trigger
+}
+
+function eventTrigger(current: Trigger, eventName: string, fields: ConfigFields): Trigger {
+  const triggerEvent = storedEventName(eventName)
+  const options = readReceivedOptions(fields, { triggerEvent, current })
+  return {
+    triggerType: 'EVENT',
+    triggerConfig: { eventName, ...options },
+    triggerEvent,
+    segmentId: null,
+  }
+}
+
+/** Whether both start the same executions; they may differ in options. */
+export function startsAlike(one: Trigger, other: Trigger): boolean {
+  return isDeepStrictEqual(withoutReceivedOptions(one), withoutReceivedOptions(other))
+}
+
+/**
+ * Returns the trigger after a change. Whether the segment exists is the caller's to check.
+ * @throws AppError VALIDATION_ERROR
+ */
+export function changeTrigger(
+  current: Trigger,
+  given: GivenTrigger,
+  { now, report }: { now: number; report?: ReportUnknown | undefined },
+): Trigger {
+  const { triggerType = current.triggerType, triggerConfig } = given
+  const isSame = triggerType === current.triggerType && triggerConfig === undefined
+  if (isSame) return current
+  if (triggerType === 'MANUAL') {
+    return MANUAL
+  }
+  if (!isObject(triggerConfig)) throw invalid([wrongConfig(triggerConfig)])
+  const errors: FieldError[] = []
+  const fields = readFields(triggerConfig, PATH, errors)
+  if (triggerType === 'EVENT') {
+    const eventName = readEventName(fields, { isRequired: true })
+    const trigger = eventTrigger(current, eventName ?? '', fields)
+    if (errors.length > 0) throw invalid(errors)
+    report?.(listUnread(fields, NO_FIELD))
+    return trigger
+  }
+  const schedule = fields.text('schedule', { max: MAX_SCHEDULE_LENGTH, isRequired: true })
+  const timezone = fields.text('timezone', { max: MAX_TIMEZONE_LENGTH }) ?? DEFAULT_TIMEZONE
+  if (fields.get('segmentId') === undefined) fields.fail('segmentId', 'invalid_type', 'Required')
+  const segmentId = readUuid(fields, 'segmentId')
+  if (!isTimezone(timezone)) {
+    fields.fail('timezone', 'custom', 'Not the name of a time zone, such as Europe/Berlin')
+  }
+  if (schedule !== undefined && !isSchedule(schedule)) {
+    fields.fail('schedule', 'custom', 'Not a cron expression of five fields, such as 0 9 * * 1')
+  }
+  if (errors.length > 0 || schedule === undefined || segmentId === undefined) throw invalid(errors)
+  if (nextFiring({ schedule, timezone }, now) === null) {
+    fields.fail('schedule', 'custom', 'Would never fire')
+    throw invalid(errors)
+  }
+  report?.(listUnread(fields, NO_FIELD))
+  const config = { schedule, timezone, segmentId }
+  return { triggerType, triggerConfig: config, triggerEvent: null, segmentId }
+}
+
+/** The next firing of an enabled SCHEDULE after an instant; null for other triggers. */
+export function nextFiringOf({ triggerType, triggerConfig }: Trigger, afterMs: number) {
+  if (triggerType !== 'SCHEDULE' || triggerConfig === null) return null
+  return nextFiring(triggerConfig as FiringTimes, afterMs)
+}
+
+/** The config of the TRIGGER step, which follows the trigger of the workflow. */
+export function triggerStepConfig({ triggerType, triggerConfig }: Trigger): TriggerConfig {
+  const eventName = triggerConfig?.eventName
+  return triggerType === 'EVENT' && typeof eventName === 'string' ? { eventName } : {}
+}
+
+function wrongConfig(given: unknown): FieldError {
+  const message = wrongOrMissingText('object', typeName(given ?? undefined))
+  return { field: PATH, code: 'invalid_type', message }
+}

@@ -1,0 +1,124 @@
+/** What an author may want to mend before a workflow is enabled. Enabling refuses errors. */
+import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
+import { and, eq, inArray } from '../../../../store/drizzle.ts'
+import { domains } from '../../../../store/schema/domains.ts'
+import type { Workflow } from '../../../../store/schema/workflows.ts'
+import type { Base } from '../../../ground/base.ts'
+import { findSegment } from '../../../people/segments/get.ts'
+import { findSilentEvents } from '../../../people/segments/silent-events.ts'
+import { findCycles } from '../chains/cycles.ts'
+import { loadMakers } from '../chains/makers.ts'
+import { findFindings, reachedSteps, type WorkflowFinding } from '../graph/findings.ts'
+import type { Step } from '../graph/step-config.ts'
+import { findInSteps } from '../graph/step-findings.ts'
+import { reachableFrom } from '../graph/structure.ts'
+import { findWorkflow, loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { findAsksOnce } from './asks-once.ts'
+import { loadDefinition, loadTemplatesOf, type Queries } from './find.ts'
+import { listCampaignsOf } from './require-campaigns.ts'
+import { findUnfilled } from './unfilled-variables.ts'
+
+/** Errors first. @throws AppError WORKFLOW_NOT_FOUND */
+export async function validateWorkflow(
+  { store }: Pick<Base, 'store'>,
+  key: WorkflowKey,
+): Promise<{ findings: WorkflowFinding[] }> {
+  const workflow = await loadWorkflow(store.read, key)
+  const findings = await findWorkflowFindings(store.read, workflow)
+  const unfilled = await findUnfilled({ store }, workflow)
+  const isFirst = ({ severity }: WorkflowFinding) => severity !== 'info'
+  const [urgent, others] = [findings.filter(isFirst), findings.filter((one) => !isFirst(one))]
+  const asksOnce = await findAsksOnce(store.read, workflow)
+  return { findings: [...urgent, ...unfilled, ...others, ...asksOnce] }
+}
+
+/** Errors first. `effort`: for suggestions. */
+export async function findWorkflowFindings(
+  queries: Queries,
+  workflow: Workflow,
+  effort: Effort = newEffort(),
+): Promise<WorkflowFinding[]> {
+  const { projectId, segmentId } = workflow
+  const { steps, transitions } = await loadDefinition(queries, workflow.id)
+  const templates = await loadTemplatesOf(queries, projectId, steps)
+  const senders = [...new Set([...templates.values()].map(({ fromDomain }) => fromDomain))]
+  const hasSegment =
+    segmentId !== null && (await findSegment(queries, { projectId, id: segmentId })) !== undefined
+  const events = eventsOf(workflow, steps as Step[])
+  return findFindings({
+    workflow,
+    steps: steps as Step[],
+    edges: transitions,
+    templates,
+    campaigns: await listCampaignsOf(queries, projectId, steps),
+    verifiedDomains: await listVerified(queries, projectId, senders),
+    silentEvents: await findSilentEvents(queries, projectId, events, effort),
+    hasSegment,
+    cycles: findCycles(await loadMakers(queries, projectId), workflow.id),
+  })
+}
+
+/** Which steps an edit has changed; all without these. */
+export type Edited = {
+  /** This step alone. */
+  stepId?: string | undefined
+  /** A step that a new way leads to: with what follows. */
+  from?: string | undefined
+}
+
+/**
+ * The first error that an edit has put in force, because the workflow is enabled: enabling it would be refused.
+ * Nothing is in force in a step to which no way leads, nor in a workflow that was deleted since the edit.
+ */
+export async function findLiveError(
+  { store: { read } }: Pick<Base, 'store'>,
+  { stepId, from, ...key }: WorkflowKey & Edited,
+): Promise<WorkflowFinding | undefined> {
+  const workflow = await findWorkflow(read, key)
+  if (workflow === undefined || !workflow.isEnabled) return undefined
+  const definition = await loadDefinition(read, workflow.id)
+  const steps = definition.steps as Step[]
+  const checked = {
+    ...{ workflow, steps, edges: definition.transitions },
+    templates: await loadTemplatesOf(read, key.projectId, steps),
+    campaigns: await listCampaignsOf(read, key.projectId, steps),
+    // What these tell is no error.
+    ...{
+      verifiedDomains: new Set<string>(),
+      silentEvents: new Map(),
+      hasSegment: true,
+      cycles: [],
+    },
+  }
+  const reached = reachedSteps(checked)
+  const changed = from === undefined ? reached : reachableFrom([from], checked.edges)
+  const isAsked = ({ id }: Step) =>
+    reached.has(id) && changed.has(id) && (stepId === undefined || stepId === id)
+  return findInSteps(checked, isAsked).find(({ severity }) => severity === 'error')
+}
+
+/** What starts the workflow and ends its waits. */
+function eventsOf({ triggerEvent }: Workflow, steps: readonly Step[]): string[] {
+  const waited = steps.flatMap((step) =>
+    step.type === 'WAIT_FOR_EVENT' ? step.config.eventName : [],
+  )
+  return triggerEvent === null ? waited : [triggerEvent, ...waited]
+}
+
+async function listVerified(
+  queries: Queries,
+  projectId: string,
+  names: readonly string[],
+): Promise<Set<string>> {
+  if (names.length === 0) return new Set()
+  const isVerifiedSender = and(
+    eq(domains.projectId, projectId),
+    eq(domains.isVerified, true),
+    inArray(domains.domain, [...names]),
+  )
+  const rows = await queries
+    .select({ domain: domains.domain })
+    .from(domains)
+    .where(isVerifiedSender)
+  return new Set(rows.map(({ domain }) => domain))
+}

@@ -1,0 +1,152 @@
+/** Workflows as the API returns them. */
+import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
+import type { StepType, TriggerType, WaitOutcome } from '../../../../store/schema/words.ts'
+import type {
+  Workflow,
+  WorkflowStep,
+  WorkflowTransition,
+} from '../../../../store/schema/workflows.ts'
+import { maskConfig } from '../graph/secret-headers.ts'
+import {
+  type Definition,
+  loadDefinition,
+  loadTemplatesOf,
+  type Queries,
+  type StepTemplate,
+} from './find.ts'
+
+export type WorkflowView = {
+  id: string
+  name: string
+  description: string | null
+  enabled: boolean
+  triggerType: TriggerType
+  triggerConfig: Record<string, unknown> | null
+  allowReentry: boolean
+  version: number
+  /** The next firing of a SCHEDULE that is enabled. */
+  nextFireAt: string | null
+  projectId: string
+  createdAt: string
+  updatedAt: string
+}
+
+export type TransitionView = {
+  id: string
+  fromStepId: string
+  toStepId: string
+  condition: { branch: string } | null
+  waitOutcome: WaitOutcome | null
+  priority: number
+  createdAt: string
+  updatedAt: string
+}
+
+export type StepView = {
+  id: string
+  workflowId: string
+  type: StepType
+  name: string
+  position: { x: number; y: number }
+  config: Record<string, unknown>
+  templateId: string | null
+  template: { id: string; name: string } | null
+  outgoingTransitions: TransitionView[]
+  incomingTransitions: TransitionView[]
+  createdAt: string
+  updatedAt: string
+}
+
+export type WorkflowDetail = WorkflowView & { steps: StepView[] }
+
+/** Who looks. Absent: headers that authenticate requests are masked. */
+export type Viewer = { seesSecrets?: boolean | undefined }
+
+export function toWorkflowView(workflow: Workflow): WorkflowView {
+  return {
+    id: workflow.id,
+    name: workflow.name,
+    description: workflow.description,
+    enabled: workflow.isEnabled,
+    triggerType: workflow.triggerType,
+    triggerConfig: workflow.triggerConfig,
+    allowReentry: workflow.allowsReentry,
+    version: workflow.version,
+    nextFireAt: formatOptionalInstant(workflow.nextFireAt),
+    projectId: workflow.projectId,
+    createdAt: formatInstant(workflow.createdAt),
+    updatedAt: formatInstant(workflow.updatedAt),
+  }
+}
+
+/** Reads the graph of a workflow and shows both. */
+export async function loadDetail(
+  queries: Queries,
+  workflow: Workflow,
+  viewer: Viewer,
+): Promise<WorkflowDetail> {
+  const definition = await loadDefinition(queries, workflow.id)
+  return { ...toWorkflowView(workflow), steps: await toStepViews(queries, definition, viewer) }
+}
+
+/** A step among its neighbours. */
+export async function viewStep(
+  queries: Queries,
+  { workflowId, stepId }: { workflowId: string; stepId: string },
+  viewer: Viewer,
+): Promise<StepView> {
+  const { steps, transitions } = await loadDefinition(queries, workflowId)
+  const own = steps.filter(({ id }) => id === stepId)
+  const [view] = await toStepViews(queries, { steps: own, transitions }, viewer)
+  if (view === undefined) throw new TypeError('The step was removed in the same transaction.')
+  return view
+}
+
+export function toTransitionView(transition: WorkflowTransition): TransitionView {
+  const { id, fromStepId, toStepId, condition, waitOutcome, priority } = transition
+  return {
+    ...{ id, fromStepId, toStepId, condition, waitOutcome, priority },
+    createdAt: formatInstant(transition.createdAt),
+    updatedAt: formatInstant(transition.updatedAt),
+  }
+}
+
+async function toStepViews(
+  queries: Queries,
+  { steps, transitions }: Definition,
+  viewer: Viewer,
+): Promise<StepView[]> {
+  const templates = await loadTemplatesOf(queries, steps[0]?.projectId ?? '', steps)
+  const views = transitions.map(toTransitionView)
+  const [outgoing, incoming] = [
+    Map.groupBy(views, ({ fromStepId }) => fromStepId),
+    Map.groupBy(views, ({ toStepId }) => toStepId),
+  ]
+  return steps.map((step) => ({
+    id: step.id,
+    workflowId: step.workflowId,
+    type: step.type,
+    name: step.name,
+    position: step.position,
+    config: shownConfig(step, viewer),
+    templateId: step.templateId,
+    template: shownTemplate(templates.get(step.templateId ?? '')),
+    outgoingTransitions: outgoing.get(step.id) ?? [],
+    incomingTransitions: incoming.get(step.id) ?? [],
+    createdAt: formatInstant(step.createdAt),
+    updatedAt: formatInstant(step.updatedAt),
+  }))
+}
+
+/** Older clients read the template of a SEND_EMAIL from its config. */
+function shownConfig(
+  { type, config, templateId }: WorkflowStep,
+  { seesSecrets = false }: Viewer,
+): Record<string, unknown> {
+  if (type === 'WEBHOOK') return seesSecrets ? config : maskConfig(config)
+  return type === 'SEND_EMAIL' && templateId !== null ? { ...config, templateId } : config
+}
+
+function shownTemplate(template: StepTemplate | undefined) {
+  return template === undefined ? null : { id: template.id, name: template.name }
+}

@@ -1,0 +1,190 @@
+/** The executions of a workflow that are due, with their contacts and the rows of their steps. */
+
+import { parseJsonText } from '../../../../base/json-text.ts'
+import { indexedBy, orderedJoin, unseen } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import type { ContactData } from '../../../../store/schema/contacts.ts'
+import type { ExecutionStatus, StepExecutionStatus } from '../../../../store/schema/words.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { WorkflowLane } from '../notifier.ts'
+import type { DueExecution, OpenStep } from './walk.ts'
+
+/** JSON columns as text. */
+type Row = {
+  number: number
+  id: string
+  contactId: string
+  status: ExecutionStatus
+  currentStepId: string | null
+  context: string | null
+  sourceEventSeq: number | null
+  stepsDone: number
+  startedAt: number
+  dueAt: number
+  depth: number
+  address: string
+  subscribed: number
+  data: string | null
+  contactCreatedAt: number
+  contactUpdatedAt: number
+  stepExecutionId: string | null
+  stepStatus: StepExecutionStatus
+  scheduledFor: number | null
+  executeAfter: number | null
+  input: string | null
+  output: string | null
+  error: string | null
+  stepStartedAt: number
+}
+
+const select = sql`select execution.number, execution.id, execution.contact_id as "contactId",
+      execution.status, execution.current_step_id as "currentStepId", execution.context,
+      execution.source_event_seq as "sourceEventSeq", execution.steps_done as "stepsDone", execution.started_at as "startedAt",
+      execution.due_at as "dueAt", execution.depth,
+      contacts.email as address, contacts.subscribed, contacts.data,
+      contacts.created_at as "contactCreatedAt", contacts.updated_at as "contactUpdatedAt",
+      step.id as "stepExecutionId", step.status as "stepStatus",
+      step.scheduled_for as "scheduledFor", step.execute_after as "executeAfter", step.input,
+      step.output, step.error, step.started_at as "stepStartedAt"
+    from workflow_executions as execution ${indexedBy('workflow_executions_due')}
+    ${orderedJoin()} contacts on contacts.id = execution.contact_id
+    left join workflow_step_executions as step on step.execution_number = execution.number
+      and step.ordinal = execution.steps_done
+    where execution.workflow_id = ${unseen(parameter('workflowId'))}`
+
+/** What is due at once: starts, and executions whose wait was ended. In the order of their starts. */
+const listNow = statement<Row>(
+  () => sql`${select} and execution.due_at = 0 and execution.number > ${parameter('after')}
+    order by execution.number limit ${unseen(parameter('limit'))}`,
+)
+
+/** What has slept, in the order of the due times. */
+const listTimed = statement<Row>(
+  () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
+      and execution.number > ${parameter('after')}
+    order by execution.due_at limit ${unseen(parameter('limit'))}`,
+)
+
+const findEarliest = statement<{ dueAt: number | null }>(
+  () => sql`select case
+      when exists (select 1 from workflow_executions ${indexedBy('workflow_executions_due')}
+        where workflow_id = ${unseen(parameter('workflowId'))} and due_at = 0
+          and number > ${parameter('after')}) then 0
+      else (select min(due_at) from workflow_executions ${indexedBy('workflow_executions_due')}
+        where workflow_id = ${unseen(parameter('workflowId'))} and due_at > 0)
+    end as "dueAt"`,
+)
+
+/** As if they were due at once: no later turn reads them until the fence is gone. */
+const passOver = statement(
+  () => sql`update workflow_executions set due_at = 0 where number in (
+    select number from workflow_executions ${indexedBy('workflow_executions_due')}
+    where workflow_id = ${parameter('workflowId')} and due_at > 0
+      and due_at <= ${parameter('now')} and number <= ${parameter('after')}
+    limit ${parameter('limit')})`,
+)
+
+/** Seeks from workflow to workflow, so the number of executions does not matter. */
+const listLanes = statement<WorkflowLane & { dueAt: number }>(
+  () => sql`with recursive lanes (id) as (
+      select min(workflow_id) from workflow_executions ${indexedBy('workflow_executions_due')}
+        where due_at is not null
+      union all
+      select (select min(workflow_id) from workflow_executions
+          ${indexedBy('workflow_executions_due')}
+        where due_at is not null and workflow_id > lanes.id)
+      from lanes where lanes.id is not null
+    )
+    select lanes.id as "workflowId", workflows.project_id as "projectId",
+      (select min(due_at) from workflow_executions ${indexedBy('workflow_executions_due')}
+        where workflow_id = lanes.id and due_at is not null) as "dueAt"
+    from lanes join workflows on workflows.id = lanes.id`,
+)
+
+type Queries = Pick<Tx, 'find' | 'list'>
+
+type Due = {
+  now: number
+  limit: number
+  /** Executions up to this number are held by a fence; 0 without one. */
+  after: number
+}
+
+/** Takes held executions that are due out of the way, at most `limit`. */
+export async function passOverHeld(tx: Tx, lane: WorkflowLane, due: Due): Promise<void> {
+  if (due.after > 0) await tx.execute(passOver, { workflowId: lane.workflowId, ...due })
+}
+
+/**
+ * Lists at most `limit`: those that are due at once and those that have slept in turn, so that neither
+ * waits for all of the others.
+ */
+export async function listDue(
+  queries: Queries,
+  { workflowId, projectId }: WorkflowLane,
+  { now, limit, after }: Due,
+): Promise<DueExecution[]> {
+  const atOnce = await queries.list(listNow, { workflowId, limit, after })
+  const timed = await queries.list(listTimed, { workflowId, now, limit, after })
+  return inTurn(atOnce, timed, limit).map((row) => toExecution(row, projectId))
+}
+
+/**
+ * When the earliest execution of a workflow behind the number `after` is due; undefined if none will be.
+ * Held ones that will be due count, so that they are passed over then.
+ */
+export async function findEarliestDue(
+  queries: Queries,
+  { workflowId, after }: { workflowId: string; after: number },
+): Promise<number | undefined> {
+  return (await queries.find(findEarliest, { workflowId, after }))?.dueAt ?? undefined
+}
+
+/** All workflows with executions that are or will be due. */
+export function listDueLanes(queries: Queries): Promise<(WorkflowLane & { dueAt: number })[]> {
+  return queries.list(listLanes)
+}
+
+function inTurn<T>(one: readonly T[], other: readonly T[], limit: number): T[] {
+  if (one.length === 0 || other.length === 0) return [...one, ...other]
+  const half = Math.ceil(limit / 2)
+  const ofOne = Math.min(one.length, Math.max(half, limit - other.length))
+  return [...one.slice(0, ofOne), ...other.slice(0, limit - ofOne)]
+}
+
+function toExecution(row: Row, projectId: string): DueExecution {
+  const { number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone } = row
+  const { depth, dueAt } = row
+  return {
+    ...{ number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone, depth, dueAt },
+    startedAt: row.startedAt,
+    context: parse<Record<string, unknown>>(row.context),
+    contact: {
+      id: contactId,
+      projectId,
+      address: row.address,
+      subscribed: row.subscribed === 1,
+      data: parse<ContactData>(row.data),
+      createdAt: row.contactCreatedAt,
+      updatedAt: row.contactUpdatedAt,
+    },
+    step: row.stepExecutionId === null ? null : toOpenStep(row, row.stepExecutionId),
+  }
+}
+
+function toOpenStep(row: Row, id: string): OpenStep {
+  const { scheduledFor, executeAfter, error } = row
+  return {
+    id,
+    status: row.stepStatus,
+    ...{ scheduledFor, executeAfter, error },
+    input: parse(row.input),
+    output: parse(row.output),
+    startedAt: row.stepStartedAt,
+  }
+}
+
+function parse<T>(text: string | null): T | null {
+  return text === null ? null : (parseJsonText(text) as T)
+}

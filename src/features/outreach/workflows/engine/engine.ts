@@ -1,0 +1,157 @@
+/**
+ * The engine of workflows: takes the executions that are due, a turn of each workflow after the other,
+ * a few at the same time. All that it knows is in the database: a server that was killed goes on where
+ * it stopped. Executions that sleep cost nothing but their rows.
+ */
+import { describeError } from '../../../../base/errors.ts'
+import type { Base } from '../../../ground/base.ts'
+import type { WorkflowLane, WorkflowNotice } from '../notifier.ts'
+import { listDueLanes } from './due.ts'
+import { createGraphs } from './graphs.ts'
+import { createWorkflowLanes, type WorkflowLanes } from './lanes.ts'
+import { createStepValues } from './step-values.ts'
+import type { StepDeps } from './steps/steps.ts'
+import { type TurnDeps, type TurnResult, takeTurn } from './turn.ts'
+import { createTurnSizes, type TurnSizes } from './turn-sizes.ts'
+
+export type EngineDeps = Omit<StepDeps, 'values'> &
+  Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
+
+/** Their commits share one sync of the disk. */
+const MAX_TURNS = 4
+/** After a failure, and while the disk is full. */
+const RETRY_MS = 1_000
+/** The clock may have jumped meanwhile. */
+const MAX_WAIT_MS = 10_000
+
+/** `isRendering`: the turn is over, and the next one waits for values: it is none of those at the same time. */
+type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
+type Entered = { lane: WorkflowLane; turn: RunningTurn }
+
+type EngineState = {
+  deps: TurnDeps & Pick<Base, 'disk'>
+  lanes: WorkflowLanes
+  running: Map<string, RunningTurn>
+  sizes: TurnSizes
+  timer: NodeJS.Timeout | undefined
+  isStopping: boolean
+}
+
+export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
+  const state: EngineState = {
+    deps: { ...deps, graphs: createGraphs(), values: createStepValues(deps) },
+    lanes: createWorkflowLanes(),
+    running: new Map(),
+    sizes: createTurnSizes(),
+    timer: undefined,
+    isStopping: false,
+  }
+  const unlisten = deps.workflowNotifier.listen((notice) => take(state, notice))
+  const unwatch = deps.store.onExternalChange(() => void readLanes(state))
+  await readLanes(state)
+  return {
+    async stop() {
+      state.isStopping = true
+      unlisten()
+      unwatch()
+      clearTimeout(state.timer)
+      await Promise.all([...state.running.values()].map(({ ended }) => ended))
+    },
+  }
+}
+
+async function readLanes(state: EngineState): Promise<void> {
+  const { store, log } = state.deps
+  try {
+    for (const { dueAt, ...lane } of await listDueLanes(store.read)) add(state, lane, dueAt)
+  } catch (error) {
+    log.error({ error: describeError(error) }, 'the due times of workflows could not be read')
+  }
+  advance(state)
+}
+
+function take(state: EngineState, notice: WorkflowNotice): void {
+  if (notice.kind !== 'due') return
+  const { workflowId, projectId, dueAt } = notice
+  add(state, { workflowId, projectId }, dueAt)
+  advance(state)
+}
+
+function add({ lanes, running }: EngineState, lane: WorkflowLane, dueAt: number): void {
+  const turn = running.get(lane.workflowId)
+  if (turn === undefined) lanes.addDueAt(lane, dueAt)
+  else turn.dueAt = Math.min(turn.dueAt ?? dueAt, dueAt)
+}
+
+/** Begins turns while there is room, and sets the timer for the next one. */
+function advance(state: EngineState): void {
+  const { deps, lanes } = state
+  clearTimeout(state.timer)
+  if (state.isStopping) return
+  // All are entered before the first begins: their number decides how much each takes.
+  const entered: Entered[] = []
+  while (countTurns(state) < MAX_TURNS) {
+    const lane = lanes.take(deps.now())
+    if (lane === undefined) break
+    entered.push(enter(state, lane))
+  }
+  for (const { lane, turn } of entered) begin(state, lane, turn)
+  if (countTurns(state) >= MAX_TURNS) return
+  const nextAt = lanes.nextDueAt()
+  const waitMs = nextAt === undefined ? MAX_WAIT_MS : nextAt - deps.now()
+  const boundedMs = Math.max(1, Math.min(waitMs, MAX_WAIT_MS))
+  state.timer = setTimeout(() => advance(state), boundedMs)
+}
+
+function countTurns({ running }: EngineState): number {
+  return running.values().reduce((count, { isRendering }) => count + (isRendering ? 0 : 1), 0)
+}
+
+function enter(state: EngineState, lane: WorkflowLane): Entered {
+  const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined, isRendering: false }
+  state.running.set(lane.workflowId, turn)
+  return { lane, turn }
+}
+
+function begin(state: EngineState, lane: WorkflowLane, turn: RunningTurn): void {
+  turn.ended = run(state, lane).then(({ nextDueAt, rendering }) => {
+    if (rendering === undefined) return end(state, lane, nextDueAt)
+    turn.isRendering = true
+    // Nobody waits for it when the engine stops: what is not rendered is asked for again.
+    void rendering.then((isDone) => end(state, lane, isDone ? nextDueAt : retryAt(state)))
+    advance(state)
+  })
+}
+
+function end(state: EngineState, lane: WorkflowLane, nextDueAt: number | undefined): void {
+  const turn = state.running.get(lane.workflowId)
+  state.running.delete(lane.workflowId)
+  const dueAt = [nextDueAt, turn?.dueAt].filter((at) => at !== undefined)
+  if (dueAt.length > 0) state.lanes.addDueAt(lane, Math.min(...dueAt))
+  advance(state)
+}
+
+function retryAt({ deps }: EngineState): number {
+  return deps.now() + RETRY_MS
+}
+
+/** Returns when the workflow wants its next turn, and what that waits for. */
+async function run(
+  state: EngineState,
+  lane: WorkflowLane,
+): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
+  const { deps, sizes } = state
+  // What was accepted may end; what an email needs is missing when the disk is full.
+  if (deps.disk.isLow()) return { nextDueAt: retryAt(state) }
+  const size = sizes.next(lane.workflowId, countTurns(state))
+  try {
+    const { walked, tookMs, ...next } = await takeTurn(deps, lane, size)
+    const isAll = next.nextDueAt === undefined || next.nextDueAt > deps.now()
+    sizes.ended(lane.workflowId, { ...size, walked, tookMs, isAll })
+    return next
+  } catch (error) {
+    const facts = { workflowId: lane.workflowId, error: describeError(error) }
+    deps.log.error(facts, 'executions could not go on; they are tried again')
+    return { nextDueAt: retryAt(state) }
+  }
+}

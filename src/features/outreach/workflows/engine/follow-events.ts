@@ -1,0 +1,244 @@
+/**
+ * The follower of events: an event ends waits for it and starts executions of enabled workflows. It only
+ * writes rows that the engine works on later, so that no event can fail here and hold up the others.
+ *
+ * Received mail that a machine sent or may have sent does neither, unless the trigger or the wait includes it. An open or
+ * click by another person than the contact, to whom a step wrote, ends the waits for that email.
+ */
+import { eachOf, jsonItem, jsonValue, listOf, orderedJoin } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import type { EventRow } from '../../../../store/schema/events.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { isAutomaticEvent } from '../../../ground/conditions/automatic-mail.ts'
+import { readEventContexts } from '../../../ground/events/context.ts'
+import { readEventDepths } from '../../../ground/events/depth.ts'
+import { type Follower, startFollower } from '../../../ground/events/follow.ts'
+import { EVENTS } from '../../../ground/events/followed-rows.ts'
+import { raiseExecutions, splitAtFence } from '../../../ground/fence/rows.ts'
+import type { StartableWorkflow, Wanted } from '../executions/insert.ts'
+import { startExecutions } from '../executions/start-many.ts'
+import { addFigures } from '../figures.ts'
+import type { WorkflowNotifier } from '../notifier.ts'
+import { NOW } from './walk.ts'
+
+export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now' | 'counters'> & {
+  workflowNotifier: WorkflowNotifier
+}
+
+type ContactEvent = EventRow & { contactId: string }
+type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
+  allowsReentry: number
+  /** 1 if the trigger says so. */
+  includeAutomatic: number | null
+  event: string
+  enabledSeq: number
+}
+type EndedWait = { executionNumber: number; workflowId: string; projectId: string; seq: number }
+
+/** Of events that start nothing; the follower takes fewer if they take long. */
+const BATCH = 200
+/** Under load, one transaction handles the events of so long a time. */
+const LINGER_MS = 10
+/** Executions that the events of one transaction start, unless a single event starts more. */
+const MAX_STARTS = 200
+
+const item = (index: number) => jsonItem(sql`row.value`, index)
+
+/** `events`: lists of seq, contact (null: the email's), name, email, and 1 if a machine sent the mail. */
+const listEnded = statement<EndedWait>(
+  () => sql`select wait.execution_number as "executionNumber", wait.workflow_id as "workflowId",
+      execution.project_id as "projectId", min(${item(0)}) as seq
+    from ${eachOf(parameter('events'))} as row
+    ${orderedJoin()} workflow_waits as wait on wait.contact_id = coalesce(${item(1)},
+        (select contact_id from emails where emails.id = ${item(3)}))
+      and wait.event_name = ${item(2)}
+    ${orderedJoin()} workflow_executions as execution
+      on execution.number = wait.execution_number
+    where wait.event_seq is null and ${item(0)} > wait.after_seq
+      and (wait.email_id = ${item(3)} or wait.email_id is null and ${item(1)} is not null)
+      and (${item(4)} = 0 or wait.includes_automatic = 1)
+    group by wait.execution_number`,
+)
+
+/** `ended`: pairs of an execution's number and the seq. */
+const endAll = statement(
+  () => sql`update workflow_waits set event_seq = ${item(1)}
+    from ${eachOf(parameter('ended'))} as row where execution_number = ${item(0)}`,
+)
+
+const wakeAll = statement(
+  () => sql`update workflow_executions set due_at = ${NOW}
+    where number in ${listOf(parameter('numbers'))} and status = 'WAITING'`,
+)
+
+/** `names`: pairs of a project and the name of an event. */
+const listTriggered = statement<Triggered>(
+  () => sql`select workflows.id, workflows.project_id as "projectId", workflows.name,
+      workflows.allow_reentry as "allowsReentry", workflows.enabled_seq as "enabledSeq",
+      workflows.cancelled_through as "cancelledThrough",
+      workflows.cancel_reason as "cancelReason", workflows.trigger_event as event,
+      ${jsonValue(sql`workflows.trigger_config`, 'includeAutomatic')} as "includeAutomatic",
+      workflow_steps.id as "triggerStepId"
+    from ${eachOf(parameter('names'))} as row
+    ${orderedJoin()} workflows on workflows.project_id = ${item(0)}
+      and workflows.trigger_event = ${item(1)} and workflows.enabled = 1
+    ${orderedJoin()} projects on projects.id = workflows.project_id and projects.is_disabled = 0
+    ${orderedJoin()} workflow_steps on workflow_steps.workflow_id = workflows.id
+      and workflow_steps.type = 'TRIGGER' and workflow_steps.removed_at is null`,
+)
+
+/** `contacts`: pairs of a contact and its project. */
+const listExisting = statement<{ id: string }>(
+  () => sql`select contacts.id from ${eachOf(parameter('contacts'))} as row
+    ${orderedJoin()} contacts on contacts.id = ${item(0)} and contacts.project_id = ${item(1)}`,
+)
+
+const findAny = statement<{ found: number }>(
+  () => sql`select 1 as found where exists (select 1 from workflows where enabled = 1)
+    or exists (select 1 from workflow_waits where event_seq is null)`,
+)
+
+/** Begins at the newest event of the upgrade. */
+export function startTriggers(deps: TriggerDeps): Follower {
+  return startFollower(deps, {
+    rows: EVENTS,
+    name: 'workflows',
+    batch: BATCH,
+    lingerMs: LINGER_MS,
+    beginsAt: 'newest',
+    // A workflow is started by events from after it was enabled.
+    mayMatter: async (read) => (await read.find(findAny)) !== undefined,
+    handle: (tx, rows, endAt) => applyEvents(deps, tx, { rows, endAt }),
+  })
+}
+
+export async function applyEvents(
+  deps: TriggerDeps,
+  tx: Tx,
+  { rows, endAt }: { rows: readonly EventRow[]; endAt: (row: EventRow) => void },
+): Promise<void> {
+  const known = rows.filter(({ contactId, emailId }) => (contactId ?? emailId) !== null)
+  if (known.length === 0) return
+  const triggered = await findTriggered(tx, known)
+  const ended = await findEnded(tx, known)
+  // Most events do neither.
+  if (triggered.size === 0 && ended.length === 0) return
+  const { events: together, isOld } = await splitAtFence(tx, rows)
+  const end = together.at(-1)
+  if (end !== undefined && together.length < rows.length) endAt(end)
+  const all = known.filter(({ seq }) => seq <= (end?.seq ?? 0))
+  const events = withinStarts(all, triggered)
+  const last = events.at(-1)
+  if (last === undefined) return
+  if (events.length < all.length) endAt(last)
+  await endWaits(
+    deps,
+    tx,
+    ended.filter(({ seq }) => seq <= last.seq),
+  )
+  const ofContacts = events.filter((row): row is ContactEvent => row.contactId !== null)
+  await startTriggered(deps, tx, { events: ofContacts, triggered })
+  if (isOld) await raiseExecutions(tx, events)
+}
+
+/** The workflows that events start, by `nameOf` of the events. */
+type TriggeredByName = ReadonlyMap<string, readonly Triggered[]>
+
+async function findTriggered(tx: Tx, events: readonly EventRow[]): Promise<TriggeredByName> {
+  const names = new Map(events.map((event) => [nameOf(event), [event.projectId, event.name]]))
+  const found = await tx.list(listTriggered, { names: JSON.stringify([...names.values()]) })
+  return Map.groupBy(found, ({ projectId, event }) => nameOf({ projectId, name: event }))
+}
+
+function nameOf({ projectId, name }: Pick<EventRow, 'projectId' | 'name'>): string {
+  return `${projectId} ${name}`
+}
+
+/** The first events, at least one, that start not too many executions for one transaction. */
+function withinStarts(
+  events: readonly EventRow[],
+  triggered: TriggeredByName,
+): readonly EventRow[] {
+  let starts = 0
+  const end = events.findIndex((event, index) => {
+    starts += triggered.get(nameOf(event))?.length ?? 0
+    return index > 0 && starts > MAX_STARTS
+  })
+  return end === -1 ? events : events.slice(0, end)
+}
+
+/** The waits that events end, each with the first of its events. */
+function findEnded(tx: Tx, events: readonly EventRow[]): Promise<EndedWait[]> {
+  const list = events.map((event) => {
+    const { seq, contactId, name, emailId } = event
+    return [seq, contactId, name, emailId, isAutomaticEvent(event) ? 1 : 0]
+  })
+  return tx.list(listEnded, { events: JSON.stringify(list) })
+}
+
+async function endWaits(
+  { workflowNotifier }: TriggerDeps,
+  tx: Tx,
+  ended: readonly EndedWait[],
+): Promise<void> {
+  if (ended.length === 0) return
+  const numbers = ended.map(({ executionNumber }) => executionNumber)
+  const pairs = ended.map(({ executionNumber, seq }) => [executionNumber, seq])
+  await tx.execute(endAll, { ended: JSON.stringify(pairs) })
+  await tx.execute(wakeAll, { numbers: JSON.stringify(numbers) })
+  tx.afterCommit(() => {
+    for (const { workflowId, projectId } of ended)
+      workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: NOW })
+  })
+}
+
+async function startTriggered(
+  deps: TriggerDeps,
+  tx: Tx,
+  { events, triggered }: { events: readonly ContactEvent[]; triggered: TriggeredByName },
+): Promise<void> {
+  const starting = events.filter((event) => triggered.has(nameOf(event)))
+  if (starting.length === 0) return
+  const pairs = starting.map(({ contactId, projectId }) => [contactId, projectId])
+  const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })
+  const contacts = new Set(existing.map(({ id }) => id))
+  const contextOf = await readEventContexts(tx, starting)
+  const depthOf = await readEventDepths(tx, starting)
+  const wanted: Wanted[] = []
+  for (const event of starting) {
+    if (!contacts.has(event.contactId)) continue
+    for (const workflow of triggered.get(nameOf(event)) ?? []) {
+      if (event.seq <= workflow.enabledSeq) continue
+      if (isAutomaticEvent(event) && workflow.includeAutomatic !== 1) {
+        await addFigures(tx, workflow.id, [['', 'automatic', 1]])
+        continue
+      }
+      const facts = { event, context: contextOf(event), depth: depthOf(event), at: deps.now() }
+      wanted.push(toWanted(workflow, facts))
+    }
+  }
+  const outcomes = await startExecutions(deps, tx, wanted)
+  const refused = outcomes.filter(({ kind }) => kind === 'too deep').length
+  if (refused === 0) return
+  tx.afterCommit(() => deps.counters.add('pillarbox_chain_starts_refused_total', {}, refused))
+}
+
+function toWanted(
+  { allowsReentry, ...workflow }: Triggered,
+  facts: { event: ContactEvent; context: Record<string, unknown>; depth: number; at: number },
+): Wanted {
+  const { event, context, depth, at } = facts
+  const { contactId, id, seq } = event
+  return {
+    workflow: { ...workflow, allowsReentry: allowsReentry === 1 },
+    start: {
+      contactId,
+      context: Object.keys(context).length === 0 ? null : context,
+      source: { id, seq },
+      depth,
+      at,
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** The graphs of workflows by their versions, so that the engine reads each once. */
+import { createLru } from '../../../../base/lru.ts'
+import type { RowOf } from '../../../../store/database.ts'
+import { eq } from '../../../../store/drizzle.ts'
+import { workflows } from '../../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Graph, loadGraph } from '../graph/graph.ts'
+
+/** What the engine needs of a workflow's row. */
+export const findWorkflow = statement((db) =>
+  db
+    .select({
+      id: workflows.id,
+      projectId: workflows.projectId,
+      name: workflows.name,
+      isEnabled: workflows.isEnabled,
+      version: workflows.version,
+      cancelledThrough: workflows.cancelledThrough,
+      cancelReason: workflows.cancelReason,
+      triggerEvent: workflows.triggerEvent,
+      triggerConfig: workflows.triggerConfig,
+    })
+    .from(workflows)
+    .where(eq(workflows.id, parameter('id'))),
+)
+
+export type FoundWorkflow = RowOf<typeof findWorkflow>
+
+/** Steps and transitions of all cached graphs. */
+const MAX_CACHED = 20_000
+
+export type Graphs = { get(tx: Tx, id: string, version: number): Promise<Graph> }
+
+export function createGraphs(): Graphs {
+  const cache = createLru<{ version: number; graph: Graph }>(MAX_CACHED)
+  return {
+    async get(tx, id, version) {
+      const known = cache.get(id)
+      if (known?.version === version) return known.graph
+      const graph = await loadGraph(tx, id)
+      const size = Math.min(MAX_CACHED, 1 + graph.steps.size)
+      cache.set(id, { version, graph }, { size })
+      return graph
+    },
+  }
+}

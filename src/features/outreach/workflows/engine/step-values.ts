@@ -1,0 +1,157 @@
+/**
+ * The templates in the values of UPDATE_CONTACT steps are rendered in a thread, because a template may take
+ * long, and outside of the transaction of the turn. A turn that reaches such a step asks for its values and
+ * leaves the execution at the step; once they are rendered, the next turn of the workflow makes the step.
+ *
+ * Rendered values are in memory only: without them, as after a crash, they are asked for again. So are those
+ * whose contact or context has changed meanwhile, so that no change is lost.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { describeError } from '../../../../base/errors.ts'
+import type { RenderedTexts } from '../../../../outbound/composing/texts.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import { runFor } from '../../../../turns/owner.ts'
+import type { Base } from '../../../ground/base.ts'
+import { isTemplate, mapTexts } from '../graph/step-templates.ts'
+import type { WorkflowLane } from '../notifier.ts'
+import { executionVariables } from '../variables.ts'
+import { createRenderRoom, type RenderRoom } from './render-room.ts'
+
+/** What the values of a step are rendered from. */
+export type ValueFacts = {
+  contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
+  context: Record<string, unknown> | null
+  values: Record<string, unknown>
+}
+
+/** A step of an execution. `eventSeq`: of the walk that asked (`Walker`). */
+export type AskedValues = ValueFacts & {
+  executionNumber: number
+  ordinal: number
+  eventSeq: number | null
+}
+
+type StepPlace = { workflowId: string; executionNumber: number; ordinal: number }
+
+type RenderedValues = {
+  values: Record<string, unknown> | 'too heavy'
+  asked: AskedValues
+}
+
+export type StepValues = {
+  /** The values that were rendered for the step, maybe from other facts than those of now. */
+  find(place: StepPlace): RenderedValues | undefined
+  /**
+   * The executions that a turn may walk if its steps ask for values: all, or while others wait for room those
+   * whose values are rendered. A turn that walks none waits for `whenRoom`.
+   */
+  allowance(lane: WorkflowLane): number
+  whenRoom(lane: WorkflowLane): Promise<void>
+  /**
+   * Renders what a turn has asked for, and forgets what was rendered for earlier turns. Resolves to false if
+   * some could not be rendered now. Never rejects.
+   */
+  render(lane: WorkflowLane, asked: readonly AskedValues[]): Promise<boolean>
+}
+
+type Deps = Pick<Base, 'outbound' | 'config' | 'keyring' | 'log' | 'now' | 'directory'>
+
+/** A turn asks for the values of so many executions at most: each may have 64 KB. */
+export const MAX_ASKED = 50
+
+/** Characters of JSON: a few ms, if it has many names. */
+const COUNTED_AT_ONCE = 128 * 1024
+
+export function createStepValues(deps: Deps, room = createRenderRoom()): StepValues {
+  const rendered = new Map<string, Map<string, RenderedValues>>()
+  return {
+    find: ({ workflowId, ...place }) => rendered.get(workflowId)?.get(keyOf(place)),
+    allowance(lane) {
+      const own = rendered.get(lane.workflowId)?.size ?? 0
+      if (own === 0) return room.has(lane) ? Number.POSITIVE_INFINITY : 0
+      return room.has(lane) && !room.isWanted() ? Number.POSITIVE_INFINITY : own
+    },
+    whenRoom: room.wait,
+    async render(lane, asked) {
+      const { workflowId, projectId } = lane
+      const own = new Map<string, RenderedValues>()
+      if (asked.length === 0) rendered.delete(workflowId)
+      else rendered.set(workflowId, own)
+      await takeRoom(room, lane, asked)
+      const renderOne = async (each: AskedValues): Promise<boolean> => {
+        try {
+          own.set(keyOf(each), { values: await renderValues(deps, projectId, each), asked: each })
+          return true
+        } catch (error) {
+          const facts = { workflowId, executionNumber: each.executionNumber }
+          deps.log.warn(
+            { ...facts, error: describeError(error) },
+            'the values of a step could not be rendered; they are tried again',
+          )
+          return false
+        }
+      }
+      return (await Promise.all(asked.map(renderOne))).every(Boolean)
+    },
+  }
+}
+
+/** Other work runs between pieces, and no other workflow has room until all is counted. */
+async function takeRoom(
+  room: Pick<RenderRoom, 'hold'>,
+  lane: WorkflowLane,
+  asked: readonly AskedValues[],
+): Promise<void> {
+  let characters = 0
+  let counted = 0
+  for (const each of asked) {
+    if (characters - counted > COUNTED_AT_ONCE) {
+      counted = characters
+      room.hold(lane, Number.POSITIVE_INFINITY)
+      await setImmediate()
+    }
+    characters += JSON.stringify(each).length
+  }
+  room.hold(lane, characters)
+}
+
+export function hasTemplates(values: Record<string, unknown>): boolean {
+  return listTemplates(values).length > 0
+}
+
+/** Whether the values were rendered from these facts. */
+export function isOf({ asked }: RenderedValues, facts: ValueFacts): boolean {
+  const { contact, context, values } = asked
+  return JSON.stringify({ contact, context, values }) === JSON.stringify(facts)
+}
+
+function keyOf({ executionNumber, ordinal }: Pick<AskedValues, 'executionNumber' | 'ordinal'>) {
+  return `${executionNumber} ${ordinal}`
+}
+
+function listTemplates(values: Record<string, unknown>): string[] {
+  const templates: string[] = []
+  mapTexts(values, (text) => {
+    if (isTemplate(text)) templates.push(text)
+    return text
+  })
+  return templates
+}
+
+async function renderValues(
+  deps: Deps,
+  projectId: string,
+  { values, ...facts }: AskedValues,
+): Promise<RenderedValues['values']> {
+  const templates = listTemplates(values).map((source) => ({ source, format: 'text' }) as const)
+  const { postalAddress = null } = (await deps.directory.findProject(projectId)) ?? {}
+  const variables = executionVariables(deps, { projectId, ...facts, postalAddress })
+  const at = deps.now()
+  const texts: RenderedTexts = await runFor({ key: projectId, isJob: true }, () =>
+    deps.outbound.renderTexts({ templates, variables, at }),
+  )
+  if (texts === 'too heavy') return texts
+  let next = 0
+  const fill = (text: string) => (isTemplate(text) ? (texts[next++] ?? '') : text)
+  return mapTexts(values, fill) as Record<string, unknown>
+}

@@ -1,0 +1,153 @@
+/**
+ * SEND_EMAIL (contract 5.4): accepts an email of the step's template in the transaction of the turn. An
+ * email that may not be sent, because its contact has unsubscribed or its address is suppressed,
+ * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
+ * the step, and so does a limit of the project; the execution can be retried. An answer beyond
+ * `answersPerDay` of the trigger is skipped.
+ */
+import { formatInstant } from '../../../../../base/clock.ts'
+import { AppError } from '../../../../../base/errors.ts'
+import { type ParsedAddress, parseAddress } from '../../../../../formats/address/address.ts'
+import type { Project } from '../../../../../store/schema/accounts.ts'
+import type { Workflow } from '../../../../../store/schema/workflows.ts'
+import type { Tx } from '../../../../../store/write/transaction.ts'
+import type { Base } from '../../../../ground/base.ts'
+import { RECEIVED } from '../../../../ground/conditions/automatic-mail.ts'
+import { acceptForContact } from '../../../../mail/messages/accept/accept-for-contact.ts'
+import type { AcceptDeps } from '../../../../mail/messages/accept/email-drafts.ts'
+import { planTemplate, type TemplatePlan } from '../../../../mail/messages/accept/plan-template.ts'
+import { isSuppressed } from '../../../../mail/messages/outcome/suppression.ts'
+import { RESERVED_KEYS } from '../../../../people/contacts/write/data.ts'
+import { hasLeft } from '../../../../people/wishes/wishes.ts'
+import { receivedOptionsOf } from '../../definition/received-trigger.ts'
+import type { StepOf } from '../../graph/step-config.ts'
+import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+import { findWithheld } from './answers.ts'
+
+export type SendEmailDeps = AcceptDeps & Pick<Base, 'directory' | 'store'>
+type SendCall = StepCall<StepOf<'SEND_EMAIL'>>
+
+/** The plans of a turn by their templates, or why there is none. */
+export type TemplatePlans = (templateId: string) => Promise<TemplatePlan | AppError>
+
+export function createTemplatePlans(
+  deps: SendEmailDeps,
+  project: Project,
+  at: number,
+): TemplatePlans {
+  const plans = new Map<string, Promise<TemplatePlan | AppError>>()
+  return (templateId) => {
+    const known = plans.get(templateId)
+    if (known !== undefined) return known
+    const plan = planTemplate(deps, { project, templateId }, at).catch(refusalOf)
+    plans.set(templateId, plan)
+    return plan
+  }
+}
+
+type SendInput = {
+  call: SendCall
+  plans: TemplatePlans
+  workflow: Pick<Workflow, 'id' | 'triggerEvent' | 'triggerConfig'>
+  at: number
+}
+
+export async function sendEmail(
+  deps: AcceptDeps,
+  tx: Tx,
+  { call, plans, workflow, at }: SendInput,
+): Promise<StepOutcome> {
+  const { step, stepExecutionId, execution } = call
+  const { templateId } = step
+  const recipientType = step.config.recipient?.type ?? 'CONTACT'
+  const recipient = recipientOf(call)
+  const input = { templateId, recipientType, recipientEmail: recipient?.address ?? null }
+  if (templateId === null) return { kind: 'failed', input, error: 'the step has no template' }
+  if (recipient === undefined) return { kind: 'failed', input, error: 'the step has no recipient' }
+  const withheld = await findWithheldAnswer(tx, { execution, recipient, workflow, at })
+  if (withheld !== undefined) return { kind: 'skipped', input, reason: withheld }
+  const plan = await plans(templateId)
+  if (plan instanceof AppError) return { kind: 'failed', input, error: plan.message }
+  const isNamed = recipientType === 'CUSTOM'
+  const unwanted = isNamed ? await findRefusalOfNamed(tx, { recipient, plan }) : undefined
+  if (unwanted !== undefined) return { kind: 'skipped', input, reason: unwanted }
+  const accepted = await acceptForContact(deps, tx, {
+    plan,
+    contact: execution.contact,
+    recipient,
+    executionId: execution.id,
+    stepExecutionId,
+    storedVariables: variablesOf(execution),
+    bypassesSubscription: isNamed,
+    isAnswer: workflow.triggerEvent === RECEIVED,
+    at,
+  }).catch(refusalOf)
+  if (accepted instanceof AppError) return { kind: 'failed', input, error: accepted.message }
+  execution.emailIds.set(step.id, accepted.id)
+  const output = {
+    emailId: accepted.id,
+    sentAt: formatInstant(at),
+    recipientType,
+    recipientEmail: accepted.recipient,
+    state: accepted.state,
+  }
+  return { kind: 'done', input, output }
+}
+
+/**
+ * Why mail to an address that the step names is not wanted there. Asks that address alone, also if it is the
+ * contact's: such mail does not ask whether the project unsubscribed the contact (contract 5.4).
+ */
+async function findRefusalOfNamed(
+  tx: Tx,
+  { recipient, plan }: { recipient: ParsedAddress; plan: TemplatePlan },
+): Promise<string | undefined> {
+  const { address } = recipient
+  const key = { projectId: plan.project.id, address }
+  if (await isSuppressed(tx, key)) return `${address} is suppressed`
+  const isAsked = plan.contentClass !== 'TRANSACTIONAL'
+  return isAsked && (await hasLeft(tx, key))
+    ? `the owner of ${address} has unsubscribed`
+    : undefined
+}
+
+/** Whether the mail would be one answer too many to the sender of the message that started it. */
+async function findWithheldAnswer(
+  tx: Tx,
+  {
+    execution,
+    recipient,
+    workflow,
+    at,
+  }: Omit<SendInput, 'call' | 'plans'> & {
+    execution: Walker
+    recipient: ParsedAddress
+  },
+): Promise<string | undefined> {
+  const { answersPerDay: perDay } = receivedOptionsOf(workflow)
+  const isAnswer =
+    workflow.triggerEvent === RECEIVED &&
+    execution.isStartedByEvent &&
+    recipient.address === execution.contact.address
+  if (!isAnswer || perDay === null) return undefined
+  return findWithheld(tx, execution, { workflowId: workflow.id, perDay, at })
+}
+
+function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {
+  const { recipient } = step.config
+  return parseAddress(
+    recipient?.type === 'CUSTOM' ? recipient.customEmail : execution.contact.address,
+  )
+}
+
+/** The keys of the context, and all of it as `event`. */
+function variablesOf({ context }: Pick<Walker, 'context'>): Record<string, unknown> {
+  if (context === null) return {}
+  const own = Object.entries(context).filter(([key]) => !RESERVED_KEYS.has(key))
+  return { ...Object.fromEntries(own), event: context }
+}
+
+function refusalOf(error: unknown): AppError {
+  if (error instanceof AppError && error.code !== 'DATABASE_ERROR') return error
+  throw error
+}

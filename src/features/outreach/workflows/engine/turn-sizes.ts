@@ -1,0 +1,62 @@
+/**
+ * How many executions the next turn of a workflow takes. The first turn takes so many that it is a light
+ * write, which shares its transaction with others: most workflows have few executions that are due. If more are due,
+ * heavier turns follow: each may take twice as many as the one before, up to what fits into `TURN_MS`.
+ */
+import { createLru } from '../../../../base/lru.ts'
+
+/** `isHeavy`: as a write (`store/write/writer.ts`). */
+export type TurnSize = { limit: number; isHeavy: boolean }
+
+type Taken = TurnSize & { walked: number; tookMs: number }
+
+export type TurnSizes = {
+  /** `turns`: so many run at the same time, which together are to be as light as one write. */
+  next(workflowId: string, turns: number): TurnSize
+  /** `isAll`: nothing more is due now. */
+  ended(workflowId: string, taken: Taken & { isAll: boolean }): void
+}
+
+const FIRST_SIZE = 4
+const MAX_SIZE = 200
+/** Light writes take no longer, or hardly: the contacts of a turn are read before its first step, whatever their size. */
+const LIGHT_MS = 4
+const MAX_LIGHT_SIZE = 32
+/** The transaction of a heavy turn takes about so long. */
+const TURN_MS = 12
+const MAX_KNOWN = 10_000
+
+export function createTurnSizes(): TurnSizes {
+  /** Of the next turn, for workflows with more that is due. */
+  const limits = new Map<string, number>()
+  /** How long an execution takes, as last measured. */
+  const paces = createLru<number>(MAX_KNOWN)
+
+  function lightLimit(workflowId: string, turns: number): number {
+    const eachMs = paces.get(workflowId)
+    if (eachMs === undefined) return FIRST_SIZE
+    return Math.min(MAX_LIGHT_SIZE, bounded(LIGHT_MS / turns / eachMs))
+  }
+
+  return {
+    next(workflowId, turns) {
+      const light = lightLimit(workflowId, turns)
+      const limit = limits.get(workflowId) ?? light
+      return { limit, isHeavy: limit > light }
+    },
+    ended(workflowId, { limit, walked, tookMs, isAll }) {
+      const eachMs = Math.max(tookMs, 0.1) / walked
+      // What a turn costs without any execution says nothing of one that walks few, but bounds what each takes.
+      const isMeasure =
+        walked >= FIRST_SIZE || tookMs > LIGHT_MS || eachMs < (paces.get(workflowId) ?? 0)
+      if (walked > 0 && isMeasure) paces.set(workflowId, eachMs)
+      if (isAll) limits.delete(workflowId)
+      else if (walked === 0) limits.set(workflowId, limit)
+      else limits.set(workflowId, Math.min(2 * limit, bounded(TURN_MS / eachMs)))
+    },
+  }
+}
+
+function bounded(executions: number): number {
+  return Math.max(1, Math.min(MAX_SIZE, Math.round(executions)))
+}

@@ -1,0 +1,219 @@
+/**
+ * A turn of a workflow: its next due executions walk in one transaction. What each does, its step rows,
+ * its position and the counts are written together, or not at all. Executions of chains begin when the line
+ * has a place for them; those of a workflow that was disabled meanwhile never do.
+ *
+ * When a turn fails, its executions are tried one by one. One that fails alone, by a fault of the
+ * program, ends as FAILED, so that it holds back no other. Any other fault, such as a full disk, ends nothing: the turn is tried again.
+ */
+import { describeError } from '../../../../base/errors.ts'
+import type { Project } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { appendEvent } from '../../../ground/events/append.ts'
+import { findFence } from '../../../ground/fence/rows.ts'
+import { isInLine } from '../chains/in-line.ts'
+import { type ChainLine, createChainLine } from '../chains/line.ts'
+import { cancelActive } from '../executions/cancel-active.ts'
+import { startedEvent } from '../executions/insert.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { WorkflowLane } from '../notifier.ts'
+import { findEarliestDue, listDue, passOverHeld } from './due.ts'
+import { type FoundWorkflow, findWorkflow, type Graphs } from './graphs.ts'
+import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
+import { createSteps, type StepDeps } from './steps/steps.ts'
+import { createTurnChanges, type StepPlace, type TurnChanges } from './turn-changes.ts'
+import type { TurnSize } from './turn-sizes.ts'
+import {
+  type DueExecution,
+  faultOf,
+  type StepCall,
+  StepFault,
+  type StepOutcome,
+  type Steps,
+  walk,
+} from './walk.ts'
+
+export type TurnDeps = StepDeps & Pick<Base, 'counters'> & { graphs: Graphs }
+
+/**
+ * `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due.
+ * `rendering`: the next turn waits for it; false if some values could not be rendered now.
+ */
+export type TurnResult = {
+  walked: number
+  tookMs: number
+  nextDueAt: number | undefined
+  rendering?: Promise<boolean>
+}
+
+/** `isCrowded`: there is no room for what its steps may ask for, so it has walked nothing. */
+type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
+
+/** Then the rest of the executions waits for another turn. */
+const MAX_TURN_MS = 25
+const MAX_LIGHT_MS = 5
+/** A turn for one execution, because others have failed with it. */
+const ALONE: TurnSize = { limit: 1, isHeavy: false }
+
+/** Held executions that a turn passes over: they take a few ms. */
+const MAX_PASSED = 500
+
+const asking = new WeakMap<Graph, boolean>()
+
+const NOTHING: Written = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: [] }
+
+/** @throws AppError DATABASE_ERROR */
+export async function takeTurn(
+  deps: TurnDeps,
+  lane: WorkflowLane,
+  size: TurnSize,
+): Promise<TurnResult> {
+  try {
+    return begin(deps, lane, await write(deps, lane, { size, fail: null }))
+  } catch (error) {
+    if (!(error instanceof StepFault)) throw error
+    if (size.limit > 1) return { ...(await takeTurn(deps, lane, ALONE)), tookMs: MAX_TURN_MS }
+    const facts = {
+      workflowId: lane.workflowId,
+      executionNumber: error.place.number,
+      error: describeError(error.cause),
+    }
+    deps.log.error(facts, error.message)
+    return begin(deps, lane, await write(deps, lane, { size, fail: error.place }))
+  }
+}
+
+/** Begins to render what the turn has asked for. */
+function begin(
+  { values }: TurnDeps,
+  lane: WorkflowLane,
+  { asked, isCrowded, ...turn }: Written,
+): TurnResult {
+  const rendering = values.render(lane, asked)
+  if (isCrowded) return { ...turn, rendering: values.whenRoom(lane).then(() => true) }
+  return asked.length === 0 ? turn : { ...turn, rendering }
+}
+
+/** `fail`: a step that fails instead of being made. */
+function write(
+  deps: TurnDeps,
+  lane: WorkflowLane,
+  { size, fail }: { size: TurnSize; fail: StepPlace | null },
+): Promise<Written> {
+  const heavyFor = size.isHeavy ? lane.projectId : undefined
+  return deps.store.write((tx) => walkDue(deps, tx, { lane, size, fail }), { heavyFor })
+}
+
+async function walkDue(
+  deps: TurnDeps,
+  tx: Tx,
+  { lane, size, fail }: { lane: WorkflowLane; size: TurnSize; fail: StepPlace | null },
+): Promise<Written> {
+  const { limit, isHeavy } = size
+  const maxMs = isHeavy ? MAX_TURN_MS : MAX_LIGHT_MS
+  const begunAt = performance.now()
+  const at = deps.now()
+  const workflow = await tx.find(findWorkflow, { id: lane.workflowId })
+  const project = await deps.directory.findProject(lane.projectId)
+  if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
+  const after = (await findFence(tx, project.id))?.executionNumber ?? 0
+  await passOverHeld(tx, lane, { now: at, limit: MAX_PASSED, after })
+  const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
+  const allowed = asksForValues(graph) ? deps.values.allowance(lane) : limit
+  const due = await listDue(tx, lane, { now: at, limit: Math.min(limit, allowed), after })
+  const changes = createTurnChanges(lane)
+  const asked: AskedValues[] = []
+  const ask = (values: AskedValues) => void asked.push(values)
+  const made = createSteps(deps, tx, { workflow, project, at, ask, changes })
+  const steps = fail === null ? made : failingAt(fail, made)
+  const input = { workflow, graph, steps, changes, at }
+  const line = createChainLine(tx, { projectId: project.id, at })
+  let walked = 0
+  for (const execution of due) {
+    if (walked > 0 && performance.now() - begunAt > maxMs) break
+    if (asked.length >= MAX_ASKED) break
+    walked += 1
+    const { number } = execution
+    const cancelReason = reasonToCancel(execution, { workflow, project })
+    if (cancelReason !== undefined) {
+      await cancelActive(tx, { workflow: { id: workflow.id, cancelReason }, number, at })
+    } else if (await mayWalk(tx, execution, { ...input, line })) await walk(input, execution)
+    if (isHeavy) await tx.yieldToLoop()
+  }
+  await line.write()
+  await writeContacts(tx, changes)
+  await changes.write(tx, at)
+  const ended = changes.ends()
+  tx.afterCommit(() => {
+    for (const status of ended) deps.counters.add('pillarbox_executions_ended_total', { status })
+  })
+  const nextDueAt = await findEarliestDue(tx, { workflowId: workflow.id, after })
+  const isCrowded = allowed === 0
+  return { walked, tookMs: performance.now() - begunAt, nextDueAt, asked, isCrowded }
+}
+
+/** What changed contacts is over by now: a fault is that of the first step that did. */
+async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
+  try {
+    await changes.writeContacts(tx)
+  } catch (error) {
+    const place = changes.firstChange()
+    throw place === undefined ? error : faultOf(place, error)
+  }
+}
+
+/** Whether a step of the graph has values to render. A graph may have megabytes, so it is searched once. */
+function asksForValues(graph: Graph): boolean {
+  let asks = asking.get(graph)
+  if (asks === undefined) {
+    asks = graph.steps
+      .values()
+      .some(({ type, config }) => type === 'UPDATE_CONTACT' && hasTemplates(config.updates ?? {}))
+    asking.set(graph, asks)
+  }
+  return asks
+}
+
+/** Undefined for an execution that goes on. */
+function reasonToCancel(
+  execution: DueExecution,
+  { workflow, project }: { workflow: FoundWorkflow; project: Project },
+): string | null | undefined {
+  if (project.isDisabled) return EXIT_REASONS.projectDisabled
+  // Cancelled with all others, though its row does not say so yet.
+  if (execution.number <= workflow.cancelledThrough) return workflow.cancelReason
+  return isInLine(execution) && !workflow.isEnabled ? EXIT_REASONS.workflowDisabled : undefined
+}
+
+/** Whether the execution has begun, or begins now. */
+async function mayWalk(
+  tx: Tx,
+  execution: DueExecution,
+  {
+    workflow,
+    line,
+    changes,
+    at,
+  }: { workflow: FoundWorkflow; line: ChainLine; changes: TurnChanges; at: number },
+): Promise<boolean> {
+  if (!isInLine(execution)) return true
+  const { id: executionId, contactId, depth, dueAt } = execution
+  if ((await line.take(execution)).begins) {
+    await appendEvent(tx, startedEvent({ workflow, executionId, contactId, depth, at }))
+    return true
+  }
+  if (dueAt === 0) changes.addFigure('', 'chainDelayed')
+  return false
+}
+
+function failingAt(place: StepPlace, { begin, resume }: Steps): Steps {
+  const isFaulty = ({ execution: { number, ordinal } }: StepCall) =>
+    number === place.number && ordinal === place.ordinal
+  const failed = async (): Promise<StepOutcome> => ({ kind: 'failed', error: 'internal error' })
+  return {
+    begin: (call) => (isFaulty(call) ? failed() : begin(call)),
+    resume: (call, open) => (isFaulty(call) ? failed() : resume(call, open)),
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Writes the rows of executions that were cancelled together, in short transactions behind the
+ * answers, and cancels the executions of disabled projects. All of it is found in the database, so a
+ * server that was killed goes on where it stopped.
+ */
+import { describeError } from '../../../../base/errors.ts'
+import { createBatchPace } from '../../../../jobs/pace.ts'
+import { orderedJoin } from '../../../../store/dialect.ts'
+import { and, eq, sql } from '../../../../store/drizzle.ts'
+import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
+import { statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { startSettler } from '../../../ground/settler.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import type { WorkflowNotifier } from '../notifier.ts'
+import { cancelManyActive } from './cancel-active.ts'
+import { cancelAllInTx } from './cancel-all.ts'
+import { isProjectEnabled } from './find.ts'
+
+export type SettleDeps = Pick<Base, 'store' | 'now' | 'log' | 'directory'> & {
+  workflowNotifier: WorkflowNotifier
+}
+
+type Unsettled = Pick<
+  Workflow,
+  'id' | 'projectId' | 'cancelledThrough' | 'cancelReason' | 'cancelledAt'
+>
+
+const FIRST_BATCH = 50
+const MAX_BATCH = 1_000
+const BATCH_MS = 8
+/** Then it is another workflow's turn. */
+const TURN_MS = 500
+
+export const listUnsettled = statement<Unsettled>(
+  () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
+      cancel_reason as "cancelReason", cancelled_at as "cancelledAt"
+    from workflows where is_cancelling = 1`,
+)
+
+/** Workflows of disabled projects that have active executions; a reset deletes these rows itself. */
+export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
+  () => sql`select workflows.id, workflows.project_id as "projectId"
+    from projects ${orderedJoin()} workflows on workflows.project_id = projects.id
+    where projects.is_disabled = 1 and workflows.deleted_at is null and exists (select 1 from workflow_executions
+      where workflow_id = workflows.id and status in ('RUNNING', 'WAITING')
+        and number > workflows.cancelled_through)`,
+)
+
+/** Settles at the start, when executions are cancelled or the directory changes, and each minute. */
+export function startSettlingCancelled(deps: SettleDeps): { stop(): Promise<void> } {
+  return startSettler({
+    settle: (signal) =>
+      settleCancelled(deps, signal).catch((error: unknown) => {
+        logFailure(deps, { error: describeError(error) })
+      }),
+    subscribe: (wake) => [
+      deps.workflowNotifier.listen(({ kind }) => {
+        if (kind === 'cancelled') wake()
+      }),
+      deps.directory.onDrop(wake),
+    ],
+  })
+}
+
+/** Ends when no row is left that it could write. Workflows take turns; one that fails waits. */
+export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
+  await cancelOfDisabled(deps)
+  const failed = new Set<string>()
+  for (;;) {
+    const unsettled = await deps.store.scan.list(listUnsettled)
+    const settleable = unsettled.filter(({ id }) => !failed.has(id))
+    if (settleable.length === 0) return
+    for (const workflow of settleable) {
+      if (signal?.aborted) return
+      await takeTurn(deps, workflow, signal).catch((error: unknown) => {
+        failed.add(workflow.id)
+        logFailure(deps, { workflowId: workflow.id, error: describeError(error) })
+      })
+    }
+  }
+}
+
+function logFailure({ log }: Pick<SettleDeps, 'log'>, facts: object): void {
+  log.error(facts, 'cancelled executions were not written; they will be')
+}
+
+async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
+  const { store, now } = deps
+  for (const { id, projectId } of await store.scan.list(listOfDisabled)) {
+    await store.write(async (tx) => {
+      if (await isProjectEnabled(tx, projectId)) return
+      await cancelAllInTx(deps, tx, { id, reason: EXIT_REASONS.projectDisabled, at: now() })
+    })
+  }
+}
+
+/** Writes rows of the workflow for a moment. */
+async function takeTurn(
+  deps: SettleDeps,
+  workflow: Unsettled,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
+  const endAt = performance.now() + TURN_MS
+  const heavyFor = workflow.projectId
+  while (performance.now() < endAt && !signal?.aborted) {
+    const limit = pace.size()
+    const write = (tx: Tx) => pace.measure(limit, () => writeSome(deps, tx, workflow, limit))
+    const count = await pace.batch(() => deps.store.write(write, { heavyFor }), signal)
+    if (count === 0) return
+  }
+}
+
+/** When no row is left, the workflow says so, unless more executions were cancelled meanwhile. */
+async function writeSome(
+  { now, workflowNotifier }: SettleDeps,
+  tx: Tx,
+  workflow: Unsettled,
+  limit: number,
+): Promise<number> {
+  const { id, cancelledThrough: through } = workflow
+  const at = workflow.cancelledAt ?? now()
+  const count = await cancelManyActive(tx, { workflow, through, limit, at })
+  if (count > 0) return count
+  await tx
+    .update(workflows)
+    .set({ cancelledThrough: 0, cancelReason: null, cancelledAt: null, isCancelling: false })
+    .where(and(eq(workflows.id, id), eq(workflows.cancelledThrough, through)))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
+  return 0
+}

@@ -1,0 +1,160 @@
+/**
+ * Starts executions: the one verb of events, requests, bulk starts and schedules. It applies the rules
+ * of re-entry (contract 5.3) and the limit of starts, and does nothing that can fail for one contact.
+ *
+ *   allowReentry false   any earlier execution of the contact holds the start back
+ *   allowReentry true    an active one does
+ *   over 100 an hour     one CANCELLED execution "too many starts" an hour; the others are counted
+ *   depth over 5         one CANCELLED execution "chain too deep" of the workflow an hour; the others are
+ *                        counted
+ *
+ * A start by an event that an execution made is part of a chain: it waits in a line (`chains/line.ts`), and
+ * `workflow.started` follows when it begins. All others begin at once.
+ */
+import { HOUR_MS } from '../../../../base/clock.ts'
+import { unseen } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import type { ExecutionStatus } from '../../../../store/schema/words.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import { addFigures } from '../figures.ts'
+import { MAX_CHAIN_DEPTH } from '../limits.ts'
+import { cancelActive } from './cancel-active.ts'
+import {
+  insertCancelled,
+  insertExecutions,
+  type StartableWorkflow,
+  type StartDeps,
+  type Wanted,
+} from './insert.ts'
+import { shownStatus } from './view.ts'
+
+export const MAX_STARTS_PER_HOUR = 100
+
+export type StartOutcome =
+  | { kind: 'started'; id: string }
+  /** An earlier execution of the contact stands in the way: `status`. */
+  | { kind: 'held back'; status: ExecutionStatus }
+  | { kind: 'too many' }
+  | { kind: 'too deep' }
+
+type Earlier = { number: number; status: ExecutionStatus; startedAt: number }
+
+/** Not the rows that say why a contact has not walked: they hold no later start back. */
+const hasBegun = sql`(status <> 'CANCELLED' or exit_reason is null
+  or exit_reason not in (${EXIT_REASONS.chainTooDeep}, ${EXIT_REASONS.workflowDisabled}))`
+
+const findNewest = statement<Earlier>(
+  () => sql`select number, status, started_at as "startedAt" from workflow_executions
+    where contact_id = ${unseen(parameter('contactId'))}
+      and workflow_id = ${unseen(parameter('workflowId'))} and ${hasBegun}
+    order by started_at desc limit 1`,
+)
+
+const findActive = statement<Earlier>(
+  () => sql`select number, status, started_at as "startedAt" from workflow_executions
+    where workflow_id = ${parameter('workflowId')} and contact_id = ${parameter('contactId')}
+      and status in ('RUNNING', 'WAITING')`,
+)
+
+const findBySource = statement<Earlier>(
+  () => sql`select number, status, started_at as "startedAt" from workflow_executions
+    where workflow_id = ${parameter('workflowId')} and source_event_seq = ${parameter('seq')}`,
+)
+
+/** The starts of the last hour, at most one more than the limit, and those that were cut off. */
+const countStarts = statement<{ starts: number; cutOff: number }>(
+  () => sql`select count(*) as starts,
+      coalesce(sum(exit_reason = ${EXIT_REASONS.tooManyStarts} and status = 'CANCELLED'), 0) as "cutOff"
+    from (select exit_reason, status from workflow_executions
+      where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
+        and started_at > ${parameter('since')} and started_at <= ${parameter('at')}
+        and ${hasBegun}
+      limit ${MAX_STARTS_PER_HOUR + 1})`,
+)
+
+/** Changes the row if an hour has passed, also if the clock went back. */
+const markCut = statement(
+  () => sql`update workflows set chain_cut_at = ${parameter('at')}
+    where id = ${parameter('workflowId')} and (chain_cut_at is null
+      or chain_cut_at <= ${parameter('since')} or chain_cut_at > ${parameter('at')})`,
+)
+
+/** The contact must exist and belong to the workflow's project. */
+export async function startExecution(
+  deps: StartDeps,
+  tx: Tx,
+  { workflow, start }: Wanted,
+): Promise<StartOutcome> {
+  const { id: workflowId } = workflow
+  const { contactId, source, depth, at } = start
+  const newest = await tx.find(findNewest, { workflowId, contactId })
+  if (newest !== undefined) {
+    const refusal = await refuseRepeated(tx, { workflow, contactId, at, newest })
+    if (refusal !== undefined) return refusal
+  }
+  if (depth > MAX_CHAIN_DEPTH) return cutChain(tx, { workflow, start })
+  if (newest !== undefined) {
+    const recent = await findRecent(tx, { workflowId, contactId, at, newest })
+    if (recent.starts >= MAX_STARTS_PER_HOUR) {
+      if (recent.isCutOff) await addFigures(tx, workflowId, [['', 'tooManyStarts', 1]])
+      else await insertCancelled(tx, { workflow, start }, EXIT_REASONS.tooManyStarts)
+      return { kind: 'too many' }
+    }
+  }
+  const [id] = await insertExecutions(deps, tx, [{ workflow, start }])
+  if (id === undefined) {
+    const earlier = source && (await tx.find(findBySource, { workflowId, seq: source.seq }))
+    return { kind: 'held back', status: earlier?.status ?? 'RUNNING' }
+  }
+  return { kind: 'started', id }
+}
+
+/** One row an hour says that chains are cut. */
+async function cutChain(tx: Tx, { workflow, start }: Wanted): Promise<StartOutcome> {
+  const { id: workflowId } = workflow
+  const { at } = start
+  const isFirst = (await tx.execute(markCut, { workflowId, at, since: at - HOUR_MS })) === 1
+  if (isFirst) await insertCancelled(tx, { workflow, start }, EXIT_REASONS.chainTooDeep)
+  else await addFigures(tx, workflowId, [['', 'chainTooDeep', 1]])
+  return { kind: 'too deep' }
+}
+
+/** The rules of re-entry. `newest`: the contact's last execution of the workflow. */
+async function refuseRepeated(
+  tx: Tx,
+  input: { workflow: StartableWorkflow; contactId: string; at: number; newest: Earlier },
+): Promise<StartOutcome | undefined> {
+  const { workflow, contactId, at, newest } = input
+  const { id: workflowId, cancelledThrough } = workflow
+  if (!workflow.allowsReentry) return heldBack(tx, workflow, newest)
+  const active = await tx.find(findActive, { workflowId, contactId })
+  if (active === undefined) return undefined
+  if (active.number > cancelledThrough) return heldBack(tx, workflow, active)
+  // Cancelled with all others, though its row does not say so yet.
+  await cancelActive(tx, { workflow, number: active.number, at })
+  return undefined
+}
+
+async function heldBack(
+  tx: Tx,
+  { id, cancelledThrough }: StartableWorkflow,
+  { number, status }: Earlier,
+): Promise<StartOutcome> {
+  await addFigures(tx, id, [['', 'heldBack', 1]])
+  return { kind: 'held back', status: shownStatus({ number, status }, { cancelledThrough }) }
+}
+
+/** The starts of the contact in the last hour. A step of the clock may have put rows behind `at`. */
+async function findRecent(
+  tx: Tx,
+  input: { workflowId: string; contactId: string; at: number; newest: Earlier },
+): Promise<{ starts: number; isCutOff: boolean }> {
+  const { newest, ...key } = input
+  const since = key.at - HOUR_MS
+  if (newest.startedAt <= since) return { starts: 0, isCutOff: false }
+  const found = await tx.find(countStarts, { ...key, since })
+  const { starts = 0, cutOff = 0 } = found ?? {}
+  return { starts: starts - cutOff, isCutOff: cutOff > 0 }
+}

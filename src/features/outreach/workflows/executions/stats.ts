@@ -1,0 +1,158 @@
+/** The figures of a workflow, as `GET /workflows/:id/stats` returns them. */
+import { indexedBy } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import type { StepType } from '../../../../store/schema/words.ts'
+import type { Workflow } from '../../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+import { bucketMs } from '../figures.ts'
+import { loadGraph } from '../graph/graph.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { countExecutions, type ExecutionCounts } from './count.ts'
+
+type StepStats = {
+  stepId: string
+  name: string
+  type: StepType
+  /** Executions that are at the step now. */
+  waiting: number
+  completed: number
+  failed: number
+  skipped: number
+  /** From the step's beginning to its completion, to 10%; null until one is completed. */
+  medianMs: number | null
+}
+
+type TransitionStats = {
+  transitionId: string
+  fromStepId: string
+  toStepId: string
+  taken: number
+}
+
+export type WorkflowStats = {
+  steps: StepStats[]
+  transitions: TransitionStats[]
+  executions: {
+    total: number
+    running: number
+    waiting: number
+    completed: number
+    exited: number
+    failed: number
+    cancelled: number
+    /** Starts that the rules of re-entry refused. */
+    heldBack: number
+    /** Starts over the limit of an hour. */
+    tooManyStarts: number
+    /** Received mail that a machine seems to have sent, which started nothing. */
+    automatic: number
+    /** Starts whose chain was too deep, except one an hour, which has a row. */
+    chainTooDeep: number
+    /** Starts of chains that waited for a place in a minute. */
+    chainDelayed: number
+  }
+}
+
+type Deps = Pick<Base, 'store'>
+/** Counts by figure. */
+type Figures = ReadonlyMap<string, number>
+
+const NONE: Figures = new Map()
+const TOOK = 'took '
+
+/** Reads an index only. */
+export const countByStep = statement<{ stepId: string | null; count: number }>(
+  () => sql`select current_step_id as "stepId", count(*) as count
+    from workflow_executions ${indexedBy('workflow_executions_place')}
+    where workflow_id = ${parameter('workflowId')} and status in ('RUNNING', 'WAITING')
+      and number > ${parameter('through')}
+    group by current_step_id`,
+)
+
+const listFigures = statement<{ subject: string; figure: string; count: number }>(
+  () => sql`select subject, figure, count from workflow_figures
+    where workflow_id = ${parameter('workflowId')}`,
+)
+
+/** @throws AppError WORKFLOW_NOT_FOUND */
+export async function viewWorkflowStats(deps: Deps, key: WorkflowKey): Promise<WorkflowStats> {
+  const { store } = deps
+  const workflow = await loadWorkflow(store.read, key)
+  const [graph, figures, waiting, counts] = await Promise.all([
+    loadGraph(store.scan, workflow.id),
+    readFigures(deps, workflow),
+    countWaiting(deps, workflow),
+    countExecutions(deps, workflow),
+  ])
+  const of = (subject: string) => figures.get(subject) ?? NONE
+  const steps = [...graph.steps.values()].map(({ id: stepId, name, type }) => {
+    const counted = { waiting: waiting.get(stepId) ?? 0, ...countsOf(of(stepId)) }
+    return { stepId, name, type, ...counted, medianMs: medianOf(of(stepId)) }
+  })
+  const transitions = [...graph.outgoing.values()]
+    .flat()
+    .map(({ id: transitionId, fromStepId, toStepId }) => {
+      const taken = of(transitionId).get('taken') ?? 0
+      return { transitionId, fromStepId, toStepId, taken }
+    })
+  return { steps, transitions, executions: toExecutionStats(counts, of('')) }
+}
+
+async function readFigures(
+  { store }: Deps,
+  { id: workflowId }: Pick<Workflow, 'id'>,
+): Promise<Map<string, Figures>> {
+  const rows = await store.scan.list(listFigures, { workflowId })
+  const bySubject = Map.groupBy(rows, ({ subject }) => subject)
+  return new Map(
+    [...bySubject].map(([subject, own]) => [
+      subject,
+      new Map(own.map(({ figure, count }) => [figure, count])),
+    ]),
+  )
+}
+
+async function countWaiting(
+  { store }: Deps,
+  { id: workflowId, cancelledThrough: through }: Pick<Workflow, 'id' | 'cancelledThrough'>,
+): Promise<Map<string | null, number>> {
+  const rows = await store.scan.list(countByStep, { workflowId, through })
+  return new Map(rows.map(({ stepId, count }) => [stepId, count]))
+}
+
+function countsOf(figures: Figures): Pick<StepStats, 'completed' | 'failed' | 'skipped'> {
+  const count = (figure: string) => figures.get(figure) ?? 0
+  return { completed: count('completed'), failed: count('failed'), skipped: count('skipped') }
+}
+
+/** The middle of the bucket that holds the median. */
+function medianOf(figures: Figures): number | null {
+  const buckets = [...figures]
+    .filter(([figure, count]) => figure.startsWith(TOOK) && count > 0)
+    .map(([figure, count]) => ({ bucket: Number(figure.slice(TOOK.length)), count }))
+    .sort((one, other) => one.bucket - other.bucket)
+  let left = buckets.reduce((sum, { count }) => sum + count, 0) / 2
+  for (const { bucket, count } of buckets) {
+    left -= count
+    if (left <= 0) return bucketMs(bucket)
+  }
+  return null
+}
+
+function toExecutionStats(counts: ExecutionCounts, figures: Figures): WorkflowStats['executions'] {
+  return {
+    total: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    running: counts.RUNNING,
+    waiting: counts.WAITING,
+    completed: counts.COMPLETED,
+    exited: counts.EXITED,
+    failed: counts.FAILED,
+    cancelled: counts.CANCELLED,
+    heldBack: figures.get('heldBack') ?? 0,
+    tooManyStarts: figures.get('tooManyStarts') ?? 0,
+    automatic: figures.get('automatic') ?? 0,
+    chainTooDeep: figures.get('chainTooDeep') ?? 0,
+    chainDelayed: figures.get('chainDelayed') ?? 0,
+  }
+}

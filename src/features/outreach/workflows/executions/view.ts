@@ -1,0 +1,111 @@
+/**
+ * An execution as the API shows it. Active executions that were cancelled together are shown as
+ * cancelled at once, although their rows follow later (`settle-cancelled.ts`).
+ */
+import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
+import type { ExecutionStatus, StepType } from '../../../../store/schema/words.ts'
+import type { Workflow, WorkflowExecution } from '../../../../store/schema/workflows.ts'
+import { isInLine } from '../chains/in-line.ts'
+
+/** What the workflow says about its cancelled executions. `fencedThrough`: those that a fence holds. */
+export type CancelledTogether = Pick<
+  Workflow,
+  'cancelledThrough' | 'cancelReason' | 'cancelledAt'
+> & { fencedThrough?: number | undefined }
+
+export type StepReference = { id: string; name: string; type: StepType }
+
+export type ExecutionView = {
+  id: string
+  workflowId: string
+  contactId: string
+  status: ExecutionStatus
+  currentStepId: string | null
+  exitReason: string | null
+  context: Record<string, unknown> | null
+  sourceEventId: string | null
+  startedAt: string
+  completedAt: string | null
+  createdAt: string
+  updatedAt: string
+  contact: { id: string; email: string }
+  currentStep: StepReference | null
+  /** Executions that led to this one, one after the other: 0 for a start by a request or a person. */
+  depth: number
+  /**
+   * Why the execution stays where it is: a fence holds it (`restored`: the database was brought back from a
+   * copy), or it waits for a place in the line of chains (`chain`).
+   */
+  heldReason: 'restored' | 'chain' | null
+}
+
+/** An execution with its contact's address and its current step. */
+export type FoundExecution = WorkflowExecution & {
+  address: string
+  stepName: string | null
+  stepType: StepType | null
+}
+
+export function shownStatus(
+  { number, status }: Pick<WorkflowExecution, 'number' | 'status'>,
+  { cancelledThrough }: Pick<CancelledTogether, 'cancelledThrough'>,
+): ExecutionStatus {
+  const isCancelled = isActive(status) && number <= cancelledThrough
+  return isCancelled ? 'CANCELLED' : status
+}
+
+export function isActive(status: ExecutionStatus): boolean {
+  return status === 'RUNNING' || status === 'WAITING'
+}
+
+export function toExecutionView(found: FoundExecution, together: CancelledTogether): ExecutionView {
+  const { id, workflowId, contactId, context, sourceEventId, startedAt } = found
+  const { status, currentStepId, exitReason, completedAt, updatedAt } = stateOf(found, together)
+  return {
+    id,
+    workflowId,
+    contactId,
+    status,
+    currentStepId,
+    exitReason,
+    context,
+    sourceEventId,
+    startedAt: formatInstant(startedAt),
+    completedAt: formatOptionalInstant(completedAt),
+    createdAt: formatInstant(startedAt),
+    updatedAt: formatInstant(updatedAt),
+    contact: { id: contactId, email: found.address },
+    currentStep: toStepReference(currentStepId, { name: found.stepName, type: found.stepType }),
+    depth: found.depth,
+    heldReason: heldReasonOf(found, { status, ...together }),
+  }
+}
+
+function heldReasonOf(
+  { number, stepsDone }: FoundExecution,
+  { status, fencedThrough = 0 }: CancelledTogether & { status: ExecutionStatus },
+): ExecutionView['heldReason'] {
+  if (isActive(status) && number <= fencedThrough) return 'restored'
+  return isInLine({ status, stepsDone }) ? 'chain' : null
+}
+
+export function toStepReference(
+  id: string | null,
+  { name, type }: { name: string | null; type: StepType | null },
+): StepReference | null {
+  return id === null || name === null || type === null ? null : { id, name, type }
+}
+
+function stateOf(
+  found: FoundExecution,
+  together: CancelledTogether,
+): Pick<
+  WorkflowExecution,
+  'status' | 'currentStepId' | 'exitReason' | 'completedAt' | 'updatedAt'
+> {
+  const status = shownStatus(found, together)
+  if (status === found.status) return found
+  const { cancelReason: exitReason, cancelledAt } = together
+  const updatedAt = cancelledAt ?? found.updatedAt
+  return { status, currentStepId: null, exitReason, completedAt: cancelledAt, updatedAt }
+}

@@ -1,0 +1,79 @@
+/** The graph of a workflow as the engine walks it: steps by id, and the transitions that leave each. */
+
+import { rowNumber } from '../../../../store/dialect.ts'
+import { and, asc, eq, isNull } from '../../../../store/drizzle.ts'
+import type { WaitOutcome } from '../../../../store/schema/words.ts'
+import {
+  type WorkflowTransition,
+  workflowSteps,
+  workflowTransitions,
+} from '../../../../store/schema/workflows.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Step } from './step-config.ts'
+
+export type Transition = Pick<
+  WorkflowTransition,
+  'id' | 'fromStepId' | 'toStepId' | 'condition' | 'waitOutcome' | 'priority'
+>
+
+export type Graph = {
+  steps: ReadonlyMap<string, Step>
+  /** By the step that they leave, in the order in which they are tried. */
+  outgoing: ReadonlyMap<string, readonly Transition[]>
+}
+
+/** How a step ended, as far as transitions ask. */
+export type StepResult = { branch?: string; waitOutcome?: WaitOutcome }
+
+/** Reads the graph of a workflow, without steps that were removed. */
+export async function loadGraph(queries: Pick<Tx, 'select'>, workflowId: string): Promise<Graph> {
+  const steps = await queries
+    .select({
+      id: workflowSteps.id,
+      type: workflowSteps.type,
+      name: workflowSteps.name,
+      config: workflowSteps.config,
+      templateId: workflowSteps.templateId,
+    })
+    .from(workflowSteps)
+    .where(and(eq(workflowSteps.workflowId, workflowId), isNull(workflowSteps.removedAt)))
+    .orderBy(asc(workflowSteps.createdAt), rowNumber())
+  const transitions = await queries
+    .select({
+      id: workflowTransitions.id,
+      fromStepId: workflowTransitions.fromStepId,
+      toStepId: workflowTransitions.toStepId,
+      condition: workflowTransitions.condition,
+      waitOutcome: workflowTransitions.waitOutcome,
+      priority: workflowTransitions.priority,
+    })
+    .from(workflowTransitions)
+    .where(eq(workflowTransitions.workflowId, workflowId))
+    .orderBy(asc(workflowTransitions.priority), asc(workflowTransitions.createdAt), rowNumber())
+  return toGraph(steps as Step[], transitions)
+}
+
+export function toGraph(steps: readonly Step[], transitions: readonly Transition[]): Graph {
+  return {
+    steps: new Map(steps.map((step) => [step.id, step])),
+    outgoing: Map.groupBy(transitions, ({ fromStepId }) => fromStepId),
+  }
+}
+
+/**
+ * Returns the transition to follow after a step (contract 5.7): the first whose branch and outcome
+ * fit. A transition without either always fits.
+ */
+export function nextTransition(
+  { outgoing }: Pick<Graph, 'outgoing'>,
+  stepId: string,
+  { branch, waitOutcome }: StepResult,
+): Transition | undefined {
+  return outgoing
+    .get(stepId)
+    ?.find(
+      (each) =>
+        (each.condition === null || each.condition.branch === branch) &&
+        (each.waitOutcome === null || each.waitOutcome === waitOutcome),
+    )
+}

@@ -1,0 +1,269 @@
+/** Findings in single steps of a workflow, and the checked workflow as all findings see it. */
+import { displayDomain } from '../../../../formats/address/address.ts'
+import type { Finding } from '../../../../formats/compose/message-findings.ts'
+import type { Workflow } from '../../../../store/schema/workflows.ts'
+import { RESERVED_KEYS } from '../../../people/contacts/write/data.ts'
+import type { SilentEvent } from '../../../people/segments/silent-events.ts'
+import type { Cycle } from '../chains/cycles.ts'
+import { whyNeverTrue } from './answers-of-field.ts'
+import { branchesOf, isKnownField, isNumericOperator } from './condition-config.ts'
+import type { Step, StepOf } from './step-config.ts'
+import type { Edge } from './structure.ts'
+
+/** The workflow with what it refers to, as far as that exists. */
+export type CheckedWorkflow = {
+  workflow: Pick<Workflow, 'triggerType' | 'triggerEvent'>
+  steps: readonly Step[]
+  edges: readonly Edge[]
+  templates: ReadonlyMap<string, { fromDomain: string }>
+  campaigns: ReadonlySet<string>
+  /** In A-labels. */
+  verifiedDomains: ReadonlySet<string>
+  /** The names of events of segments that do not occur. */
+  silentEvents: ReadonlyMap<string, SilentEvent>
+  /** Whether the segment of a SCHEDULE exists. */
+  hasSegment: boolean
+  /** The cycles of workflows that start each other, through this one. */
+  cycles: readonly Cycle[]
+}
+
+/** With what is made once for all steps. */
+type Checked = CheckedWorkflow & {
+  leaving: ReadonlyMap<string, readonly Edge[]>
+  emails: Emails
+}
+
+/** A bit for each SEND_EMAIL, and for a step the bits of those on all ways to it. */
+type Emails = { bits: ReadonlyMap<string, bigint>; before: (id: string) => bigint }
+
+/** Events of the service without a contact. */
+const NOBODYS_EVENTS =
+  /^(?:campaign\.(?:scheduled|sent|paused|resumed|cancelled)|webhook\.disabled)$/
+
+/** Of the emails that may be meant. */
+const MAX_LISTED = 10
+
+/** In the order of the steps, of which `isAsked` may leave out some. */
+export function* findInSteps(
+  workflow: CheckedWorkflow,
+  isAsked: (step: Step) => boolean = () => true,
+): Generator<Finding & { stepId: string }> {
+  const checked = {
+    ...workflow,
+    leaving: Map.groupBy(workflow.edges, ({ fromStepId }) => fromStepId),
+    emails: emailsOf(workflow),
+  }
+  for (const step of workflow.steps) {
+    if (!isAsked(step)) continue
+    for (const finding of findInStep(checked, step)) yield { ...finding, stepId: step.id }
+  }
+}
+
+function findInStep(checked: Checked, step: Step): Finding[] {
+  switch (step.type) {
+    case 'SEND_EMAIL':
+      return findInEmail(checked, step)
+    case 'CONDITION':
+      return findInCondition(checked, step)
+    case 'WAIT_FOR_EVENT':
+      return findInWait(checked, step)
+    case 'UPDATE_CONTACT':
+      return findInUpdate(step)
+    default:
+      return []
+  }
+}
+
+function findInEmail(
+  { templates, verifiedDomains }: CheckedWorkflow,
+  { name, templateId }: StepOf<'SEND_EMAIL'>,
+): Finding[] {
+  const template = templateId === null ? undefined : templates.get(templateId)
+  if (template === undefined) {
+    const isMissing = templateId !== null
+    return [
+      {
+        code: isMissing ? 'template_missing' : 'no_template',
+        severity: 'error',
+        message: isMissing
+          ? `The template of the step "${name}" does not exist.`
+          : `The step "${name}" has no template.`,
+        fix: "Set the step's templateId to a template of this project.",
+      },
+    ]
+  }
+  if (verifiedDomains.has(template.fromDomain)) return []
+  const domain = displayDomain(template.fromDomain)
+  return [
+    {
+      code: 'sender_unverified',
+      severity: 'warning',
+      message: `The step "${name}" sends from ${domain}, which is not verified.`,
+      fix: 'Publish the DNS records of the domain and verify it, or choose another template.',
+    },
+  ]
+}
+
+function findInCondition(checked: Checked, step: StepOf<'CONDITION'>): Finding[] {
+  const { name, config } = step
+  const findings = findInReference(checked, step, config.stepId)
+  if (!isKnownField(config.field)) {
+    findings.push({
+      code: 'unknown_field',
+      severity: 'warning',
+      message: `The step "${name}" asks for "${config.field}", which does not exist, so no answer fits.`,
+      fix: 'Use contact.email, contact.subscribed, data.…, event.…, workflow.… or email.<activity>.',
+    })
+  }
+  if (config.campaignId !== undefined && !checked.campaigns.has(config.campaignId)) {
+    findings.push({
+      code: 'campaign_missing',
+      severity: 'warning',
+      message: `The campaign that the step "${name}" asks for does not exist.`,
+      fix: 'Name another campaign in campaignId, or remove it.',
+    })
+  }
+  const comparisons = config.mode === 'multi' ? config.branches : [config]
+  if (comparisons.some(({ operator, value }) => isNumericOperator(operator) && !isNumeric(value))) {
+    findings.push({
+      code: 'value_not_numeric',
+      severity: 'warning',
+      message: `The step "${name}" compares numbers with a value that is none, so it is never true.`,
+      fix: 'Give a number, or use equals or contains.',
+    })
+  }
+  const misfit = comparisons.flatMap((test) => whyNeverTrue(config.field, test) ?? [])[0]
+  if (misfit !== undefined) {
+    findings.push({
+      code: 'value_of_other_type',
+      severity: 'warning',
+      message: `The step "${name}" asks for ${config.field}, which ${misfit.is}; the comparison is never true.`,
+      fix: misfit.fix,
+    })
+  }
+  const leaving = checked.leaving.get(step.id) ?? []
+  const taken = new Set(leaving.map(({ condition }) => condition?.branch))
+  for (const branch of branchesOf(config).filter((each) => !taken.has(each))) {
+    findings.push({
+      code: 'branch_without_transition',
+      severity: 'info',
+      message: `The branch "${branch}" of the step "${name}" leads nowhere; executions end there.`,
+      fix: 'Add a transition for the branch if executions are to go on.',
+    })
+  }
+  return findings
+}
+
+function findInWait(checked: Checked, step: StepOf<'WAIT_FOR_EVENT'>): Finding[] {
+  const { name, config } = step
+  const findings = findInReference(checked, step, config.stepId)
+  if (isNobodysEvent(config.eventName)) {
+    findings.push(withoutContact(`The event ${config.eventName}`, `never ends the wait "${name}"`))
+  }
+  const silent = checked.silentEvents.get(config.eventName)
+  if (silent !== undefined) findings.push(segmentUnknown(silent, `the wait "${name}" never ends`))
+  if (config.timeout === undefined) {
+    findings.push({
+      code: 'wait_without_timeout',
+      severity: 'info',
+      message: `The step "${name}" waits for ever if the event does not happen.`,
+      fix: 'Set a timeout in seconds.',
+    })
+    return findings
+  }
+  const leaving = checked.leaving.get(step.id) ?? []
+  const servesTimeout = leaving.some(({ waitOutcome }) => waitOutcome !== 'EVENT')
+  if (!servesTimeout) {
+    findings.push({
+      code: 'timeout_without_transition',
+      severity: 'info',
+      message: `After the timeout of the step "${name}", executions end.`,
+      fix: 'Add a transition for the outcome TIMEOUT if they are to go on.',
+    })
+  }
+  return findings
+}
+
+/** The email of a step exists only after that step. */
+function findInReference(
+  { steps, emails: { bits, before } }: Checked,
+  { id, name }: Step,
+  stepId: string | undefined,
+): Finding[] {
+  if (stepId === undefined) return []
+  const all = before(id)
+  const leadsHere = (emailId: string) => ((bits.get(emailId) ?? 0n) & all) !== 0n
+  if (leadsHere(stepId)) return []
+  const meant = all === 0n ? [] : steps.filter((step) => leadsHere(step.id)).slice(0, MAX_LISTED)
+  const listed = meant.map((email) => `${email.id} ("${email.name}")`).join(', ')
+  return [
+    {
+      code: 'unknown_email_step',
+      severity: 'error',
+      message: `The stepId of the step "${name}" names no SEND_EMAIL before it.`,
+      fix: `Name a SEND_EMAIL that leads to the step${listed === '' ? '' : `, such as ${listed}`}, or remove stepId.`,
+    },
+  ]
+}
+
+/** Each transition is looked at once, however many steps name an email: there are no loops. */
+function emailsOf({ steps, edges }: CheckedWorkflow): Emails {
+  const emails = steps.filter(({ type }) => type === 'SEND_EMAIL')
+  const bits = new Map(emails.map(({ id }, index) => [id, 1n << BigInt(index)]))
+  const arriving = Map.groupBy(edges, ({ toStepId }) => toStepId)
+  const known = new Map<string, bigint>()
+  const before = (id: string): bigint => {
+    let all = known.get(id)
+    if (all !== undefined) return all
+    all = 0n
+    for (const { fromStepId } of arriving.get(id) ?? []) {
+      all |= before(fromStepId) | (bits.get(fromStepId) ?? 0n)
+    }
+    known.set(id, all)
+    return all
+  }
+  return { bits, before }
+}
+
+function findInUpdate({ name, config }: StepOf<'UPDATE_CONTACT'>): Finding[] {
+  const reserved = Object.keys(config.updates ?? {}).filter((key) => RESERVED_KEYS.has(key))
+  if (reserved.length === 0) return []
+  return [
+    {
+      code: 'reserved_key',
+      severity: 'warning',
+      message: `The step "${name}" does not set ${reserved.join(', ')}: contacts have no such data.`,
+      fix: 'Use other names.',
+    },
+  ]
+}
+
+/** Whether events of this name have no contact. */
+export function isNobodysEvent(name: string): boolean {
+  return NOBODYS_EVENTS.test(name)
+}
+
+export function withoutContact(what: string, effect: string): Finding {
+  return {
+    code: 'event_without_contact',
+    severity: 'warning',
+    message: `${what} belongs to no contact, so it ${effect}.`,
+    fix: 'Choose an event of contacts.',
+  }
+}
+
+export function segmentUnknown({ why, fix }: SilentEvent, effect: string): Finding {
+  return {
+    code: 'segment_unknown',
+    severity: 'warning',
+    message: `${why} So ${effect}.`,
+    fix,
+  }
+}
+
+/** As the operators convert values. */
+function isNumeric(value: unknown): boolean {
+  return (
+    typeof value === 'boolean' || (value !== null && value !== '' && !Number.isNaN(Number(value)))
+  )
+}

@@ -1,0 +1,20 @@
+/**
+ * Wakes the engine. Code that makes an execution due calls `notify` after its commit with the workflow
+ * and the time, so that the engine need not search. A notice without a listener is lost without harm:
+ * the engine reads all due times when it starts, and after a change by another process.
+ */
+import type { Notifier } from '../../ground/notifier.ts'
+
+/** The executions of one workflow: the unit of the engine's turns. */
+export type WorkflowLane = { workflowId: string; projectId: string }
+
+/**
+ * `due`: executions are due at `dueAt`. `request`: a webhook is. `schedule`: a next firing changed.
+ * `cancelled`: the executions that count as cancelled changed (`workflows.cancelledThrough`).
+ */
+export type WorkflowNotice =
+  | ({ kind: 'due' | 'request'; dueAt: number } & WorkflowLane)
+  | { kind: 'schedule' }
+  | { kind: 'cancelled' }
+
+export type WorkflowNotifier = Notifier<WorkflowNotice>

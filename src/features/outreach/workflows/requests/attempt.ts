@@ -1,0 +1,154 @@
+/**
+ * One attempt of the request of a WEBHOOK step:
+ *
+ *   2xx                                        COMPLETED
+ *   no answer, 408, 425, 429, 5xx              tried again after 10 s, 1 m, 5 m, 30 m, 2 h, or when the
+ *                                              server asks (Retry-After); FAILED after the last attempt
+ *   any other status, an address that is
+ *   not allowed, a message that cannot be made FAILED at once
+ *
+ * The result is kept in each case: the output of the step.
+ */
+import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
+import type { HttpResult } from '../../../../outbound/http/client.ts'
+import type { Base } from '../../../ground/base.ts'
+import type { Task, TaskResult } from '../../webhooks/dispatch/task-source.ts'
+import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
+import { signWebhook } from '../../webhooks/signing.ts'
+import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
+import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
+import type { HttpMessage } from './http-message.ts'
+import { type LoadedRequest, loadRequest } from './load.ts'
+import type { Prepare } from './prepare.ts'
+import { hide, hideInUrl, parseResponse } from './response.ts'
+
+export const RETRY_DELAYS_MS: readonly number[] = [
+  10 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+]
+
+export type RequestResult = TaskResult & {
+  ordinal: number
+  stepExecutionId: string
+  attempts: number
+  /** Null while the request is tried again. */
+  status: 'COMPLETED' | 'FAILED' | null
+  input: Record<string, unknown>
+  output: Record<string, unknown>
+  error: string | null
+}
+
+type Deps = Pick<Base, 'store' | 'keyring' | 'now' | 'webhookClient'>
+
+const MAX_REDIRECTS = 5
+const RETRIED = new Set([408, 425, 429])
+const PROJECT_DISABLED = 'the project is disabled'
+
+/** Returns undefined if the request is gone, or was aborted. */
+export async function attemptRequest(
+  deps: Deps,
+  prepare: Prepare,
+  { task: { number }, signal }: { task: Task; signal: AbortSignal },
+): Promise<RequestResult | undefined> {
+  const loaded = await loadRequest(deps, number)
+  if (loaded === undefined) return undefined
+  const prepared = await prepare(loaded)
+  if (prepared === undefined) return undefined
+  const { message } = prepared
+  const error = loaded.isProjectDisabled
+    ? PROJECT_DISABLED
+    : 'error' in prepared
+      ? prepared.error
+      : undefined
+  if (error !== undefined) return failed(loaded, message, error)
+  const startedAt = performance.now()
+  const result = await send(deps, loaded, { message, signal })
+  if (result.kind === 'aborted') return undefined
+  const durationMs = Math.round(performance.now() - startedAt)
+  return toResult(loaded, { message, result, durationMs, at: deps.now() })
+}
+
+async function send(
+  deps: Deps,
+  { projectId, stepExecutionId: id }: LoadedRequest,
+  { message, signal }: { message: HttpMessage; signal: AbortSignal },
+): Promise<HttpResult> {
+  const { url, method, headers, body } = message
+  const keys = await loadSigningKeys(deps, projectId)
+  const signed = signWebhook({ id, at: deps.now(), body: body ?? '' }, keys)
+  return deps.webhookClient.request({
+    ...{ url: new URL(url), method, headers: { ...headers, ...signed }, signal },
+    ...(body === null ? {} : { body }),
+    ...{ maxRedirects: MAX_REDIRECTS, cutsBody: true, isRepeatable: true },
+  })
+}
+
+type Answered = { message: HttpMessage; result: HttpResult; durationMs: number; at: number }
+
+function toResult(
+  loaded: LoadedRequest,
+  { message, result, durationMs, at }: Answered,
+): RequestResult {
+  const { number, ordinal, stepExecutionId } = loaded
+  const attempts = loaded.attempts + 1
+  const isDone = isSuccess(result)
+  const dueAt =
+    isDone || !isRetried(result) ? null : retryAt(RETRY_DELAYS_MS, { attempts, result, at })
+  const answer = result.kind === 'response' ? result : null
+  return {
+    ...{ number, dueAt, ordinal, stepExecutionId, attempts },
+    hasAnswered: result.kind === 'response' || result.kind === 'refused',
+    status: isDone ? 'COMPLETED' : dueAt === null ? 'FAILED' : null,
+    input: inputOf(message),
+    output: {
+      ...{ url: message.url, method: message.method },
+      ...{ statusCode: answer?.status ?? null, success: isDone },
+      ...redirectOf(message, result),
+      response: answer === null ? null : parseResponse(answer.body, secretsOf(message)),
+      ...(answer?.isCut ? { isResponseTruncated: true } : {}),
+      ...{ attempts, durationMs },
+      ...(dueAt === null ? {} : { nextAttemptAt: formatInstant(dueAt) }),
+    },
+    error: isDone ? null : hide(failureText(result), secretsOf(message)),
+  }
+}
+
+/** Where redirects led, without what the input hides: the receiver makes the url. */
+function redirectOf(message: HttpMessage, result: HttpResult): { redirectedTo?: string } {
+  if (result.kind !== 'response' || result.url.href === new URL(message.url).href) return {}
+  return { redirectedTo: hideInUrl(result.url.href, secretsOf(message)) }
+}
+
+function isRetried(result: HttpResult): boolean {
+  if (result.kind !== 'response') return result.kind !== 'refused'
+  return result.status >= 500 || RETRIED.has(result.status)
+}
+
+/** Without an attempt. */
+function failed(loaded: LoadedRequest, message: HttpMessage, error: string): RequestResult {
+  const { number, ordinal, stepExecutionId, attempts } = loaded
+  const { url, method } = message
+  return {
+    ...{ number, dueAt: null, hasAnswered: true, ordinal, stepExecutionId, attempts },
+    status: 'FAILED',
+    input: inputOf(message),
+    output: { url, method, statusCode: null, success: false, response: null, attempts },
+    error,
+  }
+}
+
+/** The values of the headers that the input hides: a receiver may answer with what it was sent. */
+function secretsOf({ headers }: HttpMessage): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []))
+}
+
+function inputOf({ url, method, headers, body }: HttpMessage): Record<string, unknown> {
+  const shown = Object.entries(headers).map(([name, value]) => [
+    name,
+    isSecretHeader(name) ? MASK : value,
+  ])
+  return { url, method, headers: Object.fromEntries(shown), body }
+}

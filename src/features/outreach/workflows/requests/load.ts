@@ -1,0 +1,177 @@
+/**
+ * Reads the requests of WEBHOOK steps that are due, and what each is made from: those never tried and
+ * those to try again, in turn.
+ *
+ * The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. While
+ * they do not, only first attempts are read, which an index finds behind those rows; what is to be
+ * tried again waits for the pass that writes them.
+ *
+ * The requests of executions that a fence holds are passed over: those to try again become due at once,
+ * as if they were never tried, because an index finds what is due at once behind them.
+ */
+import { SECOND_MS } from '../../../../base/clock.ts'
+import { octets } from '../../../../store/dialect.ts'
+import { eq, type SQL, sql } from '../../../../store/drizzle.ts'
+import { projects } from '../../../../store/schema/accounts.ts'
+import { contacts } from '../../../../store/schema/contacts.ts'
+import {
+  workflowExecutions,
+  workflowRequests,
+  workflowSteps,
+  workflows,
+} from '../../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Base } from '../../../ground/base.ts'
+import { findFence } from '../../../ground/fence/rows.ts'
+import { inTurn } from '../../webhooks/dispatch/in-turn.ts'
+import type { LaneKey, Taken, TakeQuery, Task } from '../../webhooks/dispatch/task-source.ts'
+import type { WebhookConfig } from '../graph/step-config.ts'
+import type { HttpMessage } from './http-message.ts'
+
+/** What a request is made from; undefined once its row is gone. */
+export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof loadRequest>>>
+
+type Deps = Pick<Base, 'store'>
+type DueRequest = Pick<Task, 'number' | 'sentBytes'>
+
+/** A task is a number; its request is read when it is made. */
+const TASK_BYTES = 512
+/** Held requests that are passed over at a time. */
+const MAX_PASSED = 500
+/** How often a lane looks whether the cancelled rows are written. */
+const CANCELLING_MS = SECOND_MS
+
+const size = (text: SQL) => sql`coalesce(${octets(text)}, 0)`
+
+/** A request that is not rendered yet counts with what it is made from. */
+const selectRequests = sql`select request.execution_number as number,
+    coalesce(${octets(sql`request.request`)}, ${size(sql`step.config`)}
+      + ${size(sql`execution.context`)} + ${size(sql`contacts.data`)}) as "sentBytes"
+  from workflow_requests as request
+  left join workflow_steps as step on step.id = request.step_id
+  left join workflow_executions as execution on execution.number = request.execution_number
+  left join contacts on contacts.id = execution.contact_id
+  where request.workflow_id = ${parameter('id')}`
+
+export const listFirst = statement<DueRequest>(
+  () => sql`${selectRequests} and request.due_at = 0
+      and request.execution_number > ${parameter('after')}
+    order by request.execution_number limit ${parameter('limit')}`,
+)
+
+export const listRetries = statement<DueRequest>(
+  () => sql`${selectRequests} and request.due_at > 0 and request.due_at <= ${parameter('now')}
+      and request.execution_number > ${parameter('after')}
+    order by request.due_at, request.execution_number limit ${parameter('limit')}`,
+)
+
+export const findNextDue = statement<{ dueAt: number | null }>(
+  () => sql`select min(due_at) as "dueAt" from workflow_requests
+    where workflow_id = ${parameter('id')} and due_at > ${parameter('now')}`,
+)
+
+const isHeld = sql`workflow_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
+  and execution_number <= ${parameter('after')}`
+
+const findHeld = statement<{ found: number }>(
+  () => sql`select 1 as found from workflow_requests where ${isHeld} limit 1`,
+)
+
+const passOver = statement(
+  () => sql`update workflow_requests set due_at = 0 where execution_number in (
+    select execution_number from workflow_requests where ${isHeld} limit ${MAX_PASSED})`,
+)
+
+const findCancelled = statement((db) =>
+  db
+    .select({ cancelledThrough: workflows.cancelledThrough })
+    .from(workflows)
+    .where(eq(workflows.id, parameter('id'))),
+)
+
+const findRequest = statement((db) =>
+  db
+    .select({
+      row: {
+        number: workflowRequests.executionNumber,
+        projectId: workflowRequests.projectId,
+        workflowId: workflowRequests.workflowId,
+        stepExecutionId: workflowRequests.stepExecutionId,
+        ordinal: workflowRequests.ordinal,
+        attempts: workflowRequests.attempts,
+        request: workflowRequests.request,
+      },
+      config: workflowSteps.config,
+      workflow: { id: workflows.id, name: workflows.name },
+      execution: {
+        id: workflowExecutions.id,
+        startedAt: workflowExecutions.startedAt,
+        context: workflowExecutions.context,
+      },
+      contact: {
+        id: contacts.id,
+        address: contacts.address,
+        subscribed: contacts.subscribed,
+        data: contacts.data,
+      },
+      isProjectDisabled: projects.isDisabled,
+      postalAddress: projects.postalAddress,
+    })
+    .from(workflowRequests)
+    .innerJoin(workflows, eq(workflows.id, workflowRequests.workflowId))
+    .innerJoin(workflowSteps, eq(workflowSteps.id, workflowRequests.stepId))
+    .innerJoin(workflowExecutions, eq(workflowExecutions.number, workflowRequests.executionNumber))
+    .innerJoin(contacts, eq(contacts.id, workflowExecutions.contactId))
+    .innerJoin(projects, eq(projects.id, workflowRequests.projectId))
+    .where(
+      sql`${workflowRequests.executionNumber} = ${parameter('number')}
+        and ${workflowRequests.executionNumber} > ${workflows.cancelledThrough}`,
+    ),
+)
+
+export async function takeRequests(
+  { store }: Deps,
+  { key: id, projectId }: LaneKey,
+  { held, limit, now }: TakeQuery,
+): Promise<Taken<Task>> {
+  const cancelledThrough = (await store.read.find(findCancelled, { id }))?.cancelledThrough ?? 0
+  const fencedThrough = (await findFence(store.read, projectId))?.executionNumber ?? 0
+  const isCancelling = cancelledThrough > 0
+  if (fencedThrough > 0) await passOverHeld(store, { id, now, after: fencedThrough })
+  const after = Math.max(cancelledThrough, fencedThrough)
+  const query = { id, after, limit: limit + held.size + 1 }
+  const isFree = ({ number }: DueRequest) => !held.has(number)
+  const first = await store.read.list(listFirst, query)
+  const retries = isCancelling ? [] : await store.read.list(listRetries, { ...query, now })
+  const due = inTurn(first.filter(isFree), retries.filter(isFree))
+  const tasks = due.slice(0, limit).map((task) => ({ ...task, bytes: TASK_BYTES }))
+  if (tasks.length < due.length) return { tasks, nextDueAt: now }
+  if (isCancelling) return { tasks, nextDueAt: now + CANCELLING_MS }
+  const next = await store.read.find(findNextDue, { id, now })
+  return { tasks, nextDueAt: next?.dueAt ?? null }
+}
+
+/** Ends when none is left in the way. */
+async function passOverHeld(
+  store: Deps['store'],
+  held: { id: string; now: number; after: number },
+): Promise<void> {
+  while ((await store.read.find(findHeld, held)) !== undefined) {
+    await store.write((tx) => tx.execute(passOver, held))
+  }
+}
+
+/** Undefined, too, while a fence holds its execution. */
+export async function loadRequest({ store }: Deps, number: number) {
+  const found = await store.read.find(findRequest, { number })
+  if (found === undefined) return undefined
+  const { row, config, ...rest } = found
+  const fence = await findFence(store.read, row.projectId)
+  if (fence !== undefined && number <= fence.executionNumber) return undefined
+  return {
+    ...rest,
+    ...row,
+    config: config as unknown as WebhookConfig,
+    request: row.request as HttpMessage | null,
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Makes the HTTP message of a WEBHOOK step (contract 5.6): url, values of headers and every string in the
+ * body are templates, rendered in a thread; the method is not. Values in the url are percent-encoded by
+ * their place. Without a configured body the message
+ * tells of contact, workflow, execution and event; a GET has no body.
+ */
+
+import { formatInstant } from '../../../../base/clock.ts'
+import { oneFieldLine } from '../../../../formats/one-line.ts'
+import { type PlacedUrl, placeUrlValues } from '../../../../formats/template/url-values.ts'
+import type { Variables } from '../../../../formats/template/variables.ts'
+import type { TextTemplate } from '../../../../outbound/protocol.ts'
+import { runFor } from '../../../../turns/owner.ts'
+import type { Base } from '../../../ground/base.ts'
+import { isTemplate, mapTexts } from '../graph/step-templates.ts'
+import { executionVariables } from '../variables.ts'
+import type { HttpMessage } from './http-message.ts'
+import type { LoadedRequest } from './load.ts'
+
+export type RenderOutcome = { message: HttpMessage } | { error: string; message: HttpMessage }
+
+type Deps = Pick<Base, 'config' | 'keyring' | 'outbound' | 'now'>
+
+const MAX_BODY_BYTES = 1024 * 1024
+const MAX_URL_LENGTH = 8_192
+const MAX_HEADER_BYTES = 16 * 1024
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+
+export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
+  const { config } = loaded
+  const { url: source, method } = config
+  const rendered = await runFor({ key: loaded.projectId, isJob: true }, () =>
+    renderStrings(
+      deps,
+      config,
+      executionVariables(deps, { ...loaded, context: loaded.execution.context }),
+    ),
+  )
+  if (rendered === undefined) {
+    const message = { url: source, method, headers: {}, body: null }
+    return { error: 'the templates take too much time or memory to render', message }
+  }
+  const { placed, headers, body } = rendered
+  const rest = {
+    method,
+    headers: toHeaders(headers),
+    body: bodyOf(loaded, config.body === undefined ? undefined : body),
+  }
+  if ('fault' in placed) return { error: placed.fault, message: { url: source, ...rest } }
+  const message = { url: placed.url.trim(), ...rest }
+  const error = problemOf(message)
+  return error === undefined ? { message } : { error, message }
+}
+
+type RenderedStrings = { placed: PlacedUrl; headers: Record<string, string>; body: unknown }
+
+/** Renders the url, and all strings in headers and body; undefined if that takes too long. */
+async function renderStrings(
+  { outbound, now }: Pick<Deps, 'outbound' | 'now'>,
+  { url, headers = {}, body = null }: LoadedRequest['config'],
+  variables: Variables,
+): Promise<RenderedStrings | undefined> {
+  const isUrlTemplate = isTemplate(url)
+  const templates: TextTemplate[] = isUrlTemplate ? [{ source: url, format: 'url' }] : []
+  mapTexts([headers, body], (source) => {
+    if (isTemplate(source)) templates.push({ source, format: 'text' })
+    return source
+  })
+  if (templates.length === 0) return { placed: { url }, headers, body }
+  const texts = await outbound.renderTexts({ templates, variables, at: now() })
+  if (texts === 'too heavy') return undefined
+  let next = 0
+  const placed = isUrlTemplate ? placeWithinLimit(texts[next++] ?? '') : { url }
+  const fill = (source: string) => (isTemplate(source) ? (texts[next++] ?? '') : source)
+  const filled = mapTexts([headers, body], fill) as [Record<string, string>, unknown]
+  return { placed, headers: filled[0], body: filled[1] }
+}
+
+/** A value has at least one character, and two marks. */
+function placeWithinLimit(marked: string): PlacedUrl {
+  if (marked.length <= 3 * MAX_URL_LENGTH) return placeUrlValues(marked)
+  return { fault: `the rendered url is longer than ${MAX_URL_LENGTH} characters` }
+}
+
+function bodyOf(loaded: LoadedRequest, body: unknown): string | null {
+  if (loaded.config.method === 'GET') return null
+  if (body === undefined) return JSON.stringify(defaultPayload(loaded))
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+function defaultPayload({ contact, workflow, execution }: LoadedRequest) {
+  const { address: email, subscribed, data } = contact
+  return {
+    contact: { email, subscribed, data },
+    workflow: { id: workflow.id, name: workflow.name },
+    execution: { id: execution.id, startedAt: formatInstant(execution.startedAt) },
+    event: execution.context,
+  }
+}
+
+/** Names in lower case. Those of the signature are set by Pillarbox only. */
+function toHeaders(given: Record<string, string>): Record<string, string> {
+  const headers = new Map([
+    ['content-type', 'application/json'],
+    ['user-agent', 'Pillarbox-Webhooks'],
+  ])
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.trim().toLowerCase()
+    if (HEADER_NAME.test(lower) && !lower.startsWith('webhook-')) headers.set(lower, toValue(value))
+  }
+  return Object.fromEntries(headers)
+}
+
+/** One line; each octet of its UTF-8 as a character, as headers are sent. */
+function toValue(text: string): string {
+  return Buffer.from(oneFieldLine(text)).toString('latin1')
+}
+
+function problemOf({ url, headers, body }: HttpMessage): string | undefined {
+  const protocol = url.length <= MAX_URL_LENGTH ? URL.parse(url)?.protocol : undefined
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return 'the rendered url is not an http or https URL'
+  if (body !== null && Buffer.byteLength(body) > MAX_BODY_BYTES)
+    return 'the rendered body is larger than 1 MB'
+  const sizes = Object.entries(headers).map(([name, value]) => name.length + value.length)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  return total > MAX_HEADER_BYTES ? 'the rendered headers are larger than 16 KB' : undefined
+}

@@ -1,0 +1,28 @@
+/** The variables of the templates in the configs of steps. */
+import type { Variables } from '../../../formats/template/variables.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
+import type { Base } from '../../ground/base.ts'
+import { contactVariables } from '../../mail/messages/delivery/source.ts'
+
+type Facts = {
+  projectId: string
+  contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
+  context: Record<string, unknown> | null
+  /** Of the project. */
+  postalAddress: string | null
+}
+
+/** The data of the contact, the context of the execution (at the top and below `event`), and our own. */
+export function executionVariables(
+  deps: Pick<Base, 'config' | 'keyring'>,
+  { projectId, contact, context, postalAddress }: Facts,
+): Variables {
+  return {
+    stored: contact.data ?? {},
+    request: { ...context, event: context ?? {} },
+    system: {
+      ...contactVariables(deps, { ...contact, projectId }),
+      ...(postalAddress !== null && { postalAddress }),
+    },
+  }
+}

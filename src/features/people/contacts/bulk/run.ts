@@ -1,0 +1,229 @@
+/**
+ * The job that subscribes, unsubscribes or deletes many contacts. It subscribes people who left only if it
+ * was asked to in so many words. One transaction changes a batch
+ * of contacts, appends their events and stores the counts. After a crash, the job continues after
+ * the last batch, so it changes and counts each contact once.
+ *
+ * A job by query covers the contacts that existed when it started and that match when the walk
+ * reaches them. The walk follows their numbers, which a change of `subscribed` does not affect.
+ */
+import { AppError } from '../../../../base/errors.ts'
+import { type BatchPace, createBatchPace } from '../../../../jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../../jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../../jobs/run.ts'
+import { addressDigest, listOf, unindexed } from '../../../../store/dialect.ts'
+import { max, sql } from '../../../../store/drizzle.ts'
+import { contacts } from '../../../../store/schema/contacts.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { compileCondition } from '../../../ground/conditions/compile.ts'
+import { clearWishOfContact, isOwnWish } from '../../wishes/wishes.ts'
+import { countContacts } from '../list/count.ts'
+import type { ContactScope } from '../list/scope.ts'
+import { walkContacts } from '../list/walk.ts'
+import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
+import { setSubscribed } from '../write/set-subscribed.ts'
+import type { BulkOperation, BulkPayload } from './start.ts'
+
+type BulkFailure = { contactId: string; email: string | null; error: string }
+
+export type BulkResult = {
+  operation: BulkOperation
+  totalRequested: number
+  /** Contacts that changed. */
+  successCount: number
+  /** Contacts that already had the requested state. */
+  unchangedCount: number
+  /** Those among the unchanged whose owners left. */
+  keptUnsubscribedCount: number
+  failureCount: number
+  /** The first failures. */
+  errors: BulkFailure[]
+}
+
+type Deps = Pick<Base, 'store' | 'now'>
+type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
+/**
+ * `after`: the number of the last processed contact; for a list of ids, the count of processed ids.
+ */
+type BulkProgress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
+type Applied = { changed: number; kept: number }
+/** `number`: the value of `after` once the contact is processed. */
+type Candidate = { number: number; id: string; address: string | null }
+
+const MAX_BATCH_SIZE = 100
+const MAX_ERRORS = 1_000
+
+/** Finds each contact by its id, not by the index of the project. */
+export const selectExisting = statement<{ id: string }>(
+  () => sql`select id from contacts where ${unindexed(sql`project_id`)} = ${parameter('projectId')}
+    and id in ${listOf(parameter('ids'))}`,
+)
+
+/** The contacts whose owners left, and `subscribed` is not true. */
+export const selectLeft = statement<{ id: string }>(
+  () => sql`select id from contacts where id in ${listOf(parameter('ids'))} and subscribed = 0
+    and exists (select 1 from wishes
+      where digest = ${addressDigest(sql`contacts.project_id`, sql`contacts.email`)}
+        and ${isOwnWish})`,
+)
+
+export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
+  const payload = job.payload as BulkPayload
+  const pace = createBatchPace({ first: 10, max: MAX_BATCH_SIZE })
+  let state =
+    (await loadProgress<BulkProgress>(deps.store.read, job.id)) ?? (await begin(deps, payload))
+  for await (const page of candidatesOf(deps, payload, state)) {
+    let done = 0
+    while (done < page.length) {
+      job.signal.throwIfAborted()
+      const batch = page.slice(done, done + pace.size())
+      done += batch.length
+      const before = state
+      const apply = () => applyBatch(deps, { job, payload, state: before, batch, pace })
+      state = await pace.batch(apply, job.signal)
+    }
+  }
+  const { tally } = state
+  const totalRequested = tally.successCount + tally.unchangedCount + tally.failureCount
+  const { keptUnsubscribedCount = 0 } = tally
+  return { operation: payload.operation, totalRequested, ...tally, keptUnsubscribedCount }
+}
+
+async function begin(deps: Deps, payload: BulkPayload): Promise<BulkProgress> {
+  const startedAt = deps.now()
+  const tally = {
+    ...{ successCount: 0, unchangedCount: 0, keptUnsubscribedCount: 0, failureCount: 0 },
+    errors: [],
+  }
+  if (payload.mode === 'ids') {
+    const total = payload.contactIds.length
+    return { startedAt, after: 0, last: total, total, tally }
+  }
+  const row = await deps.store.read
+    .select({ last: max(contacts.number) })
+    .from(contacts)
+    .get()
+  const total = await countContacts(deps, await toScope(deps, payload, startedAt))
+  return { startedAt, after: 0, last: row?.last ?? 0, total, tally }
+}
+
+/** Yields the contacts that are not processed yet, page by page. */
+async function* candidatesOf(
+  deps: Deps,
+  payload: BulkPayload,
+  { startedAt, after, last }: BulkProgress,
+): AsyncGenerator<Candidate[]> {
+  if (payload.mode === 'ids') {
+    const all = payload.contactIds.map((id, index) => ({ number: index + 1, id, address: null }))
+    yield all.slice(after)
+    return
+  }
+  const excluded = new Set(payload.excludeIds)
+  for await (const page of walkContacts(deps, await toScope(deps, payload, startedAt), { after })) {
+    yield page.filter(({ number, id }) => number <= last && !excluded.has(id))
+    if ((page.at(-1)?.number ?? last) >= last) return
+  }
+}
+
+async function toScope(
+  { store }: Deps,
+  { projectId, filter }: BulkPayload & { mode: 'query' },
+  startedAt: number,
+): Promise<ContactScope> {
+  const { condition, ...scope } = filter
+  if (condition === undefined) return { projectId, ...scope }
+  const deps = { store, now: () => startedAt }
+  try {
+    return {
+      projectId,
+      ...scope,
+      condition: await compileCondition(deps, { projectId, condition }),
+    }
+  } catch (error) {
+    // The condition refers to a segment that has been deleted since the request.
+    if (error instanceof AppError && error.code === 'BAD_REQUEST') {
+      throw new FinalFailure(error.message, { cause: error })
+    }
+    throw error
+  }
+}
+
+type BulkBatch = {
+  job: RunningJob
+  payload: BulkPayload
+  state: BulkProgress
+  batch: readonly Candidate[]
+  pace: BatchPace
+}
+
+async function applyBatch(
+  deps: Deps,
+  { job, payload, state, batch, pace }: BulkBatch,
+): Promise<BulkProgress> {
+  const { projectId, operation } = payload
+  const ids = batch.map(({ id }) => id)
+  if (operation === 'delete') await deleteLongHistory(deps, { projectId, ids })
+  return deps.store.write((tx) =>
+    pace.measure(batch.length, async () => {
+      const at = deps.now()
+      const known = await tx.list(selectExisting, { projectId, ids: JSON.stringify(ids) })
+      const knownIds = new Set(known.map(({ id }) => id))
+      const applied = await applyOperation(tx, payload, {
+        ids: ids.filter((id) => knownIds.has(id)),
+        at,
+      })
+      const missing = batch.filter(({ id }) => !knownIds.has(id))
+      const unchanged = known.length - applied.changed
+      const tally = addUp(state.tally, { ...applied, unchanged, missing })
+      const after = batch.at(-1)?.number ?? state.after
+      const next = { ...state, after, tally }
+      await saveProgress(tx, job, { state: next, percent: percentOf(next), at })
+      return next
+    }),
+  )
+}
+
+async function applyOperation(
+  tx: Tx,
+  { projectId, operation, resubscribe }: BulkPayload,
+  { ids, at }: { ids: readonly string[]; at: number },
+): Promise<Applied> {
+  if (operation === 'delete') {
+    return { changed: await deleteContacts(tx, projectId, { ids, at }), kept: 0 }
+  }
+  const subscribed = operation === 'subscribe'
+  const change = { subscribed, at, emailId: null, reason: 'manual' } as const
+  const left = subscribed ? await tx.list(selectLeft, { ids: JSON.stringify(ids) }) : []
+  const kept = new Set(resubscribe === true ? [] : left.map(({ id }) => id))
+  if (resubscribe === true) for (const { id } of left) await clearWishOfContact(tx, id)
+  let changed = 0
+  for (const id of ids) {
+    if (!kept.has(id) && (await setSubscribed(tx, id, change))) changed += 1
+  }
+  return { changed, kept: kept.size }
+}
+
+function addUp(
+  tally: Tally,
+  batch: Applied & { unchanged: number; missing: readonly Candidate[] },
+): Tally {
+  const errors = batch.missing.map(({ id, address }) => ({
+    contactId: id,
+    email: address,
+    error: 'Contact not found',
+  }))
+  return {
+    successCount: tally.successCount + batch.changed,
+    unchangedCount: tally.unchangedCount + batch.unchanged,
+    keptUnsubscribedCount: (tally.keptUnsubscribedCount ?? 0) + batch.kept,
+    failureCount: tally.failureCount + batch.missing.length,
+    errors: [...tally.errors, ...errors].slice(0, MAX_ERRORS),
+  }
+}
+
+function percentOf({ total, tally }: BulkProgress): number {
+  const done = tally.successCount + tally.unchangedCount + tally.failureCount
+  return total === 0 ? 99 : Math.min(99, (100 * done) / total)
+}

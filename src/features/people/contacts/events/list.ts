@@ -1,0 +1,14 @@
+import type { Base } from '../../../ground/base.ts'
+import { listContactEvents } from '../../../ground/events/list.ts'
+import type { EventView } from '../../../ground/events/view.ts'
+import type { Listing } from '../../../ground/listing.ts'
+import { type ContactKey, getContact } from '../read/get.ts'
+
+/** Lists the newest events of a contact. @throws AppError CONTACT_NOT_FOUND, also for another project's */
+export async function listEventsOfContact(
+  deps: Pick<Base, 'store'>,
+  { projectId, id, limit }: ContactKey & { limit: number },
+): Promise<Listing<EventView, object>> {
+  await getContact(deps, { projectId, id })
+  return listContactEvents(deps, { contactId: id, projectId, limit })
+}

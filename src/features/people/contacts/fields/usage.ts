@@ -1,0 +1,56 @@
+/** Finds the references to a field of contacts. A field with references cannot be deleted. */
+import type { Base } from '../../../ground/base.ts'
+import {
+  findReferences,
+  isUsed,
+  type Reference,
+  type References,
+} from '../../../ground/references/registry.ts'
+import {
+  countContactsWithKey,
+  countProjectContacts,
+  type FieldName,
+  parseFieldName,
+} from './list.ts'
+
+type FieldUsage = {
+  usedInSegments: Reference[]
+  usedInCampaigns: Reference[]
+  usedInWorkflows: Reference[]
+  /** Contacts that have the field. */
+  contactCount: number
+  /** False for a standard field, and while a definition uses the field. */
+  canDelete: boolean
+}
+
+export async function findFieldUsage(
+  { store }: Pick<Base, 'store'>,
+  { projectId, field }: { projectId: string; field: string },
+): Promise<FieldUsage> {
+  const name = parseFieldName(field)
+  const [references, contactCount] = await Promise.all([
+    findFieldReferences({ store }, { projectId, name }),
+    'key' in name
+      ? countContactsWithKey(store.scan, { projectId, key: name.key })
+      : countProjectContacts(store.scan, projectId),
+  ])
+  return {
+    usedInSegments: references.segments,
+    usedInCampaigns: references.campaigns,
+    usedInWorkflows: references.workflows,
+    contactCount,
+    canDelete: 'key' in name && !isUsed(references),
+  }
+}
+
+/** Finds the definitions that refer to the field. */
+export async function findFieldReferences(
+  { store }: Pick<Base, 'store'>,
+  { projectId, name }: { projectId: string; name: FieldName },
+): Promise<References> {
+  const referent =
+    'key' in name
+      ? ({ kind: 'data field', key: name.key } as const)
+      : ({ kind: 'standard field', field: name.standard } as const)
+  return findReferences(store.scan, { projectId, referent })
+}

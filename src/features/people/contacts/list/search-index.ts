@@ -1,0 +1,101 @@
+/**
+ * Fills the search index in the background. Triggers write the number of each contact that was
+ * created, deleted or given another address to `contact_search_backlog`. A batch indexes the present
+ * addresses of these contacts and deletes their numbers from the backlog in one transaction. A search
+ * is always correct, because it reads the contacts in the backlog directly.
+ *
+ * An entry costs 10 to 20 us, so batches are small, with pauses in between for other writes:
+ * the longer a batch waited for other writes, the longer the pause. FTS5 keeps the entries of each
+ * batch as a segment, and a search reads every segment; small steps merge them.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { describeError } from '../../../../base/errors.ts'
+import { withRest } from '../../../../jobs/pace.ts'
+import { unseen } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { lookAfterWrites } from '../../../../store/look-after-writes.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { deleteEntries, insertEntries, mergeSegments } from './search-index.sqlite.ts'
+
+type Deps = Pick<Base, 'store' | 'log'>
+
+type SearchIndexer = { stop(): Promise<void> }
+
+/** Contacts of a batch: 2 to 4 ms. */
+const BATCH = 200
+/** Pause after a batch, in multiples of its duration: 20 to 30 ms without other writes. */
+const REST_TIMES = 4
+/** Wait after a write before the backlog is looked at, and before the next try after a failure. */
+const IDLE_MS = 500
+
+const findBacklog = statement(() => sql`select 1 from contact_search_backlog limit 1`)
+
+const lastOfBatch = statement<{ number: number }>(
+  () => sql`select max(number) as number from
+    (select number from contact_search_backlog order by number limit ${unseen(sql`${BATCH}`)})
+    having max(number) is not null`,
+)
+
+const deleteFromBacklog = statement(
+  () => sql`delete from contact_search_backlog where number <= ${parameter('last')}`,
+)
+
+/** `onIdle`: called each time the backlog is empty. */
+export function startSearchIndexer(
+  deps: Deps,
+  { idleMs = IDLE_MS, onIdle }: { idleMs?: number; onIdle?: () => void } = {},
+): SearchIndexer {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let woken = Promise.withResolvers<void>()
+  const unlisten = lookAfterWrites(deps.store, idleMs, () => woken.resolve())
+  const rest = () => delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined)
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      woken = Promise.withResolvers()
+      const found = await withRest(() => tryBatch(deps), { times: REST_TIMES, signal })
+      if (found === 'work') continue
+      onIdle?.()
+      if (signal.aborted) return
+      await (found === 'nothing' ? woken.promise : rest())
+    }
+  }
+
+  const ended = run()
+  return {
+    async stop() {
+      stopping.abort()
+      unlisten()
+      woken.resolve()
+      await ended
+    },
+  }
+}
+
+/** A failure is only logged: without the index, searches are slower but correct. */
+async function tryBatch({ store, log }: Deps): Promise<'work' | 'nothing' | 'failure'> {
+  try {
+    const entry = await store.read.find(findBacklog)
+    if (entry === undefined || !(await indexBatch({ store }))) return 'nothing'
+    await store.write((tx) => tx.execute(mergeSegments))
+    return 'work'
+  } catch (error) {
+    log.warn({ error: describeError(error) }, 'the search index could not be updated')
+    return 'failure'
+  }
+}
+
+/** Indexes the next contacts of the backlog. Returns false when it was empty. */
+export async function indexBatch({ store }: Pick<Deps, 'store'>): Promise<boolean> {
+  return store.write(async (tx: Tx) => {
+    const last = await tx.find(lastOfBatch)
+    if (last === undefined) return false
+    await tx.execute(deleteEntries, { last: last.number })
+    await tx.execute(insertEntries, { last: last.number })
+    await tx.execute(deleteFromBacklog, { last: last.number })
+    return true
+  })
+}

@@ -1,0 +1,61 @@
+/** Queries of the trigram index of addresses, `contact_search`, a table of SQLite's FTS5. */
+import { type SQL, sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+
+/** Entries that are read to estimate how common a trigram is. */
+export const SAMPLE = 500
+/** Hits sampled at each end of the index to estimate how common the search text is. */
+const ENDS = 1_000
+
+/**
+ * Counts hits and backlog exactly, up to `limit` of each. For a text that is far more common,
+ * counting is not needed: the numbers of its first and its last hits are close together.
+ */
+export const countHits = statement<{ hits: number }>(
+  () => sql`with ends as materialized (select
+      (select max(number) from contacts) as newest,
+      (select max(number) from (select rowid as number from contact_search
+        where contact_search match ${parameter('match')} order by rowid limit ${ENDS})) as old,
+      (select min(number) from (select rowid as number from contact_search
+        where contact_search match ${parameter('match')} order by rowid desc limit ${ENDS})) as young)
+    select case
+      when ${ENDS} * newest / max(old, newest - young) > 2 * ${parameter('limit')}
+        then ${parameter('limit')} + 1
+      else (select count(*) from (select 1 from contact_search
+          where contact_search match ${parameter('match')} limit ${parameter('limit')} + 1)) +
+        (select count(*) from (select 1 from contact_search_backlog limit ${parameter('limit')} + 1))
+      end as hits from ends`,
+)
+
+/** One statement, because a contact moves from the backlog to the index at any time. */
+export function selectHitNumbers(match: string): SQL {
+  return sql`select rowid as number from contact_search
+      where contact_search match ${match}
+        and rowid not in (select number from contact_search_backlog)
+    union all select number from contact_search_backlog`
+}
+
+/** Whether a row of the index matches and the backlog does not hold its contact. */
+export function isKnownHit(match: string): SQL {
+  return sql`contact_search match ${match}
+    and contact_search.rowid not in (select number from contact_search_backlog)`
+}
+
+/** For each trigram: the count of its first entries, and the number of the last of them. */
+export function selectSamples(trigrams: readonly string[]): SQL {
+  const samples = trigrams.map(
+    (trigram) => sql`select count(*), max(number) from (select rowid as number from contact_search
+      where contact_search match ${quote(trigram)} limit ${SAMPLE})`,
+  )
+  return sql.join(samples, sql` union all `)
+}
+
+/** The query of FTS5 for rows that have every trigram. */
+export function matchAll(trigrams: readonly string[]): string {
+  return trigrams.map(quote).join(' AND ')
+}
+
+/** A string of the FTS5 query language, in which nothing is an operator. */
+function quote(trigram: string): string {
+  return `"${trigram.replaceAll('"', '""')}"`
+}

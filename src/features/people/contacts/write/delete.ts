@@ -1,0 +1,108 @@
+/**
+ * Deletes contacts with their history: emails and their attempts, events, executions of workflows,
+ * memberships, and the copies in the sandbox of mail to their addresses. The address may come back as a new contact. A suppression and a wish stay, because they
+ * belong to the address. The ids are kept for a while, so that links in older mail still act
+ * (`wishes/erased-recipients.ts`).
+ */
+import { listOf, rowNumber, unindexed } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { insertErasedContacts, insertErasedEmails } from '../../wishes/erased-recipients.ts'
+import { contactNotFound } from '../read/view.ts'
+
+type Deps = Pick<Base, 'store' | 'now'>
+
+/** The tables that may hold many rows of one contact, with the rows that take about 10 ms to delete. */
+const LONG = [
+  ['emails', 200],
+  ['events', 200],
+  // With the rows of their steps.
+  ['workflow_executions', 50],
+] as const
+
+/** Finds each contact by its id, not by the index of the project. */
+const isSelected = sql`id in ${listOf(parameter('ids'))}
+  and ${unindexed(sql`project_id`)} = ${parameter('projectId')}`
+
+const selected = sql`select id from contacts where ${isSelected}`
+
+export const keepContactIds = statement(() => insertErasedContacts(selected))
+export const keepEmailIds = statement(() =>
+  insertErasedEmails(sql`select id from emails where contact_id in (${selected})`),
+)
+
+/**
+ * A copy has no project, only an address: those of another project go as well. Only a sandbox has copies, at
+ * most `retention.sandbox_messages`.
+ */
+export const deleteSandboxCopies = statement(
+  () => sql`delete from sandbox_messages where lower(recipient) in (
+    select lower(email) from contacts where ${isSelected})`,
+)
+
+export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
+
+/** The key of each of these tables is `rowid`. */
+export const history = LONG.map(([name, page]) => {
+  const rows = sql`from ${sql.raw(name)} where contact_id in (${selected})`
+  return {
+    keepIds:
+      name === 'emails'
+        ? statement(() => insertErasedEmails(sql`select id ${rows} limit ${page}`))
+        : undefined,
+    hasMore: statement(() => sql`select 1 ${rows} limit 1 offset ${page}`),
+    deletePage: statement(
+      () =>
+        sql`delete from ${sql.raw(name)} where ${rowNumber()} in (select ${rowNumber()} ${rows} limit ${page})`,
+    ),
+  }
+})
+
+/**
+ * Deletes the project's contacts among `ids`, with their history. Returns how many there were. A
+ * caller that does not know how long the history is calls `deleteLongHistory` first.
+ */
+export async function deleteContacts(
+  tx: Tx,
+  projectId: string,
+  { ids, at }: { ids: readonly string[]; at: number },
+): Promise<number> {
+  const values = { projectId, ids: JSON.stringify(ids), at }
+  await tx.execute(keepEmailIds, values)
+  await tx.execute(keepContactIds, values)
+  await tx.execute(deleteSandboxCopies, values)
+  return tx.execute(deleteByIds, values)
+}
+
+/**
+ * Deletes most of a long history before the contacts themselves are deleted, in short
+ * transactions between which other writes run. The rest is short and is deleted with its contact.
+ */
+export async function deleteLongHistory(
+  { store, now }: Deps,
+  chosen: { projectId: string; ids: readonly string[] },
+): Promise<void> {
+  const values = { projectId: chosen.projectId, ids: JSON.stringify(chosen.ids), at: now() }
+  for (const { hasMore, keepIds, deletePage } of history) {
+    const write = async (tx: Tx) => {
+      if (keepIds !== undefined) await tx.execute(keepIds, values)
+      await tx.execute(deletePage, values)
+    }
+    while ((await store.read.find(hasMore, values)) !== undefined) {
+      await store.write(write, { heavyFor: chosen.projectId })
+    }
+  }
+}
+
+/** @throws AppError CONTACT_NOT_FOUND, also for another project's */
+export async function deleteContact(
+  deps: Deps,
+  { projectId, id }: { projectId: string; id: string },
+): Promise<void> {
+  await deleteLongHistory(deps, { projectId, ids: [id] })
+  const at = deps.now()
+  const deleted = await deps.store.write((tx) => deleteContacts(tx, projectId, { ids: [id], at }))
+  if (deleted === 0) throw contactNotFound(id)
+}

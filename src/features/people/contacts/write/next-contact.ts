@@ -1,0 +1,164 @@
+/**
+ * What an entry makes of a contact, without a database: what `upsert.ts` writes, and what a dry run of an import
+ * tells beforehand.
+ */
+import type { AppError } from '../../../../base/errors.ts'
+import type { ParsedAddress } from '../../../../formats/address/address.ts'
+import { newId } from '../../../../store/ids.ts'
+import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
+import { mergeData } from './data.ts'
+
+/** What a call does with all of its contacts. */
+export type SubscriptionRule = {
+  projectId: string
+  /** Undefined keeps the state of an existing contact. */
+  subscribed: boolean | undefined
+  /**
+   * The state of a new contact if none is given; a contact with a suppressed address starts
+   * unsubscribed.
+   */
+  subscribedByDefault: boolean
+  /**
+   * What subscribes people who left: `subscribed: true`, or the default for new contacts too; nothing if
+   * absent.
+   */
+  newWish?: 'explicit' | 'always' | undefined
+  at: number
+}
+
+/** The change of one contact. */
+export type ContactEntry = {
+  address: ParsedAddress
+  /** As `parseData` returns them; null deletes a key. */
+  changes: ContactData
+  /** Overrides `subscribed` of the rule. */
+  subscribed?: boolean | undefined
+  /** The person left, as another service or the project says: a wish is recorded. Goes with `subscribed: false`. */
+  hasLeft?: boolean
+  /** Another service says that the person gets mail. It subscribes no existing contact. */
+  getsMailElsewhere?: boolean
+  /**
+   * Another entry of the same work unsubscribes the person, so this one subscribes nobody: neither by `subscribed`
+   * nor by a default.
+   */
+  isWithheld?: boolean
+  /** Why the data of an entry that unsubscribes is left out. */
+  refusal?: AppError
+}
+
+/** What the wish of a person makes of an entry. */
+export type Weighed = {
+  /** The state that the entry gives; undefined keeps it, or is the default of a new contact. */
+  given: boolean | undefined
+  /** The entry would subscribe, or another service would mail the person, who stays unsubscribed here. */
+  isKept: boolean
+  /** The person left, and the entry is a new wish. */
+  isCleared: boolean
+  /** The default would unsubscribe, but the contact exists: it stays subscribed. */
+  staysSubscribed: boolean
+  /** The contact exists, and the entry leaves it unsubscribed. */
+  staysUnsubscribed: boolean
+}
+
+/** What an entry does with its contact. */
+export type EntryResult = {
+  contact: Contact
+  isNew: boolean
+  /** As `isKept` in `Weighed`; the contact is unsubscribed. */
+  isKeptUnsubscribed: boolean
+  /** As in `Weighed`. */
+  staysSubscribed: boolean
+  staysUnsubscribed: boolean
+  /** The state that the contact has now and did not have before. */
+  becomes: boolean | undefined
+  /** As in the entry. */
+  refusal?: AppError
+}
+
+/** `left`: the addresses whose owners left. */
+export function weighEntry(
+  { rule, left }: { rule: SubscriptionRule; left: ReadonlySet<string> },
+  entry: ContactEntry,
+  before: Contact | undefined,
+): Weighed {
+  if (entry.isWithheld === true) return weighWithheld(rule, entry, before)
+  const { subscribed: given = rule.subscribed, getsMailElsewhere } = entry
+  const { address } = entry.address
+  const wouldSubscribe = given ?? (before === undefined && rule.subscribedByDefault)
+  const staysSubscribed =
+    given === undefined && before?.subscribed === true && !rule.subscribedByDefault
+  const staysUnsubscribed = given === undefined && before?.subscribed === false
+  const isKept = staysUnsubscribed && getsMailElsewhere === true
+  const weighed = { given, isKept, isCleared: false, staysSubscribed, staysUnsubscribed }
+  if (!wouldSubscribe || !left.has(address)) return weighed
+  const isNewWish = rule.newWish === 'always' || (rule.newWish === 'explicit' && given === true)
+  if (isNewWish) return { ...weighed, isCleared: true }
+  return { ...weighed, given: before === undefined ? false : undefined, isKept: true }
+}
+
+function weighWithheld(
+  rule: SubscriptionRule,
+  { subscribed = rule.subscribed, getsMailElsewhere }: ContactEntry,
+  before: Contact | undefined,
+): Weighed {
+  const isNew = before === undefined
+  const wouldSubscribe = subscribed ?? (isNew && rule.subscribedByDefault)
+  return {
+    given: isNew ? false : undefined,
+    isKept: wouldSubscribe || (!isNew && getsMailElsewhere === true),
+    isCleared: false,
+    staysSubscribed: false,
+    staysUnsubscribed: false,
+  }
+}
+
+/** @throws AppError VALIDATION_ERROR for data that becomes too large */
+export function newContact(
+  { rule, suppressed }: { rule: SubscriptionRule; suppressed: ReadonlySet<string> },
+  { address: { address }, changes }: ContactEntry,
+  { given }: Weighed,
+): Contact {
+  return {
+    id: newId(),
+    projectId: rule.projectId,
+    address,
+    subscribed: given ?? (rule.subscribedByDefault && !suppressed.has(address)),
+    data: mergeData(null, changes),
+    createdAt: rule.at,
+    updatedAt: rule.at,
+  }
+}
+
+/** Returns the same contact if nothing changes. @throws AppError VALIDATION_ERROR, as `newContact` */
+export function changedContact(
+  { at }: Pick<SubscriptionRule, 'at'>,
+  before: Contact,
+  { changes, given }: Pick<ContactEntry, 'changes'> & Pick<Weighed, 'given'>,
+): Contact {
+  const data = mergeData(before.data, changes)
+  const subscribed = given ?? before.subscribed
+  if (data === before.data && subscribed === before.subscribed) return before
+  return { ...before, data, subscribed, updatedAt: at }
+}
+
+/** `before` and `contact`: the contact before the entry and after it. */
+export function toEntryResult(
+  { refusal }: ContactEntry,
+  { isKept, staysSubscribed, staysUnsubscribed }: Weighed,
+  { before, contact }: { before: Contact | undefined; contact: Contact },
+): EntryResult {
+  return {
+    contact,
+    isNew: before === undefined,
+    isKeptUnsubscribed: isKept && before?.subscribed !== true,
+    staysSubscribed,
+    staysUnsubscribed,
+    ...(refusal === undefined ? {} : { refusal }),
+    becomes: before?.subscribed === contact.subscribed ? undefined : contact.subscribed,
+  }
+}
+
+/** What is left of an entry whose data is refused: it unsubscribes without its data. Undefined: nothing. */
+export function withoutData(entry: ContactEntry, refusal: AppError): ContactEntry | undefined {
+  return entry.subscribed === false ? { ...entry, changes: {}, refusal } : undefined
+}

@@ -1,0 +1,156 @@
+/**
+ * Reads and writes the values of cells, so that an exported value is imported without a change.
+ *
+ * A text that a spreadsheet program would take for a formula is written with a leading apostrophe,
+ * which such programs show as text. When an export of this service is read, the apostrophe is
+ * removed. In an export, a text that looks like a number or a boolean is in quotes, and lists and
+ * objects are JSON (`export-types.ts`). In any other file the type of the column decides
+ * (`column-types.ts`).
+ */
+
+import { isDeeperThan, parseJsonText } from '../../../../base/json-text.ts'
+import type { Cell } from './parser.ts'
+import type { OutCell } from './writer.ts'
+
+/**
+ * `mixed`: each cell has a type of its own, as in an export of this service. `json`: each cell is an object of
+ * data, as in exports of other services (`json-data.ts`).
+ */
+export type ColumnType = 'text' | 'number' | 'boolean' | 'mixed' | 'json'
+
+export type CellRules = {
+  /** Whether the file is an export of this service. */
+  isOwn: boolean
+  /** Every cell of the column is of this type. */
+  type: ColumnType
+}
+
+/** OWASP's list (CSV injection). Programs may drop blank or invisible characters before these. */
+const FORMULA = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/u
+const STRICT_DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** Also with zeros in front, which programs drop. */
+const NUMERAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** Nesting of a JSON value; deeper JSON stays a text. */
+const MAX_DEPTH = 64
+/** Decimal digits that a double always preserves. */
+const EXACT_DIGITS = 15
+
+const BOOLEAN_WORDS = new Map([
+  ['true', true],
+  ['yes', true],
+  ['false', false],
+  ['no', false],
+])
+
+/** Whether a cell is blank. In an export, quoted blanks are a value. */
+export function isBlank({ text, isQuoted }: Cell, { isOwn }: Pick<CellRules, 'isOwn'>): boolean {
+  return isOwn && isQuoted ? text === '' : text.trim() === ''
+}
+
+/** Reads a cell that is not blank. */
+export function readCell(cell: Cell, { isOwn, type }: CellRules): unknown {
+  if (type === 'mixed') return readExported(cell)
+  if (isOwn && type === 'text') return removeApostrophe(cell.text)
+  const text = readCellText(cell, { isOwn })
+  if (type === 'number') return readNumber(text) ?? text
+  return type === 'boolean' ? (readBoolean(text) ?? text) : text
+}
+
+/** Reads a cell as a text, even if it looks like a number or a boolean. */
+export function readCellText(
+  { text, isQuoted }: Cell,
+  { isOwn }: Pick<CellRules, 'isOwn'>,
+): string {
+  if (!isOwn) return text.trim()
+  return removeApostrophe(isQuoted ? text : text.trim())
+}
+
+/** Returns the boolean that a word means: true or yes, false or no, in any letter case. */
+export function readBoolean(text: string): boolean | undefined {
+  return BOOLEAN_WORDS.get(text.toLowerCase())
+}
+
+/**
+ * Returns the number of a text that the number gives back character by character, without an exponent:
+ * neither 01067 nor 1.10 nor +1. Undefined for any other text.
+ */
+export function readNumber(text: string): number | undefined {
+  if (!STRICT_DECIMAL.test(text) || countDigits(text) > EXACT_DIGITS) return undefined
+  const number = Number(text)
+  return String(number) === text ? number : undefined
+}
+
+/** Whether a text is a number of JSON with more digits, or larger, than a number keeps. */
+export function isHugeNumber(text: string): boolean {
+  if (!JSON_NUMBER.test(text)) return false
+  return (
+    !Number.isFinite(Number(text)) ||
+    (STRICT_DECIMAL.test(text) && countDigits(text) > EXACT_DIGITS)
+  )
+}
+
+/** Whether a text that is not in quotes could be taken for a number. */
+export function isNumeral(text: string): boolean {
+  return NUMERAL.test(text)
+}
+
+/** Whether an export has a text in quotes, so that it stays one. */
+export function looksTyped(text: string): boolean {
+  return isNumeral(text) || readBoolean(text) !== undefined
+}
+
+function countDigits(text: string): number {
+  return text.replace(/\D/g, '').length
+}
+
+function readExported({ text, isQuoted }: Cell): unknown {
+  if (!isQuoted) {
+    const scalar = parseScalar(text)
+    if (scalar !== undefined) return scalar
+  }
+  return parseCollection(text) ?? removeApostrophe(text)
+}
+
+/** Writes a value of a contact's data. */
+export function writeValue(value: unknown): OutCell {
+  if (typeof value === 'string') {
+    const text = writeText(value)
+    return looksTyped(text) ? { quoted: text } : text
+  }
+  if (value === null || value === undefined) return ''
+  return JSON.stringify(value)
+}
+
+/** Writes a text so that no program runs it as a formula. */
+export function writeText(text: string): string {
+  return needsApostrophe(text) ? `'${text}` : text
+}
+
+function removeApostrophe(text: string): string {
+  return text.startsWith("'") && needsApostrophe(text) ? text.slice(1) : text
+}
+
+/** Whether a text needs an apostrophe; one that starts with apostrophes may need another. */
+function needsApostrophe(text: string): boolean {
+  return FORMULA.test(text) || parseCollection(text.replace(/^'+/, '')) !== undefined
+}
+
+/** A number only in the form in which an export has it: another one would lose characters. */
+function parseScalar(text: string): boolean | number | undefined {
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (!JSON_NUMBER.test(text)) return undefined
+  const number = Number(text)
+  return JSON.stringify(number) === text ? number : undefined
+}
+
+function parseCollection(text: string): object | undefined {
+  if (!text.startsWith('{') && !text.startsWith('[')) return undefined
+  try {
+    const value = parseJsonText(text) as object
+    return isDeeperThan(value, MAX_DEPTH) ? undefined : value
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

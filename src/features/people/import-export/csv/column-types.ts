@@ -1,0 +1,125 @@
+/**
+ * The types of the columns of a file that is no export. A column is of one type as a whole, because a code such
+ * as 01067 beside 10115 is no number. It is of numbers, or of booleans, if every cell is one without loss and
+ * none is in quotes; otherwise it is of texts.
+ *
+ * A field that the project has keeps its type if the whole column fits, also in quotes. A warning says so if it
+ * does not fit, and if numbers have more digits than a number of JSON holds.
+ */
+import type { ValueKind } from '../../../../store/schema/words.ts'
+import { type ColumnType, isHugeNumber, readBoolean, readNumber } from './cell.ts'
+import { keyOf, shorten } from './column-names.ts'
+import { type Header, pickCell } from './header.ts'
+import type { CsvRecord } from './parser.ts'
+
+export type ColumnReading = {
+  /** `data.<key>` */
+  field: string
+  type: ColumnType
+  /** Why a column with numbers or booleans is of texts; null otherwise. */
+  reason: string | null
+  /** Of objects: the first keys that become keys of the data. */
+  keys?: string[]
+}
+
+export type Place = { line: number; text: string }
+
+type ColumnScan = {
+  cells: number
+  numbers: number
+  booleans: number
+  /** The first cell of each kind. */
+  quoted?: Place
+  notNumber?: Place
+  notBoolean?: Place
+  huge?: Place
+}
+
+export type ColumnScans = Map<string, ColumnScan>
+
+export const MAX_WARNINGS = 10
+
+/** Adds the cells of a record. */
+export function scanRecord(scans: ColumnScans, record: CsvRecord, header: Header): void {
+  for (const [field, indexes] of header.columns) {
+    const cell = keyOf(field) === undefined ? undefined : pickCell(record, indexes, header)
+    if (cell === undefined) continue
+    const text = cell.text.trim()
+    const place = { line: record.line, text }
+    const scan = scans.get(field) ?? { cells: 0, numbers: 0, booleans: 0 }
+    scans.set(field, scan)
+    scan.cells += 1
+    if (cell.isQuoted) scan.quoted ??= place
+    if (readNumber(text) === undefined) scan.notNumber ??= place
+    else scan.numbers += 1
+    if (readBoolean(text) === undefined) scan.notBoolean ??= place
+    else scan.booleans += 1
+    if (isHugeNumber(text)) scan.huge ??= place
+  }
+}
+
+/** `kinds`: those of the values that contacts have, by key. That of most values counts. */
+export function decideTypes(
+  scans: ColumnScans,
+  kinds: ReadonlyMap<string, readonly ValueKind[]>,
+): { columns: ColumnReading[]; warnings: string[] } {
+  const columns: ColumnReading[] = []
+  const warnings: string[] = []
+  for (const [field, scan] of scans) {
+    const key = keyOf(field) ?? ''
+    // `no` is Norwegian, not false.
+    const kind = key === 'locale' ? 'string' : kinds.get(key)?.at(-1)
+    const type = decideType(scan, kind)
+    const reason = type === 'text' ? whyText(scan, kind) : null
+    columns.push({ field, type, reason })
+    const warning = type === 'text' ? findWarning({ field, kind, reason, scan }) : undefined
+    if (warning !== undefined && warnings.length < MAX_WARNINGS) warnings.push(warning)
+  }
+  return { columns, warnings }
+}
+
+function decideType(scan: ColumnScan, kind: ValueKind | undefined): ColumnType {
+  const isNumeric = scan.notNumber === undefined
+  const isBoolean = scan.notBoolean === undefined
+  if (kind === 'number') return isNumeric ? 'number' : 'text'
+  if (kind === 'boolean') return isBoolean ? 'boolean' : 'text'
+  if (kind === 'string' || kind === 'date' || scan.quoted !== undefined) return 'text'
+  return isNumeric ? 'number' : isBoolean ? 'boolean' : 'text'
+}
+
+function whyText(scan: ColumnScan, kind: ValueKind | undefined): string | null {
+  const isOfNumbers = kind === 'number' || (kind !== 'boolean' && scan.numbers >= scan.booleans)
+  const misfit = isOfNumbers ? scan.notNumber : scan.notBoolean
+  const isOther = scan.numbers === 0 && scan.booleans === 0 && scan.huge === undefined
+  if (isOther && kind !== 'number' && kind !== 'boolean') return null
+  if (kind === 'string' || kind === 'date') return 'other contacts have texts there'
+  if (scan.huge !== undefined)
+    return `${describePlace(scan.huge)} has more digits than a number keeps`
+  if (misfit === undefined) {
+    return scan.quoted === undefined ? null : `${describePlace(scan.quoted)} is in quotes`
+  }
+  if (!isOfNumbers) return `${describePlace(misfit)} is neither true nor false`
+  const isLossy = misfit.text !== '' && Number.isFinite(Number(misfit.text))
+  return isLossy
+    ? `${describePlace(misfit)} would lose characters as a number`
+    : `${describePlace(misfit)} is no number`
+}
+
+type Decided = {
+  field: string
+  kind: ValueKind | undefined
+  reason: string | null
+  scan: ColumnScan
+}
+
+function findWarning({ field, kind, reason, scan }: Decided): string | undefined {
+  const name = `The column "${shorten(field)}" is read as text`
+  if (kind === 'number' || kind === 'boolean') {
+    return `${name}, though other contacts have a ${kind} there: ${reason}.`
+  }
+  return scan.huge === undefined || kind !== undefined ? undefined : `${name}: ${reason}.`
+}
+
+export function describePlace({ line, text }: Place): string {
+  return `"${shorten(text)}" in line ${line}`
+}

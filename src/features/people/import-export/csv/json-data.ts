@@ -1,0 +1,86 @@
+/**
+ * Data in one cell as a JSON object, as listmonk has in `attributes`: its keys are keys of the contact. Any other
+ * text in such a column is a text. Null and empty texts change nothing, as empty cells do.
+ */
+import { parseJsonText } from '../../../../base/json-text.ts'
+import { keyOf, shorten } from './column-names.ts'
+import { type Header, pickCell } from './header.ts'
+import type { Cell, CsvRecord } from './parser.ts'
+
+type ColumnScan = {
+  /** The first keys of the objects so far. */
+  keys: Set<string>
+  hasObject: boolean
+  /** Whether a text begins as an object does. */
+  hasLikeObject: boolean
+  /** The lines of the texts. */
+  textLines: number[]
+}
+
+/** By the field of the column. */
+export type JsonScan = Map<string, ColumnScan>
+
+/** A column of objects that has other texts, with the lines of these. */
+type MixedColumn = { name: string; lines: number[] }
+
+/** Keys of a column that are listed. */
+const MAX_KEYS = 50
+/** Characters of a key in the list. */
+const MAX_SHOWN_LENGTH = 60
+
+/** Adds the cells of a record. */
+export function scanJsonData(scan: JsonScan, record: CsvRecord, header: Header): void {
+  for (const field of header.jsonFields) {
+    const cell = pickCell(record, header.columns.get(field), header)
+    if (cell === undefined) continue
+    let column = scan.get(field)
+    if (column === undefined) {
+      column = { keys: new Set(), hasObject: false, hasLikeObject: false, textLines: [] }
+      scan.set(field, column)
+    }
+    addCell(column, cell, record.line)
+  }
+}
+
+function addCell(column: ColumnScan, cell: Cell, line: number): void {
+  const entries = readJsonData(cell)
+  if (entries === undefined) {
+    column.textLines.push(line)
+    column.hasLikeObject ||= isLikeObject(cell)
+    return
+  }
+  column.hasObject = true
+  const { keys } = column
+  for (const [key] of entries.slice(0, MAX_KEYS))
+    if (keys.size < MAX_KEYS) keys.add(shorten(key, MAX_SHOWN_LENGTH))
+}
+
+/** Returns the first keys of the objects of a column; undefined without an object. */
+export function keysOfObjects(scan: JsonScan, field: string): string[] | undefined {
+  const column = scan.get(field)
+  return column?.hasObject ? [...column.keys] : undefined
+}
+
+/** Returns the columns of objects that have other texts. A column of other texts alone is none of objects. */
+export function findMixedColumns(scan: JsonScan, { names }: Pick<Header, 'names'>): MixedColumn[] {
+  return [...scan].flatMap(([field, { hasObject, hasLikeObject, textLines }]) => {
+    if (textLines.length === 0 || !(hasObject || hasLikeObject)) return []
+    return [{ name: names.get(field) ?? keyOf(field) ?? field, lines: textLines }]
+  })
+}
+
+/** Returns the keys and values of an object; undefined for another text. */
+export function readJsonData({ text }: Pick<Cell, 'text'>): [string, unknown][] | undefined {
+  if (!isLikeObject({ text })) return undefined
+  try {
+    const entries = Object.entries(parseJsonText(text.trim()) as object)
+    return entries.filter(([, value]) => value !== null)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function isLikeObject({ text }: Pick<Cell, 'text'>): boolean {
+  return text.trimStart().startsWith('{')
+}

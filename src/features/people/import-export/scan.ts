@@ -1,0 +1,222 @@
+/**
+ * Reads a file once before its import: the types of its columns, and what of it is damaged or left out. The
+ * result is stored with the first rows, so that a resumed import reads the rest of the file in the same way,
+ * also when its own rows have given the project new fields.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { FieldWarning } from '../../../base/errors.ts'
+import type { Base } from '../../ground/base.ts'
+import { keyOf, shorten } from './csv/column-names.ts'
+import {
+  type ColumnReading,
+  type ColumnScans,
+  decideTypes,
+  scanRecord,
+} from './csv/column-types.ts'
+import { decideExportTypes, type ExportScans, scanExported } from './csv/export-types.ts'
+import { findDropped, type Header } from './csv/header.ts'
+import { findMixedColumns, type JsonScan, keysOfObjects, scanJsonData } from './csv/json-data.ts'
+import type { CsvRecord } from './csv/parser.ts'
+import { describeStates, type StateScan, type StateWord, scanStates } from './csv/state-scan.ts'
+import type { ImportPayload } from './import-file.ts'
+import { findKnownKinds } from './known-kinds.ts'
+import { findOtherCases } from './letter-case.ts'
+import { readRows } from './read-rows.ts'
+
+/** How much of a file was not taken as it is. */
+export type FileDamage = {
+  /** Rows that are not UTF-8 and were read as Windows-1252. */
+  guessedRows: number
+  /** Characters that could not be read and became U+FFFD. */
+  replacedCharacters: number
+  /** Cells with a value that no field takes. */
+  droppedCells: number
+  /** Values that were shortened. */
+  cutFields: number
+}
+
+export type FileScan = {
+  columns: ColumnReading[]
+  damage: FileDamage
+  warnings: string[]
+  unknownFields: FieldWarning[]
+  /** The words that say who gets mail. */
+  stateWords: StateWord[]
+}
+
+export type ScanRules = {
+  /** Whether the rows are contacts, so that columns have types and may say who gets mail. */
+  areContacts: boolean
+  /** Whether a value of the row will be shortened. */
+  isCut(record: CsvRecord, header: Header): boolean
+}
+
+type Scan = ScanRules & { projectId: string; payload: ImportPayload; signal: AbortSignal }
+
+export const NO_DAMAGE: FileDamage = {
+  guessedRows: 0,
+  replacedCharacters: 0,
+  droppedCells: 0,
+  cutFields: 0,
+}
+
+/** Rows that are looked at before other work runs. */
+const ROWS_AT_ONCE = 1_000
+
+/** Line numbers that a warning lists. */
+const MAX_LINES = 10
+
+/** A count with the lines where it comes from. */
+type Count = { count: number; lines: number[] }
+
+/** @throws FinalFailure for a file without a usable header; the signal's reason when it aborts */
+export async function scanFile(
+  deps: Pick<Base, 'store'>,
+  { projectId, payload, signal, areContacts, isCut }: Scan,
+): Promise<FileScan> {
+  const scans: ColumnScans = new Map()
+  const exported: ExportScans = new Map()
+  const states: StateScan = new Map()
+  const json: JsonScan = new Map()
+  const counts = { guessed: none(), replaced: none(), dropped: none(), cut: none() }
+  let known: Header | undefined
+  let guessedEncoding: string | undefined
+  for await (const { header, rows, encoding } of readRows(deps, payload)) {
+    signal.throwIfAborted()
+    guessedEncoding = encoding.isGuessed ? encoding.name.toUpperCase() : undefined
+    if (known === undefined) addDamage(counts, header.line, header.damage)
+    known = header
+    for (const [at, { record, damage }] of rows.entries()) {
+      if (at > 0 && at % ROWS_AT_ONCE === 0) await setImmediate()
+      addDamage(counts, record.line, damage)
+      if (record.problem !== undefined) continue
+      add(counts.dropped, record.line, findDropped(record, header))
+      if (isCut(record, header)) add(counts.cut, record.line, 1)
+      if (areContacts) scanStates(states, record, header)
+      if (!areContacts || payload.areStrings) continue
+      scanJsonData(json, record, header)
+      if (header.isOwn) scanExported(exported, record, header)
+      else scanRecord(scans, record, header)
+    }
+  }
+  const { columns, warnings } = await decide(deps, { projectId, payload, known, scans, exported })
+  const { words, warnings: stateWarnings } = describeStates(states, areContacts ? known : undefined)
+  const names = areContacts && known?.isOwn === false ? known.names : new Map<string, string>()
+  return {
+    columns: areContacts ? columns.map((column) => markJson(column, json)) : [],
+    damage: {
+      guessedRows: counts.guessed.count,
+      replacedCharacters: counts.replaced.count,
+      droppedCells: counts.dropped.count,
+      cutFields: counts.cut.count,
+    },
+    warnings: [
+      ...(known?.warnings ?? []),
+      ...stateWarnings,
+      ...(await findOtherCases(deps, { projectId, names })),
+      ...describeDamage(counts, guessedEncoding),
+      ...(known === undefined ? [] : describeMixed(json, known)),
+      ...warnings,
+    ],
+    unknownFields: [...(payload.unknownFields ?? []), ...(known?.unknownFields ?? [])],
+    stateWords: words,
+  }
+}
+
+type Scanned = Pick<Scan, 'projectId' | 'payload'> & {
+  known: Header | undefined
+  scans: ColumnScans
+  exported: ExportScans
+}
+
+async function decide(
+  deps: Pick<Base, 'store'>,
+  { projectId, payload, known, scans, exported }: Scanned,
+): Promise<{ columns: ColumnReading[]; warnings: string[] }> {
+  if (known === undefined) return { columns: [], warnings: [] }
+  if (payload.areStrings) return { columns: textColumns(known), warnings: [] }
+  const keys = [...scans.keys(), ...exported.keys()].map((field) => keyOf(field) ?? '')
+  const kinds = await findKnownKinds(deps, { projectId, keys })
+  return known.isOwn ? decideExportTypes(exported, known, kinds) : decideTypes(scans, kinds)
+}
+
+function markJson(column: ColumnReading, json: JsonScan): ColumnReading {
+  const keys = keysOfObjects(json, column.field)
+  return keys === undefined ? column : { ...column, type: 'json', reason: null, keys }
+}
+
+function textColumns({ columns }: Header): ColumnReading[] {
+  const fields = [...columns.keys()].filter((field) => keyOf(field) !== undefined)
+  return fields.map((field) => ({ field, type: 'text', reason: null }))
+}
+
+function none(): Count {
+  return { count: 0, lines: [] }
+}
+
+function add(to: Count, line: number, count: number): void {
+  if (count === 0) return
+  to.count += count
+  to.lines.push(line)
+}
+
+type Counts = { guessed: Count; replaced: Count; dropped: Count; cut: Count }
+
+function addDamage(
+  { guessed, replaced }: Counts,
+  line: number,
+  damage: { isGuessed: boolean; replaced: number } | undefined,
+): void {
+  if (damage === undefined) return
+  if (damage.isGuessed) add(guessed, line, 1)
+  add(replaced, line, damage.replaced)
+}
+
+function describeDamage(
+  { guessed, replaced, dropped, cut }: Counts,
+  guessedEncoding: string | undefined,
+): string[] {
+  const guess = 'which is a guess'
+  return [
+    ...(guessedEncoding === undefined
+      ? []
+      : [`The file has no byte order mark and was read as ${guessedEncoding}, ${guess}.`]),
+    ...describe(guessed, {
+      one: `1 row is no UTF-8 and was read as Windows-1252, ${guess}`,
+      many: `rows are no UTF-8 and were read as Windows-1252, ${guess}`,
+    }),
+    ...describe(replaced, {
+      one: '1 character could not be read and became U+FFFD',
+      many: 'characters could not be read and became U+FFFD',
+    }),
+    ...describe(dropped, {
+      one: '1 cell is left out, because its column has no name',
+      many: 'cells are left out, because their columns have no name',
+    }),
+    ...describe(cut, {
+      one: '1 value was too long and is shortened',
+      many: 'values were too long and are shortened',
+    }),
+  ]
+}
+
+function describeMixed(json: JsonScan, header: Header): string[] {
+  return findMixedColumns(json, header).flatMap(({ name, lines }) => {
+    const of = `of the column "${shorten(name)}"`
+    return describe(
+      { count: lines.length, lines },
+      {
+        one: `1 cell ${of} is no JSON object and becomes a text, not keys of the data`,
+        many: `cells ${of} are no JSON objects and become texts, not keys of the data`,
+      },
+    )
+  })
+}
+
+function describe({ count, lines }: Count, { one, many }: { one: string; many: string }): string[] {
+  if (count === 0) return []
+  const shown = lines.slice(0, MAX_LINES).join(', ')
+  const more = lines.length > MAX_LINES ? ` and ${lines.length - MAX_LINES} more` : ''
+  const where = lines.length === 1 ? 'line' : 'lines'
+  return [`${count === 1 ? one : `${count} ${many}`}: ${where} ${shown}${more}.`]
+}

@@ -1,0 +1,32 @@
+/** The status of an import, with the options of its request and without the file. */
+import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
+import type { Base } from '../../ground/base.ts'
+import type { ImportKind, ImportPayload } from './import-file.ts'
+
+type ImportData = {
+  filename: string
+  sizeBytes: number
+  /** The field for each header in lower case. */
+  mapping: Record<string, string | null>
+  types: 'values' | 'strings'
+  subscribed: boolean
+  resubscribe: boolean
+  dryRun: boolean
+}
+
+/** Finds an import. @throws AppError RESOURCE_NOT_FOUND, also for another project's */
+export async function findImport(
+  deps: Pick<Base, 'store' | 'now'>,
+  { projectId, id, kind }: { projectId: string; id: string; kind: ImportKind },
+): Promise<JobStatus & { data: ImportData }> {
+  const status = await findJobStatus(deps, { projectId, id, kinds: [kind] })
+  return { ...status, data: toData(status.data as ImportPayload) }
+}
+
+function toData(payload: ImportPayload): ImportData {
+  const { filename, sizeBytes, areStrings, subscribed } = payload
+  const { resubscribe = false, dryRun = false } = payload
+  const types = areStrings ? 'strings' : 'values'
+  const mapping = Object.fromEntries(payload.mapping)
+  return { filename, sizeBytes, mapping, types, subscribed, resubscribe, dryRun }
+}

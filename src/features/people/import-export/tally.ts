@@ -1,0 +1,100 @@
+/** Counts the results of the rows of an import. */
+import type { AppError, FieldWarning } from '../../../base/errors.ts'
+import type { ColumnReading } from './csv/column-types.ts'
+import { type Header, pickCell } from './csv/header.ts'
+import type { StateWord } from './csv/state-scan.ts'
+import type { FileRow } from './read-rows.ts'
+import type { FileDamage } from './scan.ts'
+
+export type RowError = {
+  /** The first row below the header is 2; blank rows do not count. */
+  row: number
+  /** The line of the file where the row starts. */
+  line: number
+  /** The address cell, shortened. */
+  email: string
+  error: string
+}
+
+/** The results of the rows so far. */
+export type Tally = {
+  /** Rows below the header. */
+  rows: number
+  newCount: number
+  knownCount: number
+  /** Absent in the progress of an earlier version. */
+  keptUnsubscribedCount?: number
+  /** Rows of subscribed contacts that the default would unsubscribe; absent as above. */
+  keptSubscribedCount?: number
+  /** Rows of unsubscribed contacts that say nothing of the subscription; absent as above. */
+  stillUnsubscribedCount?: number
+  /** Contacts that became subscribed and unsubscribed, new ones too, in one row or another; absent as above. */
+  subscribedCount?: number
+  unsubscribedCount?: number
+  failureCount: number
+  /** The first errors. */
+  errors: RowError[]
+  /** Warnings about the file as a whole, for people. */
+  warnings: string[]
+  /** How the columns of data are read. */
+  columns: ColumnReading[]
+  damage: FileDamage
+  /** Absent in the progress of an earlier version, as `stateWords`. */
+  unknownFields?: FieldWarning[]
+  /** The words that say who gets mail. */
+  stateWords?: StateWord[]
+}
+
+export type RowCounts = {
+  isNew: boolean
+  isKeptUnsubscribed?: boolean
+  staysSubscribed?: boolean
+  staysUnsubscribed?: boolean
+  /** The state that a contact has now and did not have before. */
+  becomes?: boolean | undefined
+  /** Why the data of a row that unsubscribes is left out: the row failed. */
+  refusal?: AppError
+}
+
+export type CountedResult = RowCounts | ({ error: string } & Pick<RowCounts, 'becomes'>)
+
+const MAX_ERRORS = 1000
+const MAX_ADDRESS_CELL_LENGTH = 100
+
+/** Adds the result of a row. */
+export function countRow(
+  tally: Tally,
+  result: CountedResult,
+  { header, row }: { header: Header; row: FileRow },
+): void {
+  tally.rows += 1
+  if ('isNew' in result) {
+    countResult(tally, result)
+    return
+  }
+  tally.failureCount += 1
+  countState(tally, result)
+  if (tally.errors.length >= MAX_ERRORS) return
+  const cell = pickCell(row.record, header.columns.get('email'), header)
+  tally.errors.push({
+    row: row.number,
+    line: row.record.line,
+    email: (cell?.text ?? '').trim().slice(0, MAX_ADDRESS_CELL_LENGTH),
+    error: result.error,
+  })
+}
+
+function countResult(tally: Tally, { isNew, ...kept }: RowCounts): void {
+  if (isNew) tally.newCount += 1
+  else tally.knownCount += 1
+  const { isKeptUnsubscribed, staysSubscribed, staysUnsubscribed } = kept
+  if (isKeptUnsubscribed) tally.keptUnsubscribedCount = (tally.keptUnsubscribedCount ?? 0) + 1
+  if (staysSubscribed) tally.keptSubscribedCount = (tally.keptSubscribedCount ?? 0) + 1
+  if (staysUnsubscribed) tally.stillUnsubscribedCount = (tally.stillUnsubscribedCount ?? 0) + 1
+  countState(tally, kept)
+}
+
+function countState(tally: Tally, { becomes }: Pick<RowCounts, 'becomes'>): void {
+  if (becomes === true) tally.subscribedCount = (tally.subscribedCount ?? 0) + 1
+  if (becomes === false) tally.unsubscribedCount = (tally.unsubscribedCount ?? 0) + 1
+}

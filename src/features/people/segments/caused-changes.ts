@@ -1,0 +1,181 @@
+/**
+ * Why a contact entered or left a segment, if an execution of a workflow was the reason: its event carries the
+ * depth of the chain (`workflows/chains`). A segment is computed minutes after the change, so the cause is a
+ * row:
+ *
+ *   the execution changed the contact   a row of `caused_changes`
+ *   it recorded an event                the event, if the condition asks for events of that name
+ *   another segment changed by it       a row again, if a condition refers to that segment
+ *
+ * A cause counts until a complete computation of each segment has seen it. Then its row ends (`retention.ts`).
+ * A segment whose last computation is a day older than another one's is left out: its computation fails. A
+ * contact that somebody else changed, too, between two computations has the depth all the same.
+ */
+import { DAY_MS } from '../../../base/clock.ts'
+import {
+  contains,
+  eachOf,
+  jsonItem,
+  listOf,
+  orderedJoin,
+  selectLastNumber,
+  unindexed,
+  unseen,
+} from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import type { Segment } from '../../../store/schema/segments.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { listReferences } from '../../ground/conditions/condition.ts'
+import { loadReferencedSegments } from '../../ground/conditions/referenced-segments.ts'
+import { isOfMail } from '../../ground/events/depth.ts'
+import { readSegmentCondition } from './contact-scope.ts'
+
+/** How far a computation has seen changes and events. */
+export type Seen = Pick<Segment, 'seenChange' | 'seenEvent'>
+
+/** The clock may go back by so much between two computations. */
+const CLOCK_STEP_MS = 2 * DAY_MS
+
+/** How long after another one a segment is computed at the latest, unless its computation fails. */
+const STUCK_MS = DAY_MS
+
+const lastChange = sql`coalesce((${selectLastNumber('caused_changes')}), 0)`
+const lastEvent = sql`coalesce((select max(seq) from events), 0)`
+
+/** Columns of a segment that records events from now on: what was before is no cause of them. */
+export const SEEN_ALL = { seenChange: lastChange, seenEvent: lastEvent }
+
+const findSeen = statement<Seen>(
+  () => sql`select ${lastChange} as "seenChange", ${lastEvent} as "seenEvent"`,
+)
+
+/** Those that are computed. */
+const tracked = sql`segments where project_id = ${unseen(parameter('projectId'))} and type = 'DYNAMIC'
+  and track_membership = 1`
+
+const computedAt = sql`coalesce(counted_at, created_at)`
+
+const ofContacts = sql`caused_changes where contact_id in ${listOf(parameter('contactIds'))}`
+
+const listKnown = statement<{ contactId: string; number: number; depth: number }>(
+  () => sql`select contact_id as "contactId", number, depth from ${ofContacts}`,
+)
+
+/** Changes behind this number are such that a segment has not seen yet; null if none is computed. */
+const findOldestSeen = statement<{ seenChange: number | null }>(
+  () => sql`select min(seen_change) as "seenChange" from ${tracked}
+    and ${computedAt} > (select max(${computedAt}) from ${tracked}) - ${STUCK_MS}`,
+)
+
+const removeChanges = statement(() => sql`delete from ${ofContacts}`)
+
+/** `changes`: pairs of a contact and the depth. */
+const insertChanges = statement(
+  () => sql`insert into caused_changes (contact_id, depth)
+    select ${jsonItem(sql`row.value`, 0)}, ${jsonItem(sql`row.value`, 1)}
+    from ${eachOf(parameter('changes'))} as row`,
+)
+
+const isReferred = statement<{ id: string }>(
+  () => sql`select id from ${tracked} and id <> ${parameter('id')}
+    and ${contains(sql`lower(condition)`, sql`lower(${parameter('id')})`)} limit 1`,
+)
+
+const listChanged = statement<{ contactId: string; depth: number }>(
+  () => sql`select contact_id as "contactId", depth from caused_changes
+    where contact_id in ${listOf(parameter('contactIds'))} and number > ${parameter('seen')}`,
+)
+
+/** `names`: of events. `mailNames`: of those that follow from an email. */
+const listByEvents = statement<{ contactId: string; depth: number }>(
+  () => sql`select events.contact_id as "contactId",
+      max(coalesce(events.depth, execution.depth + 1)) as depth
+    from ${eachOf(parameter('contactIds'))} as contact
+    ${orderedJoin()} ${eachOf(parameter('names'))} as wanted
+    ${orderedJoin()} events on events.contact_id = contact.value and events.name = wanted.value
+      and events.created_at >= ${parameter('since')} and ${unindexed(sql`events.seq`)} > ${parameter('seen')}
+    left join emails on emails.id = events.email_id
+      and events.name in ${listOf(parameter('mailNames'))}
+    left join workflow_executions as execution on execution.id = emails.workflow_execution_id
+    where events.depth is not null or execution.depth is not null
+    group by events.contact_id`,
+)
+
+/** How far a computation that begins now will see. */
+export async function readSeen(queries: Pick<Tx, 'find'>): Promise<Seen> {
+  return (await queries.find(findSeen, {})) ?? { seenChange: 0, seenEvent: 0 }
+}
+
+/** Executions have changed contacts of the project. `depths`: of the events that follow, by contact. */
+export async function recordCausedChanges(
+  tx: Tx,
+  projectId: string,
+  depths: ReadonlyMap<string, number>,
+): Promise<void> {
+  if (depths.size === 0) return
+  const contactIds = JSON.stringify([...depths.keys()])
+  const known = await tx.list(listKnown, { contactIds })
+  if (known.length > 0) await tx.execute(removeChanges, { contactIds })
+  const seen = (await tx.find(findOldestSeen, { projectId }))?.seenChange ?? null
+  if (seen === null) return
+  const deepest = new Map(depths)
+  for (const { contactId, number, depth } of known) {
+    if (number > seen) deepest.set(contactId, Math.max(depth, deepest.get(contactId) ?? 0))
+  }
+  await tx.execute(insertChanges, { changes: JSON.stringify([...deepest]) })
+}
+
+/** Memberships of the segment changed by executions. `depths`: by contact. */
+export async function recordCausedMemberships(
+  tx: Tx,
+  { id, projectId }: Pick<Segment, 'id' | 'projectId'>,
+  depths: ReadonlyMap<string, number>,
+): Promise<void> {
+  if (depths.size === 0) return
+  if ((await tx.find(isReferred, { projectId, id })) === undefined) return
+  await recordCausedChanges(tx, projectId, depths)
+}
+
+/** The events that the condition of a segment asks for, also by way of other segments. */
+export async function listAskedEvents(
+  { store }: Pick<Base, 'store'>,
+  segment: Segment,
+): Promise<string[]> {
+  const { projectId, id: ofSegmentId } = segment
+  const condition = readSegmentCondition(segment)
+  const referenced = await loadReferencedSegments({ store }, { projectId, condition, ofSegmentId })
+  const all = [condition, ...[...referenced.values()].map((other) => other.condition)]
+  const names = all.flatMap((each) => (each === undefined ? [] : listReferences(each).events))
+  return [...new Set(names)]
+}
+
+/** The depths of the events of these contacts, if executions are why they enter or leave. */
+export async function findCauses(
+  tx: Pick<Tx, 'list'>,
+  { seenChange, seenEvent, countedAt }: Segment,
+  { contactIds, eventNames }: { contactIds: readonly string[]; eventNames: readonly string[] },
+): Promise<Map<string, number>> {
+  const ids = JSON.stringify(contactIds)
+  const rows = await tx.list(listChanged, { contactIds: ids, seen: seenChange })
+  if (eventNames.length > 0) {
+    const mailNames = JSON.stringify(eventNames.filter(isOfMail))
+    const names = JSON.stringify(eventNames)
+    const since = (countedAt ?? 0) - CLOCK_STEP_MS
+    rows.push(
+      ...(await tx.list(listByEvents, {
+        contactIds: ids,
+        names,
+        mailNames,
+        since,
+        seen: seenEvent,
+      })),
+    )
+  }
+  const depths = new Map<string, number>()
+  for (const { contactId, depth } of rows) {
+    depths.set(contactId, Math.max(depth, depths.get(contactId) ?? 0))
+  }
+  return depths
+}

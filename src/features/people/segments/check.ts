@@ -1,0 +1,28 @@
+/** What the author of a segment may want to mend. A check informs; it changes nothing. */
+import { AppError } from '../../../base/errors.ts'
+import type { Finding } from '../../../formats/compose/message-findings.ts'
+import type { Base } from '../../ground/base.ts'
+import { findMisfits } from '../../ground/conditions/find-misfits.ts'
+import { compileSegment, readSegmentCondition } from './contact-scope.ts'
+import { loadSegment } from './get.ts'
+import type { SegmentKey } from './view.ts'
+
+/** Errors first; nothing for a STATIC segment. @throws AppError RESOURCE_NOT_FOUND */
+export async function checkSegment(
+  deps: Pick<Base, 'store' | 'now'>,
+  key: SegmentKey,
+): Promise<{ findings: Finding[] }> {
+  const segment = await loadSegment(deps.store.read, key)
+  if (segment.type === 'STATIC') return { findings: [] }
+  try {
+    await compileSegment(deps, segment)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'BAD_REQUEST') throw error
+    const { message } = error
+    const fix = 'Give the segment another condition.'
+    return { findings: [{ code: 'condition_invalid', severity: 'error', message, fix }] }
+  }
+  const { projectId, id: ofSegmentId } = key
+  const condition = readSegmentCondition(segment)
+  return { findings: await findMisfits(deps, { projectId, condition, ofSegmentId }) }
+}

@@ -1,0 +1,152 @@
+/**
+ * Adds contacts to a static segment and removes them, by address. No events are recorded. Each
+ * transaction takes some addresses and updates the segment's count. An interrupted call has changed
+ * only some of the members and may be repeated.
+ */
+import { AppError, type FieldError, invalid, invalidField } from '../../../base/errors.ts'
+import type { ParsedAddress } from '../../../formats/address/address.ts'
+import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { segments } from '../../../store/schema/segments.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { MAX_ADDRESSES_PER_REQUEST } from '../../ground/limits.ts'
+import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
+import { upsertContacts } from '../contacts/write/upsert.ts'
+import { isSegment, loadSegment } from './get.ts'
+import { endMemberships, startMemberships } from './member-rows.ts'
+import type { SegmentKey } from './view.ts'
+
+type MemberChange = SegmentKey & { emails: readonly string[] }
+type NewMembers = MemberChange & {
+  /** Whether to create contacts for unknown addresses. */
+  createMissing?: boolean | undefined
+  /** The state of created contacts; true if absent. A person who left stays unsubscribed. */
+  subscribed?: boolean | undefined
+}
+
+type AddedMembers = {
+  /** Contacts of the given addresses that are members now, whether new, created or earlier members. */
+  added: number
+  created: number
+  /** Unknown addresses, as the request spells them. */
+  notFound: string[]
+}
+
+/** `text`: the address as the request spells it. */
+type MemberAddress = { address: ParsedAddress; text: string }
+type Deps = Pick<Base, 'store' | 'now'>
+
+/** Addresses in a transaction; most of its time is for creating contacts. */
+const BATCH = 100
+
+/** @throws AppError VALIDATION_ERROR; RESOURCE_NOT_FOUND; BAD_REQUEST for a DYNAMIC segment */
+export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMembers> {
+  const members = parseMembers(input.emails)
+  const sum: AddedMembers = { added: 0, created: 0, notFound: [] }
+  for (const batch of batchesOf(members)) {
+    const { added, created, notFound } = await addSome(deps, input, batch)
+    sum.added += added
+    sum.created += created
+    sum.notFound.push(...notFound)
+  }
+  return sum
+}
+
+/** @throws AppError as `addMembers` */
+export async function removeMembers(
+  { store, now }: Deps,
+  { emails, ...key }: MemberChange,
+): Promise<{ removed: number }> {
+  const members = parseMembers(emails)
+  let removed = 0
+  for (const batch of batchesOf(members)) {
+    const write = async (tx: Tx) => {
+      await requireStatic(tx, key)
+      const contactIds = (await findContacts(tx, key, batch)).map(({ id }) => id)
+      const left = await endMemberships(tx, { segmentId: key.id, contactIds, at: now() })
+      await addToCount(tx, key, -left.length)
+      return left.length
+    }
+    removed += await store.write(write, { heavyFor: key.projectId })
+  }
+  return { removed }
+}
+
+async function addSome(
+  { store, now }: Deps,
+  { projectId, id, createMissing = false, subscribed = true }: NewMembers,
+  members: readonly MemberAddress[],
+): Promise<AddedMembers> {
+  const key = { projectId, id }
+  const write = async (tx: Tx) => {
+    await requireStatic(tx, key)
+    const at = now()
+    const rule = { subscribed: undefined, subscribedByDefault: subscribed, reason: 'api' } as const
+    const change = { projectId, ...rule, at }
+    const entries = members.map(({ address }) => ({ address, changes: {} }))
+    const saved = createMissing ? await upsertContacts(tx, change, entries) : []
+    const contacts = createMissing
+      ? saved.map(({ contact }) => contact)
+      : await findContacts(tx, key, members)
+    const contactIds = contacts.map((contact) => contact.id)
+    const entered = await startMemberships(tx, { segmentId: id, contactIds, at })
+    await addToCount(tx, key, entered.length)
+    const known = new Set(contacts.map(({ address }) => address))
+    const unknown = members.filter(({ address }) => !known.has(address.address))
+    return {
+      added: contacts.length,
+      created: saved.filter(({ isNew }) => isNew).length,
+      notFound: unknown.map(({ text }) => text),
+    }
+  }
+  return store.write(write, { heavyFor: projectId })
+}
+
+async function findContacts(tx: Tx, { projectId }: SegmentKey, members: readonly MemberAddress[]) {
+  const addresses = members.map(({ address }) => address.address)
+  const { contacts } = await findKnownAddresses(tx, projectId, addresses)
+  return [...contacts.values()]
+}
+
+async function requireStatic(tx: Tx, key: SegmentKey): Promise<void> {
+  const { type } = await loadSegment(tx, key)
+  if (type === 'STATIC') return
+  throw new AppError('BAD_REQUEST', 'Members of a DYNAMIC segment follow from its condition.', {
+    suggestion: 'Change its condition, or use a STATIC segment.',
+  })
+}
+
+async function addToCount(tx: Tx, key: SegmentKey, change: number): Promise<void> {
+  if (change === 0) return
+  const memberCount = sql`${segments.memberCount} + ${change}`
+  await tx.update(segments).set({ memberCount }).where(isSegment(key))
+}
+
+/** Returns each address once, as first spelled in the request. */
+function parseMembers(emails: readonly string[]): MemberAddress[] {
+  if (emails.length === 0) throw invalidField('emails', 'too_small', 'At least one is needed')
+  if (emails.length > MAX_ADDRESSES_PER_REQUEST)
+    throw invalidField('emails', 'too_big', `At most ${MAX_ADDRESSES_PER_REQUEST}`)
+  const members = new Map<string, MemberAddress>()
+  const wrong: FieldError[] = []
+  for (const [index, text] of emails.entries()) {
+    const address = parseShownAddress(text)
+    if (address === undefined) wrong.push(invalidAddress(index))
+    else if (!members.has(address.address)) members.set(address.address, { address, text })
+  }
+  if (wrong.length > 0) throw invalid(wrong)
+  return [...members.values()]
+}
+
+function invalidAddress(index: number): FieldError {
+  return { field: `emails.${index}`, code: 'invalid_string', message: 'Not an email address' }
+}
+
+function batchesOf(members: readonly MemberAddress[]): MemberAddress[][] {
+  const batches: MemberAddress[][] = []
+  for (let index = 0; index < members.length; index += BATCH) {
+    batches.push(members.slice(index, index + BATCH))
+  }
+  return batches
+}

@@ -1,0 +1,73 @@
+/**
+ * Names of membership events (`segment.<slug>.entry`, `.exit`) that do not occur: no segment of the project has
+ * the slug, or the one that has it does not track its membership. Only the service records such events.
+ */
+import { type Effort, newEffort } from '../../../config/layers/closest.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { segments } from '../../../store/schema/segments.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import { nearestName, shortenForError } from '../../ground/conditions/field-errors.ts'
+import { segmentSlug } from './slug.ts'
+
+/** `why`: a sentence; `fix`: another. */
+export type SilentEvent = { why: string; fix: string; suggestion: string | null }
+
+/**
+ * `.*`: all events of the segment, as webhooks ask for them. Clients may track `segment.checkout.started`, so a
+ * pattern is judged only if there is such a segment, or one of a similar name.
+ */
+const NAME = /^segment\.(?<slug>.+)\.(?<change>entry|exit|\*)$/s
+
+/** By the names that were given. `effort`: for the suggestions; within a transaction, there is no time for any. */
+export async function findSilentEvents(
+  queries: Pick<Tx, 'select'>,
+  projectId: string,
+  names: readonly string[],
+  effort: Effort = newEffort(),
+): Promise<Map<string, SilentEvent>> {
+  const asked = names.flatMap((name) => {
+    const { slug, change } = NAME.exec(name)?.groups ?? {}
+    return slug === undefined || change === undefined ? [] : [{ name, slug, change }]
+  })
+  if (asked.length === 0) return new Map()
+  const { id, name, hasMembershipEvents } = segments
+  const rows = await queries
+    .select({ id, name, hasMembershipEvents })
+    .from(segments)
+    .where(eq(segments.projectId, projectId))
+  const isTracked = new Map<string, boolean>()
+  for (const row of rows) {
+    const slug = segmentSlug(row)
+    isTracked.set(slug, row.hasMembershipEvents || isTracked.get(slug) === true)
+  }
+  const slugs = [...isTracked.keys()]
+  const silent = new Map<string, SilentEvent>()
+  for (const { name, slug, change } of asked) {
+    const tracks = isTracked.get(slug)
+    if (tracks === true) continue
+    if (tracks === false) silent.set(name, untracked(slug))
+    else if (!silent.has(name)) {
+      const meant = nearestName(slug, slugs, effort)
+      if (meant !== undefined || change !== '*') silent.set(name, unknown(slug, change, meant))
+    }
+  }
+  return silent
+}
+
+function untracked(slug: string): SilentEvent {
+  return {
+    why: `The segment "${shortenForError(slug)}" does not track its membership, so it has no events.`,
+    fix: 'Set trackMembership of the segment, which must be DYNAMIC.',
+    suggestion: null,
+  }
+}
+
+function unknown(slug: string, change: string, meant: string | undefined): SilentEvent {
+  const suggestion = meant === undefined ? null : `segment.${meant}.${change}`
+  const hint = suggestion === null ? '' : ` Did you mean ${suggestion}?`
+  return {
+    why: `There is no segment whose events are named by "${shortenForError(slug)}".${hint}`,
+    fix: 'Correct the name, or create the segment: the name of the events follows from its name.',
+    suggestion,
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Ids of deleted contacts and emails, and the digests of addresses that contacts had before. Links and return paths in mail that was sent name them, so what a
+ * reader does with such mail still finds the digest of the address, and the contact that has the address
+ * by now. Rows are kept for 400 days.
+ *
+ * Mail that was accepted since the instance has its key carries the digest itself. Of such emails only those
+ * to another address than that of their contact need a row.
+ */
+import { DAY_MS } from '../../../base/clock.ts'
+import { addressDigest, listOf } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { newId } from '../../../store/ids.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+
+export type ErasedRecipient = { projectId: string; digest: Buffer; contactId: string | null }
+
+const KEPT_MS = 400 * DAY_MS
+/** Rows that a transaction of the retention deletes. */
+const PAGE = 1_000
+
+/** `contacts`: a query of the ids. */
+export function insertErasedContacts(contacts: SQL): SQL {
+  return sql`insert into erased_recipients (id, digest, project_id, at)
+    select id, ${addressDigest(sql`project_id`, sql`email`)}, project_id, ${parameter('at')}
+    from contacts where id in (${contacts}) on conflict (id) do nothing`
+}
+
+/** `emails`: a query of the ids. Received mail has no links. */
+export function insertErasedEmails(emails: SQL): SQL {
+  return sql`insert into erased_recipients (id, digest, project_id, contact_id, at)
+    select emails.id, ${addressDigest(sql`emails.project_id`, sql`emails.recipient`)},
+      emails.project_id, (select id from contacts where contacts.project_id = emails.project_id
+        and contacts.email = emails.recipient), ${parameter('at')}
+    from emails left join contacts as owner on owner.id = emails.contact_id
+    where emails.id in (${emails}) and emails.state <> 'received'
+      and (emails.created_at < (select created_at from instance_keys where name = 'addresses')
+        or owner.email is null or owner.email <> emails.recipient)
+    on conflict (id) do nothing`
+}
+
+/**
+ * For links without an email: they have the digest of the address that the contact had. The contact shows
+ * whose mail the address got (`store/email-terms.ts`).
+ */
+export const insertFormerAddress = statement(
+  () => sql`insert into erased_recipients (id, digest, project_id, contact_id, at)
+    values (${parameter('id')}, ${addressDigest(parameter('projectId'), parameter('address'))},
+      ${parameter('projectId')}, ${parameter('contactId')}, ${parameter('at')})`,
+)
+
+/** From now on, links with the digest of this address reach the contact that gets the address. */
+export async function recordFormerAddress(
+  tx: Tx,
+  former: { projectId: string; contactId: string; address: string; at: number },
+): Promise<void> {
+  await tx.execute(insertFormerAddress, { ...former, id: newId() })
+}
+
+export const findErasedByIds = statement<ErasedRecipient>(
+  () => sql`select project_id as projectId, digest, contact_id as contactId
+    from erased_recipients where id in ${listOf(parameter('ids'))}`,
+)
+
+export const findErasedByDigest = statement<ErasedRecipient>(
+  () => sql`select project_id as projectId, digest, contact_id as contactId
+    from erased_recipients where digest = ${parameter('digest')} limit 1`,
+)
+
+export const updateSuccessor = statement(
+  () => sql`update erased_recipients set contact_id = ${parameter('contactId')}
+    where digest = ${addressDigest(parameter('projectId'), parameter('address'))}`,
+)
+
+/** From now on, links that name a deleted contact or email of this address act for this contact. */
+export async function nameSuccessor(
+  tx: Tx,
+  successor: { projectId: string; address: string; contactId: string },
+): Promise<void> {
+  await tx.execute(updateSuccessor, successor)
+}
+
+/** Rows are in the order of their time. */
+export const deletePage = statement(
+  () => sql`delete from erased_recipients where number in (
+    select number from erased_recipients order by number limit ${PAGE}) and at < ${parameter('before')}`,
+)
+
+export async function deleteExpiredErasedRecipients({
+  store,
+  now,
+}: Pick<Base, 'store' | 'now'>): Promise<void> {
+  const before = now() - KEPT_MS
+  let deleted = PAGE
+  while (deleted === PAGE) deleted = await store.write((tx) => tx.execute(deletePage, { before }))
+}

@@ -1,0 +1,86 @@
+/**
+ * Open invitations: neither accepted nor revoked nor expired, to a project that is there, from a user
+ * who is still an owner or admin of it.
+ */
+import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../../store/drizzle.ts'
+import { invitations, memberships, projects, users } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { digestLinkToken } from '../links/link-token.ts'
+import type { GivenRole } from '../members/member.ts'
+
+export type OpenInvitation = {
+  id: string
+  projectId: string
+  projectName: string
+  isProjectDisabled: boolean
+  address: string
+  role: GivenRole
+  isMailed: boolean
+  inviterAddress: string
+  createdAt: number
+  expiresAt: number
+}
+
+type Queries = Pick<Tx, 'select'>
+
+/** Undefined when the token is not that of an open invitation. */
+export async function findOpenInvitation(
+  queries: Queries,
+  token: string,
+  at: number,
+): Promise<OpenInvitation | undefined> {
+  const isTokens = eq(invitations.digest, digestLinkToken(token))
+  const [found] = await selectOpen(queries, at, isTokens)
+  return found
+}
+
+/** Newest first. */
+export function listOpenInvitations(
+  queries: Queries,
+  projectId: string,
+  at: number,
+): Promise<OpenInvitation[]> {
+  return selectOpen(queries, at, eq(invitations.projectId, projectId))
+}
+
+/** Whether an address has an open invitation to any project. */
+export async function isInvited(queries: Queries, address: string, at: number): Promise<boolean> {
+  const open = await selectOpen(queries, at, eq(invitations.address, address))
+  return open.length > 0
+}
+
+/** Neither accepted nor revoked; it may have expired. */
+export function isUndecided(): SQL | undefined {
+  return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt))
+}
+
+async function selectOpen(queries: Queries, at: number, which: SQL): Promise<OpenInvitation[]> {
+  const rows = await queries
+    .select({
+      id: invitations.id,
+      projectId: invitations.projectId,
+      projectName: projects.name,
+      isProjectDisabled: projects.isDisabled,
+      address: invitations.address,
+      role: invitations.role,
+      isMailed: invitations.isMailed,
+      inviterAddress: users.address,
+      createdAt: invitations.createdAt,
+      expiresAt: invitations.expiresAt,
+    })
+    .from(invitations)
+    .innerJoin(projects, and(eq(projects.id, invitations.projectId), isNull(projects.deletedAt)))
+    .innerJoin(
+      memberships,
+      and(
+        eq(memberships.projectId, invitations.projectId),
+        eq(memberships.userId, invitations.invitedBy),
+        ne(memberships.role, 'MEMBER'),
+      ),
+    )
+    .innerJoin(users, eq(users.id, invitations.invitedBy))
+    .where(and(which, isUndecided(), gt(invitations.expiresAt, at)))
+    .orderBy(desc(invitations.createdAt), desc(invitations.id))
+    .all()
+  return rows.map(({ role, ...row }) => ({ ...row, role: role === 'ADMIN' ? 'ADMIN' : 'MEMBER' }))
+}

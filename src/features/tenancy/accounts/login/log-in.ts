@@ -1,0 +1,193 @@
+/**
+ * Logging in with a password, and with a code if the user has a second factor. A stranger learns nothing
+ * from an answer or its time: a wrong password, an unknown address, a user of another method and the
+ * sandbox's user in other modes are one, and each costs one computation.
+ *
+ * The order: the throttle, a place in the line (some are kept for browsers that know the user), the user, the limit of the account everywhere, the
+ * password, the code. The session begins in the transaction that uses the code up and sees that the
+ * password is still the user's; the session of the request's cookie ends in it (session fixation).
+ */
+import { eq } from '../../../../store/drizzle.ts'
+import { type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { hashPassword, isOutdated, isPassword } from '../passwords/passwords.ts'
+import { type CodeProof, hasSecondFactor, readCode, useCode } from '../second-factor/code.ts'
+import {
+  type Client,
+  endPresented,
+  insertSession,
+  issueCookie,
+  readPresented,
+  type SessionCookie,
+} from '../sessions/sessions.ts'
+import type { SessionTokens } from '../sessions/token.ts'
+import { findDevice, issueDevice } from './device.ts'
+import type { LoginQueue } from './queue.ts'
+import type { LoginAttempt, LoginThrottle } from './throttle.ts'
+
+export type LoginDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'> & {
+  sessionTokens: SessionTokens
+  loginThrottle: LoginThrottle
+  loginQueue: LoginQueue
+}
+
+type LoginInput = {
+  address: string
+  password: string
+  /** Of the authenticator app, or a recovery code. */
+  code: string | undefined
+  /** The name of the addresses that the client may have. */
+  network: string
+  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  wideNetwork: string
+  client: Client
+  /** The values of cookies. */
+  session: string | undefined
+  device: string | undefined
+  /** Aborts when the client is gone. */
+  signal: AbortSignal
+}
+
+export type LoginResult =
+  | {
+      kind: 'done'
+      user: { id: string; email: string }
+      session: SessionCookie
+      device: SessionCookie
+    }
+  | { kind: 'refused' | 'code-needed' | 'code-wrong' }
+
+/** A password that was right, and what is to be checked again when the session begins. */
+type Proven = {
+  user: User
+  passwordHash: string
+  /** The hash with the parameters of new ones, if the stored one has others. */
+  renewed: string | undefined
+}
+
+const findUser = statement((db) =>
+  db
+    .select()
+    .from(users)
+    .where(eq(users.address, parameter('address'))),
+)
+
+/** @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when too many log in at a time */
+export async function logIn(deps: LoginDeps, input: LoginInput): Promise<LoginResult> {
+  const { address: account, network } = input
+  const attempt = deps.loginThrottle.begin({ account, network })
+  try {
+    const first = await tryLogIn(deps, input, attempt)
+    if (first !== 'changed') return first
+    // Another login may have renewed the hash, which leaves the password as it was.
+    const second = await tryLogIn(deps, input, attempt)
+    return second === 'changed' ? fail(attempt, 'refused') : second
+  } finally {
+    attempt.end()
+  }
+}
+
+/** `changed`: the user was not as checked when the session was to begin. */
+async function tryLogIn(
+  deps: LoginDeps,
+  input: LoginInput,
+  attempt: LoginAttempt,
+): Promise<LoginResult | 'changed'> {
+  const check = () => checkPassword(deps, input, attempt)
+  const { wideNetwork, signal } = input
+  const isKnown = await isKnownBrowser(deps, input)
+  const proven = await deps.loginQueue.run(check, { wideNetwork, isKnown, signal })
+  if (proven === undefined) return fail(attempt, 'refused')
+  const { user } = proven
+  if (!hasSecondFactor(user)) return begin(deps, input, { ...proven, proof: undefined, attempt })
+  // The password alone is no success: it must not clear the failures of codes.
+  if (input.code === undefined) return { kind: 'code-needed' }
+  const proof = readCode(deps, user, input.code)
+  if (proof === undefined) return fail(attempt, 'code-wrong')
+  return begin(deps, input, { ...proven, proof, attempt })
+}
+
+/** Whether the browser knows the user. Looked up only for a token that this server has signed. */
+async function isKnownBrowser(
+  deps: LoginDeps,
+  { address, device }: Pick<LoginInput, 'address' | 'device'>,
+): Promise<boolean> {
+  if (device === undefined) return false
+  if ((await deps.sessionTokens.read('device', device)) === undefined) return false
+  const user = await deps.store.read.find(findUser, { address })
+  return (await findDevice(deps, user, device)) !== undefined
+}
+
+function fail(attempt: LoginAttempt, kind: 'refused' | 'code-wrong'): LoginResult {
+  attempt.failed()
+  return { kind }
+}
+
+async function checkPassword(
+  deps: LoginDeps,
+  { address, password, device, signal }: LoginInput,
+  attempt: LoginAttempt,
+): Promise<Proven | undefined> {
+  const user = await deps.store.read.find(findUser, { address })
+  attempt.limitEverywhere(await findDevice(deps, user, device))
+  const passwordHash = user === undefined ? null : usableHash(deps, user)
+  const isRight = await isPassword(password, passwordHash, signal)
+  if (!isRight || user === undefined || passwordHash === null) return undefined
+  const renewed = isOutdated(passwordHash) ? await hashPassword(password, signal) : undefined
+  return { user, passwordHash, renewed }
+}
+
+function usableHash({ config }: LoginDeps, user: User): string | null {
+  const { method, passwordHash, isSandbox } = user
+  if (method !== 'PASSWORD' || passwordHash === '') return null
+  return isSandbox && config.delivery.mode !== 'sandbox' ? null : passwordHash
+}
+
+async function begin(
+  deps: LoginDeps,
+  input: LoginInput,
+  proven: Proven & { proof: CodeProof | undefined; attempt: LoginAttempt },
+): Promise<LoginResult | 'changed'> {
+  const { user, passwordHash, renewed, proof, attempt } = proven
+  const presented = await readPresented(deps, input.session)
+  const session = await deps.store.write(async (tx) => {
+    if (!(await isUnchanged(tx, proven))) return 'changed'
+    if (proof !== undefined && !(await useCode(tx, user.id, proof))) return 'code-wrong'
+    if (renewed !== undefined) await setHash(tx, user.id, renewed)
+    await endPresented(tx, presented)
+    return insertSession(tx, { userId: user.id, client: input.client, at: deps.now() })
+  })
+  if (session === 'changed') return session
+  if (session === 'code-wrong') return fail(attempt, session)
+  attempt.succeeded()
+  return succeed(deps, { user, passwordHash: renewed ?? passwordHash }, session)
+}
+
+/** A password or second factor that was changed meanwhile has ended all sessions; this would be another. */
+async function isUnchanged(tx: Tx, { user, passwordHash }: Proven): Promise<boolean> {
+  const found = await tx
+    .select({ passwordHash: users.passwordHash, confirmedAt: users.totpConfirmedAt })
+    .from(users)
+    .where(eq(users.id, user.id))
+    .get()
+  return found?.passwordHash === passwordHash && found.confirmedAt === user.totpConfirmedAt
+}
+
+async function setHash(tx: Tx, userId: string, passwordHash: string): Promise<void> {
+  await tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
+}
+
+async function succeed(
+  deps: LoginDeps,
+  { user, passwordHash }: Pick<Proven, 'user' | 'passwordHash'>,
+  session: Session,
+): Promise<LoginResult> {
+  return {
+    kind: 'done',
+    user: { id: user.id, email: user.address },
+    session: await issueCookie(deps, session),
+    device: await issueDevice(deps, { id: user.id, passwordHash }),
+  }
+}

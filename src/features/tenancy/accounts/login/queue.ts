@@ -1,0 +1,82 @@
+/**
+ * The line of logins, and of new passwords, before argon2, which computes one password at a time
+ * (`passwords/passwords.ts`). It is bounded: a request beyond is refused at once, which costs nearly
+ * nothing, so a flood of logins slows down neither the other requests nor those that are in the line.
+ *
+ * A network has two places, so that no network fills the line. Some places are kept for browsers that know
+ * the user (`device.ts`): a crowd of networks does not keep users from logging in.
+ */
+import { AppError } from '../../../../base/errors.ts'
+
+/** Who asks for a place. */
+export type Placed = {
+  /** The name of the client's network: IPv4 /24, IPv6 /48. */
+  wideNetwork: string
+  /** Whether the browser knows the user. */
+  isKnown: boolean
+  /** Aborts when the client is gone. */
+  signal: AbortSignal
+}
+
+export type LoginQueue = {
+  /**
+   * Runs `check` in a place of the line. The place is free again when `check` settles or the client is
+   * gone.
+   * @throws AppError EXTERNAL_SERVICE_ERROR when there is no place
+   */
+  run<T>(check: () => Promise<T>, placed: Placed): Promise<T>
+}
+
+const PLACES = 50
+const PLACES_OF_KNOWN = 10
+const PLACES_OF_NETWORK = 2
+/** A full line takes about this long. */
+const RETRY_AFTER_SECONDS = 2
+
+export function createLoginQueue(): LoginQueue {
+  let taken = 0
+  const byNetwork = new Map<string, number>()
+
+  function enter({ wideNetwork, isKnown }: Placed): () => void {
+    const ofNetwork = byNetwork.get(wideNetwork) ?? 0
+    const places = isKnown ? PLACES : PLACES - PLACES_OF_KNOWN
+    if (taken >= places || ofNetwork >= PLACES_OF_NETWORK) throw full()
+    taken += 1
+    byNetwork.set(wideNetwork, ofNetwork + 1)
+    let isTaken = true
+    return () => {
+      if (!isTaken) return
+      isTaken = false
+      taken -= 1
+      const left = (byNetwork.get(wideNetwork) ?? 1) - 1
+      if (left === 0) byNetwork.delete(wideNetwork)
+      else byNetwork.set(wideNetwork, left)
+    }
+  }
+
+  return {
+    async run(check, placed) {
+      const { signal } = placed
+      signal.throwIfAborted()
+      const leave = enter(placed)
+      signal.addEventListener('abort', leave)
+      try {
+        return await check()
+      } finally {
+        signal.removeEventListener('abort', leave)
+        leave()
+      }
+    },
+  }
+}
+
+function full(): AppError {
+  return new AppError(
+    'EXTERNAL_SERVICE_ERROR',
+    'Too many passwords wait to be checked at the moment.',
+    {
+      details: { retryAfter: RETRY_AFTER_SECONDS },
+      isOverload: true,
+    },
+  )
+}

@@ -1,0 +1,25 @@
+/** Makes a user a member at once, for the command line. The API invites (`invitations/invite.ts`). */
+import type { Base } from '../../../ground/base.ts'
+import { revokeInvitationsTo } from '../invitations/revoke.ts'
+import { getProvenUserId } from '../users/proof.ts'
+import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
+import { requireManager } from './require-admin.ts'
+
+/**
+ * The address of the user must be proven.
+ * @throws AppError VALIDATION_ERROR (email), RESOURCE_NOT_FOUND, CONFLICT
+ */
+export async function addMember(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { projectId, email, role }: { projectId: string; email: string; role: GivenRole },
+): Promise<Member> {
+  const at = now()
+  return store.write(async (tx) => {
+    await requireManager(tx, { projectId })
+    const userId = await getProvenUserId(tx, email)
+    await insertMember(tx, { projectId, userId, role, at })
+    const member = await getMember(tx, { projectId, userId })
+    await revokeInvitationsTo(tx, { projectId, address: member.email, at })
+    return member
+  })
+}

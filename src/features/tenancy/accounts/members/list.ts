@@ -1,0 +1,34 @@
+/** The members of a project. */
+import { formatInstant } from '../../../../base/clock.ts'
+import { asc, eq } from '../../../../store/drizzle.ts'
+import { memberships, users } from '../../../../store/schema/accounts.ts'
+import type { Role } from '../../../../store/schema/words.ts'
+import type { Base } from '../../../ground/base.ts'
+import { isProven } from '../users/proof.ts'
+
+type ListedMember = {
+  userId: string
+  email: string
+  /** Whether the address is proven to be the user's. */
+  emailVerified: boolean
+  role: Role
+  createdAt: string
+}
+
+/** Oldest first. Empty for a project that does not exist. */
+export async function listMembers(
+  { store }: Pick<Base, 'store'>,
+  projectId: string,
+): Promise<ListedMember[]> {
+  const { userId, role, createdAt } = memberships
+  const rows = await store.read
+    .select({ userId, email: users.address, verifiedAt: users.verifiedAt, role, createdAt })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(eq(memberships.projectId, projectId))
+    .orderBy(asc(createdAt), asc(userId))
+  return rows.map(({ userId, email, role, ...row }) => ({
+    ...{ userId, email, emailVerified: isProven(row), role },
+    createdAt: formatInstant(row.createdAt),
+  }))
+}

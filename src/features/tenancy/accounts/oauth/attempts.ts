@@ -1,0 +1,119 @@
+/**
+ * The attempts of logins, in a cookie of the browser that began them: encrypted (RFC 7516, `dir` with
+ * A256GCM), for one provider, for ten minutes, and for one answer. That binds an answer to the browser:
+ * nobody can log in a stranger's browser to an account of their own.
+ */
+import type { KeyObject } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import { EncryptJWT, errors, jwtDecrypt } from 'jose'
+import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
+import { z } from 'zod'
+import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
+import type { Keyring } from '../../../../config/keyring.ts'
+import { LoginFailure } from './login-failure.ts'
+import type { LoginAttempt, ProviderName } from './provider.ts'
+
+type LoginAttempts = {
+  /** A new attempt, and the value of its cookie. */
+  begin(provider: ProviderName): Promise<{ attempt: LoginAttempt; cookie: string }>
+  /** The attempt that an answer with this state belongs to. @throws LoginFailure */
+  take(provider: ProviderName, answer: Answer): Promise<LoginAttempt>
+}
+
+/** The cookie of the browser, and the states in its request. */
+type Answer = { cookie: string | undefined; states: readonly string[] }
+
+export const ATTEMPT_MS = 10 * MINUTE_MS
+/** Beyond it the oldest are forgotten: each takes an attempt of its own, whose code is spent. */
+const MAX_USED = 10_000
+/** Longer texts are no cookies of ours. */
+const MAX_LENGTH = 1_000
+
+const shape = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() })
+
+export function createLoginAttempts({
+  keyring,
+  now,
+}: {
+  keyring: Keyring
+  now: Now
+}): LoginAttempts {
+  const keys = keyring.keys('provider-logins')
+  /** The states of answers that came, with the end of their time. */
+  const used = new Map<string, number>()
+
+  function use(state: string): boolean {
+    if (used.has(state)) return false
+    for (const [old, endsAt] of used) {
+      if (endsAt > now() && used.size < MAX_USED) break
+      used.delete(old)
+    }
+    used.set(state, now() + ATTEMPT_MS)
+    return true
+  }
+
+  async function open(provider: ProviderName, cookie: string): Promise<LoginAttempt> {
+    if (cookie.length > MAX_LENGTH) throw foreign('the cookie is too long')
+    for (const key of keys) {
+      const attempt = await decrypt(key, { provider, cookie, now })
+      if (attempt !== undefined) return attempt
+    }
+    throw foreign('the cookie is not one of this server')
+  }
+
+  return {
+    async begin(provider) {
+      const secrets = {
+        state: randomState(),
+        nonce: randomNonce(),
+        verifier: randomPKCECodeVerifier(),
+      }
+      const cookie = await new EncryptJWT(secrets)
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .setAudience(provider)
+        .setExpirationTime(Math.floor((now() + ATTEMPT_MS) / 1000))
+        .encrypt(keys[0])
+      return { attempt: { provider, ...secrets }, cookie }
+    },
+    async take(provider, { cookie, states }) {
+      if (cookie === undefined) throw foreign('no cookie')
+      const attempt = await open(provider, cookie)
+      const [state] = states
+      if (state === undefined || states.length > 1 || !isEqual(state, attempt.state)) {
+        throw foreign('another state')
+      }
+      if (!use(attempt.state)) throw foreign('a repeated answer')
+      return attempt
+    },
+  }
+}
+
+/** Undefined unless the key sealed the cookie for this provider. @throws LoginFailure expired */
+async function decrypt(
+  key: KeyObject,
+  { provider, cookie, now }: { provider: ProviderName; cookie: string; now: Now },
+): Promise<LoginAttempt | undefined> {
+  try {
+    const { payload } = await jwtDecrypt(cookie, key, {
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+      audience: provider,
+      requiredClaims: ['exp'],
+      currentDate: new Date(now()),
+    })
+    return { provider, ...shape.parse(payload) }
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw new LoginFailure('expired', 'an old cookie')
+    if (error instanceof errors.JOSEError) return undefined
+    throw error
+  }
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [first, second] = [Buffer.from(one), Buffer.from(other)]
+  return first.length === second.length && timingSafeEqual(first, second)
+}
+
+function foreign(why: string): LoginFailure {
+  return new LoginFailure('state_mismatch', why)
+}

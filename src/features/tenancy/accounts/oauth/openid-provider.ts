@@ -1,0 +1,114 @@
+/**
+ * A provider that speaks OpenID Connect. Its endpoints and keys are discovered (OpenID Connect Discovery
+ * 1.0) at the first login and not at the start, so that a provider that is down does not keep the
+ * server from starting.
+ */
+import {
+  allowInsecureRequests,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  fetchUserInfo,
+} from 'openid-client'
+import type { Now } from '../../../../base/clock.ts'
+import type { OAuthClient } from '../../../../config/config.ts'
+import { createDiscovery } from './discovery.ts'
+import { isLocal } from './local-address.ts'
+import { LoginFailure } from './login-failure.ts'
+import type { ClaimedAddress, IdentityProvider, ProviderUser } from './provider.ts'
+import { withProvider } from './provider-error.ts'
+import {
+  authorizationUrlOf,
+  createRelyingParty,
+  type RelyingParty,
+  redeemCode,
+  type Tokens,
+} from './relying-party.ts'
+
+type OpenidOptions = Pick<IdentityProvider, 'name' | 'label' | 'method' | 'allowsSignup'> & {
+  issuer: string
+  client: OAuthClient
+  /** Whether addresses count that the provider does not call verified. */
+  trustsAddresses: boolean
+  callback: URL
+}
+
+const SCOPE = 'openid email'
+/** All that a login cannot do without. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
+/** OpenID Connect Core, section 2. */
+const MAX_SUBJECT = 255
+
+export function createOpenidProvider(
+  { issuer, client, trustsAddresses, callback, ...known }: OpenidOptions,
+  { fetch, now }: { fetch: CustomFetch; now: Now },
+): IdentityProvider {
+  const findParty = createDiscovery(async () => {
+    const found = await discovery(new URL(issuer), client.clientId, undefined, undefined, {
+      [customFetch]: fetch,
+      execute: isLocal(issuer) ? [allowInsecureRequests] : [],
+    })
+    const server = found.serverMetadata()
+    for (const endpoint of ENDPOINTS) checkEndpoint(endpoint, server[endpoint])
+    return createRelyingParty({ client, fetch, callback }, server)
+  }, now)
+
+  return {
+    ...known,
+    authorizationUrl: (attempt) =>
+      withProvider(async () =>
+        authorizationUrlOf(await findParty(), attempt, { scope: SCOPE, nonce: attempt.nonce }),
+      ),
+    identify: (answer, attempt) =>
+      withProvider(async () => {
+        const party = await findParty()
+        const tokens = await redeemCode(party, answer, { attempt, nonce: attempt.nonce })
+        return toUser(party, tokens, trustsAddresses)
+      }),
+  }
+}
+
+/** What is discovered serves for an hour, so that what nobody can log in with must not be kept. */
+function checkEndpoint(name: string, url: unknown): void {
+  if (typeof url !== 'string' || !URL.canParse(url)) {
+    throw new LoginFailure('provider_error', `the discovered ${name} is no URL`)
+  }
+  const { host, protocol } = new URL(url)
+  if (protocol === 'https:' || isLocal(url)) return
+  throw new LoginFailure('provider_error', `the discovered ${name} is unsafe: ${host}: no https`)
+}
+
+function toUser(party: RelyingParty, tokens: Tokens, trustsAddresses: boolean): ProviderUser {
+  const claims = tokens.claims()
+  if (claims === undefined || claims.sub === '' || claims.sub.length > MAX_SUBJECT) {
+    throw new LoginFailure('provider_error', 'the id token names no subject')
+  }
+  const { iss: issuer, sub: subject } = claims
+  const trusted = (source: object): ClaimedAddress => {
+    const { address, isVerified } = addressOf(source)
+    return { address, isVerified: address !== null && (isVerified || trustsAddresses) }
+  }
+  const findAddress = () =>
+    withProvider(async () => {
+      const inToken = trusted(claims)
+      if (inToken.isVerified || !hasUserInfo(party)) return inToken
+      // Address and verification come from one source: a mixture would say what neither does.
+      const found = trusted(await fetchUserInfo(party.config, tokens.access_token, subject))
+      return found.address === null ? inToken : found
+    })
+  return { issuer, subject, findAddress }
+}
+
+function hasUserInfo({ config }: RelyingParty): boolean {
+  return config.serverMetadata().userinfo_endpoint !== undefined
+}
+
+/** Some providers write the boolean as a text. */
+function addressOf(source: object): ClaimedAddress {
+  const address: unknown = Reflect.get(source, 'email')
+  const isVerified: unknown = Reflect.get(source, 'email_verified')
+  return {
+    address: typeof address === 'string' ? address : null,
+    isVerified: isVerified === true || isVerified === 'true',
+  }
+}

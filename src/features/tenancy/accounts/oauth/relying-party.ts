@@ -1,0 +1,88 @@
+/**
+ * Our side of the authorization code flow (RFC 6749 section 4.1) with PKCE, the same for all providers.
+ * openid-client checks the answer and the tokens; id tokens must be signed by the provider's keys.
+ */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  Configuration,
+  type CustomFetch,
+  calculatePKCECodeChallenge,
+  customFetch,
+  enableNonRepudiationChecks,
+  type ServerMetadata,
+  type TokenEndpointResponse,
+  type TokenEndpointResponseHelpers,
+} from 'openid-client'
+import type { OAuthClient } from '../../../../config/config.ts'
+import { createSecretAuth, type SecretAuth } from './client-auth.ts'
+import { isLocal } from './local-address.ts'
+import { LoginFailure } from './login-failure.ts'
+import type { LoginAttempt } from './provider.ts'
+import { isClientRefused } from './provider-error.ts'
+
+export type RelyingParty = { config: Configuration; auth: SecretAuth; callback: URL }
+export type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
+
+type PartyDeps = { client: OAuthClient; fetch: CustomFetch; callback: URL }
+
+export function createRelyingParty(
+  { client, fetch, callback }: PartyDeps,
+  server: ServerMetadata,
+): RelyingParty {
+  const supported = server.token_endpoint_auth_methods_supported
+  const auth = createSecretAuth(client.clientSecret, supported)
+  const config = new Configuration(server, client.clientId, client.clientSecret, auth.apply)
+  config[customFetch] = fetch
+  enableNonRepudiationChecks(config)
+  if (isLocal(server.issuer)) allowInsecureRequests(config)
+  return { config, auth, callback }
+}
+
+/** @throws LoginFailure; any error of openid-client */
+export async function authorizationUrlOf(
+  { config, callback }: RelyingParty,
+  attempt: LoginAttempt,
+  parameters: Readonly<Record<string, string>>,
+): Promise<URL> {
+  const url = buildAuthorizationUrl(config, {
+    redirect_uri: callback.href,
+    state: attempt.state,
+    code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+    code_challenge_method: 'S256',
+    ...parameters,
+  })
+  if (url.protocol === 'https:' || isLocal(url.href)) return url
+  throw new LoginFailure('provider_error', 'the authorization endpoint has no https address')
+}
+
+/**
+ * `nonce`: of the id token; undefined for a provider that gives none.
+ * @throws LoginFailure state_mismatch for the answer of another provider (RFC 9207); any error of
+ * openid-client
+ */
+export async function redeemCode(
+  party: RelyingParty,
+  answer: URLSearchParams,
+  { attempt, nonce }: { attempt: LoginAttempt; nonce: string | undefined },
+): Promise<Tokens> {
+  const { config, auth, callback } = party
+  const issuer = answer.get('iss')
+  if (issuer !== null && issuer !== config.serverMetadata().issuer) {
+    throw new LoginFailure('state_mismatch', 'the answer names another issuer')
+  }
+  const url = new URL(callback)
+  url.search = answer.toString()
+  const checks = {
+    expectedState: attempt.state,
+    pkceCodeVerifier: attempt.verifier,
+    ...(nonce === undefined ? {} : { expectedNonce: nonce, idTokenExpected: true }),
+  }
+  try {
+    return await authorizationCodeGrant(config, url, { ...checks })
+  } catch (error) {
+    if (!isClientRefused(error) || !auth.change()) throw error
+    return authorizationCodeGrant(config, url, { ...checks })
+  }
+}

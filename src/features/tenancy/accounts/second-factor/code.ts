@@ -1,0 +1,58 @@
+/**
+ * Checks the codes of a user's second factor: of the authenticator app, or a recovery code. A code is
+ * accepted once: an accepted time step closes itself and all before it, and a recovery code is deleted.
+ */
+import { and, eq, isNotNull, lt } from '../../../../store/drizzle.ts'
+import { recoveryCodes, type User, users } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { digestRecoveryCode } from './recovery-codes.ts'
+import { findTotpStep, isTotpCode } from './totp.ts'
+
+/** What a code claims to be. `step`: of time. */
+export type CodeProof =
+  | { kind: 'totp'; sealedSecret: string; step: number }
+  | { kind: 'recovery'; digest: string }
+
+type SecondFactor = Pick<User, 'id' | 'totpSecret' | 'totpConfirmedAt'>
+
+export function hasSecondFactor({ totpSecret, totpConfirmedAt }: SecondFactor): boolean {
+  return totpSecret !== null && totpConfirmedAt !== null
+}
+
+/** Undefined for a code that is certainly wrong. `useCode` decides on the others. */
+export function readCode(
+  { keyring, now }: Pick<Base, 'keyring' | 'now'>,
+  { id, totpSecret }: SecondFactor,
+  code: string,
+): CodeProof | undefined {
+  const digits = code.replace(/\s/g, '')
+  if (!isTotpCode(digits)) return { kind: 'recovery', digest: digestRecoveryCode(id, code) }
+  if (totpSecret === null) return undefined
+  const step = findTotpStep(keyring.unseal(totpSecret), digits, now())
+  return step === undefined ? undefined : { kind: 'totp', sealedSecret: totpSecret, step }
+}
+
+/** Uses the code up; false if it is wrong or was used before. Of several at a time one is accepted. */
+export async function useCode(tx: Tx, userId: string, proof: CodeProof): Promise<boolean> {
+  if (proof.kind === 'recovery') {
+    const isGiven = and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.digest, proof.digest))
+    const used = await tx
+      .delete(recoveryCodes)
+      .where(isGiven)
+      .returning({ id: recoveryCodes.userId })
+    return used.length > 0
+  }
+  const isFresh = and(
+    eq(users.id, userId),
+    eq(users.totpSecret, proof.sealedSecret),
+    isNotNull(users.totpConfirmedAt),
+    lt(users.totpStep, proof.step),
+  )
+  const used = await tx
+    .update(users)
+    .set({ totpStep: proof.step })
+    .where(isFresh)
+    .returning({ id: users.id })
+  return used.length > 0
+}

@@ -1,0 +1,128 @@
+/**
+ * Turns the second factor on, in two steps: the server makes a secret, and the user shows with a code that
+ * the authenticator app has it. Until then logins need no code.
+ */
+import { AppError, invalidField } from '../../../../base/errors.ts'
+import { and, eq, isNull } from '../../../../store/drizzle.ts'
+import { recoveryCodes, type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { noSession } from '../callers/admit.ts'
+import {
+  asAttempt,
+  type GivenPassword,
+  type SessionGuesser,
+  withPassword,
+} from '../login/confirm-password.ts'
+import type { LoginDeps } from '../login/log-in.ts'
+import { endAccess } from '../sessions/end-access.ts'
+import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
+import { requireUser } from '../users/require-user.ts'
+import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
+import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
+
+type NewTotp = { secret: string; uri: string }
+
+type GivenCode = SessionGuesser & {
+  session: Pick<Session, 'id'>
+  code: string
+}
+
+/**
+ * Makes a secret, in place of one that was not confirmed.
+ * @throws AppError as `withPassword`, CONFLICT when the second factor is on
+ */
+export async function startTotp(deps: LoginDeps, given: GivenPassword): Promise<NewTotp> {
+  return withPassword(deps, given, async (user) => {
+    const secret = makeTotpSecret()
+    const change = { totpSecret: deps.keyring.seal(secret), totpStep: 0 }
+    const isOff = and(
+      eq(users.id, user.id),
+      eq(users.passwordHash, user.passwordHash),
+      isNull(users.totpConfirmedAt),
+    )
+    const [changed] = await deps.store.write(async (tx) => {
+      await requireUser(tx, user.id)
+      return tx.update(users).set(change).where(isOff).returning({ id: users.id })
+    })
+    if (changed === undefined) throw alreadyOn()
+    const { hostname } = new URL(deps.config.baseUrl)
+    return { secret, uri: totpUri(secret, { host: hostname, address: user.address }) }
+  })
+}
+
+/**
+ * Confirms the secret, which takes effect: all other sessions end, and this one gets a new cookie.
+ * @returns the recovery codes, which are shown only now
+ * @throws AppError VALIDATION_ERROR (code), BAD_REQUEST without a secret, CONFLICT when the second factor is
+ *   on, RATE_LIMIT_EXCEEDED, UNAUTHORIZED
+ */
+export async function confirmTotp(
+  deps: LoginDeps,
+  given: GivenCode,
+): Promise<{ recoveryCodes: string[]; cookie: SessionCookie }> {
+  const { secret, step } = await asAttempt(deps, given, (user) =>
+    readFirstCode(deps, user, given.code),
+  )
+  const codes = makeRecoveryCodes()
+  const digests = codes.map((code) => digestRecoveryCode(given.userId, code))
+  const at = deps.now()
+  const session = await deps.store.write(async (tx) => {
+    await requireUser(tx, given.userId)
+    await turnOn(tx, { userId: given.userId, secret, step, at })
+    await replaceCodes(tx, given.userId, digests)
+    const renamed = await endAccess(tx, { userId: given.userId, at }, given.session)
+    if (renamed === undefined) throw noSession()
+    return renamed
+  })
+  return { recoveryCodes: codes, cookie: await issueCookie(deps, session) }
+}
+
+/** `secret`: sealed. */
+async function readFirstCode(
+  { keyring, now }: LoginDeps,
+  { totpSecret: secret, totpConfirmedAt: confirmedAt }: User,
+  code: string,
+): Promise<{ secret: string; step: number }> {
+  if (confirmedAt !== null) throw alreadyOn()
+  if (secret === null) throw noSecret()
+  const step = findTotpStep(keyring.unseal(secret), code.replace(/\s/g, ''), now())
+  if (step === undefined) throw wrongCode()
+  return { secret, step }
+}
+
+type Confirmation = { userId: string; secret: string; step: number; at: number }
+
+async function turnOn(tx: Tx, { userId, secret, step, at }: Confirmation): Promise<void> {
+  const isSame = and(
+    eq(users.id, userId),
+    eq(users.totpSecret, secret),
+    isNull(users.totpConfirmedAt),
+  )
+  const [on] = await tx
+    .update(users)
+    .set({ totpConfirmedAt: at, totpStep: step, updatedAt: at })
+    .where(isSame)
+    .returning({ id: users.id })
+  if (on === undefined) throw alreadyOn()
+}
+
+async function replaceCodes(tx: Tx, userId: string, digests: readonly string[]): Promise<void> {
+  await tx.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId))
+  await tx.insert(recoveryCodes).values(digests.map((digest) => ({ userId, digest })))
+}
+
+export function wrongCode(): AppError {
+  return invalidField('code', 'custom', 'This code is wrong, or was used before')
+}
+
+function noSecret(): AppError {
+  return new AppError('BAD_REQUEST', 'There is no second factor to confirm.', {
+    suggestion: 'POST /users/@me/totp makes the secret.',
+  })
+}
+
+function alreadyOn(): AppError {
+  return new AppError('CONFLICT', 'The second factor is on, or was changed meanwhile.', {
+    suggestion: 'Turn it off first: DELETE /users/@me/totp.',
+  })
+}

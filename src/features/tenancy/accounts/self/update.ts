@@ -1,0 +1,64 @@
+/** Changes of users to themselves: the password, the language and the time zone. */
+import { and, eq } from '../../../../store/drizzle.ts'
+import { type Session, users } from '../../../../store/schema/accounts.ts'
+import { noSession } from '../callers/admit.ts'
+import { type GivenPassword, placeOf, withPassword } from '../login/confirm-password.ts'
+import { issueDevice } from '../login/device.ts'
+import type { LoginDeps } from '../login/log-in.ts'
+import { hashPassword } from '../passwords/passwords.ts'
+import { endAccess } from '../sessions/end-access.ts'
+import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
+import { type SelfView, toSelfView } from './view.ts'
+
+export type Preferences = { language?: string | undefined; timezone?: string | undefined }
+
+/**
+ * All other sessions end, and this one gets a new cookie. The browser gets one too (`login/device.ts`): the
+ * user knows the new password there.
+ * @throws AppError as `withPassword`
+ */
+export async function changePassword(
+  deps: LoginDeps,
+  given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
+): Promise<{ user: SelfView; session: SessionCookie; device: SessionCookie }> {
+  return withPassword(deps, given, async (confirmed) => {
+    const placed = await placeOf(deps, confirmed, given)
+    const hash = () => hashPassword(given.newPassword, placed.signal)
+    const passwordHash = await deps.loginQueue.run(hash, placed)
+    const at = deps.now()
+    const isUnchanged = and(
+      eq(users.id, confirmed.id),
+      eq(users.passwordHash, confirmed.passwordHash),
+    )
+    const { user, session } = await deps.store.write(async (tx) => {
+      const [user] = await tx
+        .update(users)
+        .set({ passwordHash, isSandbox: false, updatedAt: at })
+        .where(isUnchanged)
+        .returning()
+      const session = user && (await endAccess(tx, { userId: user.id, at }, given.session))
+      // Another change was faster, and has ended this session.
+      if (user === undefined || session === undefined) throw noSession()
+      return { user, session }
+    })
+    return {
+      user: toSelfView(user),
+      session: await issueCookie(deps, session),
+      device: await issueDevice(deps, { id: user.id, passwordHash }),
+    }
+  })
+}
+
+/** @throws AppError UNAUTHORIZED when the user was deleted meanwhile */
+export async function updatePreferences(
+  { store, now }: Pick<LoginDeps, 'store' | 'now'>,
+  userId: string,
+  { language, timezone }: Preferences,
+): Promise<SelfView> {
+  const change = { ...(language && { language }), ...(timezone && { timezone }), updatedAt: now() }
+  const [user] = await store.write((tx) =>
+    tx.update(users).set(change).where(eq(users.id, userId)).returning(),
+  )
+  if (user === undefined) throw noSession()
+  return toSelfView(user)
+}

@@ -1,0 +1,128 @@
+/** The sessions of users: beginning, renewing and ending them. Each is a row; ending one deletes it. */
+import { randomUUID } from 'node:crypto'
+import { and, eq, ne, sql } from '../../../../store/drizzle.ts'
+import { type Session, sessions } from '../../../../store/schema/accounts.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { expiryOf, isRenewalDue } from './lifetime.ts'
+import type { SessionTokens } from './token.ts'
+
+export type Client = { ip: string | null; userAgent: string | null }
+
+/** The value of the session's cookie, and when it expires (epoch ms). */
+export type SessionCookie = { token: string; expiresAt: number }
+
+type TokenDeps = { sessionTokens: SessionTokens }
+
+const MAX_USER_AGENT = 500
+/** Of one user. */
+export const MAX_SESSIONS = 500
+
+/** Reads the index only, up to the oldest of the other sessions that stay, and then those that end. */
+const endOldest = statement(
+  () => sql`delete from sessions
+    where user_id = ${parameter('userId')} and id <> ${parameter('id')} and (created_at, id) <
+      (select created_at, id from sessions
+        where user_id = ${parameter('userId')} and id <> ${parameter('id')}
+        order by created_at desc, id desc limit 1 offset ${MAX_SESSIONS - 2})`,
+)
+
+/**
+ * Begins a session in the caller's transaction, and ends the user's oldest ones beyond `MAX_SESSIONS`.
+ * Sign its token with `issueCookie` afterwards.
+ */
+export async function insertSession(
+  tx: Tx,
+  { userId, client, at }: { userId: string; client: Client; at: number },
+): Promise<Session> {
+  const session: Session = {
+    // Not a UUIDv7: nothing of a session can be guessed.
+    id: randomUUID(),
+    userId,
+    ip: client.ip,
+    userAgent: client.userAgent?.slice(0, MAX_USER_AGENT) ?? null,
+    createdAt: at,
+    issuedAt: at,
+    lastUsedAt: at,
+    expiresAt: expiryOf({ createdAt: at, issuedAt: at }),
+  }
+  await tx.insert(sessions).values(session)
+  await tx.execute(endOldest, { userId, id: session.id })
+  return session
+}
+
+export async function issueCookie(
+  { sessionTokens }: TokenDeps,
+  { id, expiresAt }: Pick<Session, 'id' | 'expiresAt'>,
+): Promise<SessionCookie> {
+  return { token: await sessionTokens.sign('session', { id, expiresAt }), expiresAt }
+}
+
+/** A new cookie when one is due, else undefined. Of several requests at a time one renews it. */
+export async function renewCookie(
+  deps: Pick<Base, 'store' | 'now'> & TokenDeps,
+  session: Session,
+): Promise<SessionCookie | undefined> {
+  const at = deps.now()
+  if (!isRenewalDue(session, at)) return undefined
+  const expiresAt = expiryOf({ createdAt: session.createdAt, issuedAt: at })
+  const isUnchanged = and(eq(sessions.id, session.id), eq(sessions.issuedAt, session.issuedAt))
+  const [renewed] = await deps.store.write((tx) =>
+    tx
+      .update(sessions)
+      .set({ issuedAt: at, expiresAt })
+      .where(isUnchanged)
+      .returning({ id: sessions.id }),
+  )
+  return renewed && issueCookie(deps, { id: renewed.id, expiresAt })
+}
+
+/**
+ * Ends the session that a browser presents when a new one begins, whoever its user is: a page of another
+ * site may have set its cookie (session fixation).
+ */
+export async function endPresented(tx: Tx, id: string | undefined): Promise<void> {
+  if (id !== undefined) await tx.delete(sessions).where(eq(sessions.id, id))
+}
+
+/** The id of the session in a cookie, if the token is valid. */
+export async function readPresented(
+  { sessionTokens }: TokenDeps,
+  cookie: string | undefined,
+): Promise<string | undefined> {
+  return cookie === undefined ? undefined : sessionTokens.read('session', cookie)
+}
+
+/** Ends a session of the user; false if there is none with this id. */
+export async function endSession(
+  tx: Tx,
+  { userId, id }: { userId: string; id: string },
+): Promise<boolean> {
+  const isGiven = and(eq(sessions.id, id), eq(sessions.userId, userId))
+  const ended = await tx.delete(sessions).where(isGiven).returning({ id: sessions.id })
+  return ended.length > 0
+}
+
+/**
+ * Ends all sessions of the user. `except` goes on under a new id, which is returned: a copy of its
+ * cookie is worth nothing afterwards.
+ */
+export async function endSessions(
+  tx: Tx,
+  userId: string,
+  except?: Pick<Session, 'id'>,
+): Promise<Session | undefined> {
+  const isUsers = eq(sessions.userId, userId)
+  if (except === undefined) {
+    await tx.delete(sessions).where(isUsers)
+    return undefined
+  }
+  await tx.delete(sessions).where(and(isUsers, ne(sessions.id, except.id)))
+  const [renamed] = await tx
+    .update(sessions)
+    .set({ id: randomUUID() })
+    .where(and(isUsers, eq(sessions.id, except.id)))
+    .returning()
+  return renamed
+}

@@ -1,0 +1,85 @@
+/** Users, who may log in. Operators create them; memberships say which projects they may use. */
+import type { Now } from '../../../../base/clock.ts'
+import { AppError } from '../../../../base/errors.ts'
+import { eq } from '../../../../store/drizzle.ts'
+import { newId } from '../../../../store/ids.ts'
+import { type User, users } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { checkPassword, hashPassword, makePassword } from '../passwords/passwords.ts'
+import { parseUserAddress, userNotFound } from './address.ts'
+
+export type UserInput = {
+  address: string
+  /** Generated when absent. */
+  password?: string | undefined
+  isOperator?: boolean | undefined
+}
+
+/** `password` is present only if it was generated; it is shown only once. */
+export type CreatedUser = { id: string; email: string; password?: string }
+
+type NewUser = Pick<User, 'address' | 'passwordHash' | 'isSandbox'> &
+  Partial<Pick<User, 'method' | 'isOperator' | 'onlyProjectId' | 'language'>> & {
+    /** Whether the address is proven (`proof.ts`). */
+    isProven: boolean
+    at: number
+  }
+
+type UserDeps = Pick<Base, 'store'> & { now: Now }
+
+/** @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken */
+export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
+  const address = parseUserAddress(input.address)
+  const { passwordHash, made } = await choosePassword(input)
+  const at = deps.now()
+  const { isOperator = false } = input
+  // Whoever can run commands vouches for the address.
+  const user = { address, passwordHash, isSandbox: false, isOperator, isProven: true, at }
+  const id = await deps.store.write((tx) => insertUser(tx, user))
+  return { id, email: address, ...made }
+}
+
+/** Returns the id of the new user. @throws AppError CONFLICT */
+export async function insertUser(tx: Tx, { at, isProven, ...user }: NewUser): Promise<string> {
+  const id = newId()
+  const verifiedAt = isProven ? at : null
+  const [inserted] = await tx
+    .insert(users)
+    .values({ id, ...user, verifiedAt, createdAt: at, updatedAt: at })
+    .onConflictDoNothing({ target: users.address })
+    .returning({ id: users.id })
+  if (inserted === undefined) {
+    throw new AppError('CONFLICT', 'A user with this email address already exists.')
+  }
+  return id
+}
+
+/** The id of the user with this address. @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
+export async function getUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
+  const address = parseUserAddress(text)
+  const id = await findUserId(queries, address)
+  if (id === undefined) throw userNotFound(address)
+  return id
+}
+
+/** `address`: as `ParsedAddress.address`. */
+export async function findUserId(
+  queries: Pick<Tx, 'select'>,
+  address: string,
+): Promise<string | undefined> {
+  const user = await queries
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.address, address))
+    .get()
+  return user?.id
+}
+
+/** Generates a password when none is given. @throws AppError VALIDATION_ERROR (password) */
+export async function choosePassword({ password }: Pick<UserInput, 'password'>) {
+  if (password !== undefined) checkPassword(password)
+  const chosen = password ?? makePassword()
+  const passwordHash = await hashPassword(chosen)
+  return { passwordHash, made: password === undefined ? { password: chosen } : {} }
+}

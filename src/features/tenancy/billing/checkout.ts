@@ -1,0 +1,124 @@
+/**
+ * Begins a subscription at the checkout of Stripe. The metadata names the project, so that what happens to
+ * the subscription later finds it (`webhook/find-reference.ts`).
+ */
+import { hash } from 'node:crypto'
+import type { Stripe } from 'stripe'
+import { MINUTE_MS } from '../../../base/clock.ts'
+import { AppError, describeError } from '../../../base/errors.ts'
+import type { Base } from '../../ground/base.ts'
+import type { Project } from '../accounts/rows.ts'
+import { MARK_KEY, markOf } from './mark.ts'
+import { requireStripe, type WithStripe } from './require-stripe.ts'
+import type { StripeClient } from './stripe.ts'
+import { isFault } from './stripe-fault.ts'
+
+export const CURRENCIES = ['usd', 'eur', 'gbp'] as const
+
+/** The name of the metadata with the id of a project. */
+export const PROJECT_KEY = 'project_id'
+
+type Deps = WithStripe & Pick<Base, 'config' | 'keyring' | 'now' | 'log' | 'sharedRuns'>
+type Params = Stripe.Checkout.SessionCreateParams
+
+/** Clicks of a user in the same span of this length get the same session. */
+const SAME_CLICK_MS = 5 * MINUTE_MS
+const TERMS =
+  'You pay for the emails that you send and receive in a month. There is no fee without use.'
+
+/**
+ * Returns the address of the checkout. `email`: of the user who subscribes.
+ * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST for another currency, and when the
+ *   project has a subscription; EXTERNAL_SERVICE_ERROR
+ */
+export async function beginCheckout(
+  deps: Deps,
+  project: Pick<Project, 'id' | 'customer' | 'subscription'>,
+  { currency, email }: { currency: string; email: string },
+): Promise<{ url: string }> {
+  const stripe = requireStripe(deps)
+  refuseCurrency(currency)
+  if (project.subscription !== null) {
+    throw new AppError('BAD_REQUEST', 'The project has a subscription already.')
+  }
+  const open = async (customer: string | null) => {
+    const params = { ...paramsOf(deps, stripe, project.id), currency, ...whoOf(customer, email) }
+    const idempotencyKey = keyOf(params, deps.now())
+    // Stripe refuses a key whose first request still runs.
+    return deps.sharedRuns.take(idempotencyKey, () =>
+      stripe.call((api) => api.checkout.sessions.create(params, { idempotencyKey })),
+    )
+  }
+  try {
+    return toAnswer(await openFor(open, project.customer))
+  } catch (error) {
+    if (!isFault(error, 'refused')) throw error
+    deps.log.warn({ error: describeError(error.cause), projectId: project.id }, 'no checkout began')
+    throw new AppError('BAD_REQUEST', 'The payment provider refused this subscription.', {
+      cause: error,
+      suggestion: 'Try another currency, or ask the operator of this server.',
+    })
+  }
+}
+
+type Session = Stripe.Checkout.Session
+
+/** A customer that was deleted at Stripe is replaced by a new one. */
+async function openFor(
+  open: (customer: string | null) => Promise<Session>,
+  customer: string | null,
+): Promise<Session> {
+  try {
+    return await open(customer)
+  } catch (error) {
+    const isGone = isFault(error, 'refused') && error.stripeCode === 'resource_missing'
+    if (customer === null || !isGone) throw error
+    return open(null)
+  }
+}
+
+function toAnswer({ url }: Session): { url: string } {
+  if (url === null) throw new TypeError('Stripe made a checkout without an address')
+  return { url }
+}
+
+/** @throws AppError BAD_REQUEST */
+function refuseCurrency(currency: string): void {
+  if (CURRENCIES.some((known) => known === currency)) return
+  throw new AppError('BAD_REQUEST', `The currency must be one of: ${CURRENCIES.join(', ')}.`)
+}
+
+function paramsOf(
+  { config: { baseUrl }, keyring }: Deps,
+  { price }: StripeClient,
+  projectId: string,
+): Params {
+  const metadata = { [PROJECT_KEY]: projectId, [MARK_KEY]: markOf(keyring, projectId) }
+  return {
+    mode: 'subscription',
+    // The quantity of a metered price is what its meter has counted.
+    line_items: [{ price }],
+    client_reference_id: projectId,
+    metadata,
+    subscription_data: {
+      metadata,
+      // Invoices are for months of the calendar, as limits are.
+      billing_cycle_anchor_config: { day_of_month: 1, hour: 0, minute: 0, second: 0 },
+      proration_behavior: 'none',
+    },
+    allow_promotion_codes: true,
+    custom_text: { submit: { message: TERMS } },
+    success_url: `${baseUrl}/app?checkout=done`,
+    cancel_url: `${baseUrl}/app?checkout=cancelled`,
+  }
+}
+
+function whoOf(customer: string | null, email: string): Params {
+  return customer === null ? { customer_email: email } : { customer }
+}
+
+/** The same for the same request within a span of the clock. */
+function keyOf(params: Params, at: number): string {
+  const time = Math.floor(at / SAME_CLICK_MS)
+  return `checkout ${hash('sha256', `${time} ${JSON.stringify(params)}`)}`
+}

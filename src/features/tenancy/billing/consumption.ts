@@ -1,0 +1,133 @@
+/**
+ * What a project has used in the current period: what Stripe has counted, and the batches that still wait
+ * here. Amounts are in the smallest unit of the currency.
+ */
+import type { Stripe } from 'stripe'
+import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
+import { indexedBy } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../ground/base.ts'
+import type { Project } from '../accounts/rows.ts'
+import { instantOf } from './invoices.ts'
+import { OPEN } from './metering/rows.ts'
+import {
+  requireCustomer,
+  requireStripe,
+  requireSubscription,
+  type WithStripe,
+} from './require-stripe.ts'
+import type { StripeClient } from './stripe.ts'
+import { isFault } from './stripe-fault.ts'
+
+type Consumption = {
+  period: { start: string; end: string }
+  /** Credits: one for an email, two for one with attachments. `records` is always empty. */
+  usage: { total: number; records: [] }
+  /** What the next invoices are reduced by; null if the customer is gone. */
+  credits: {
+    balance: number
+    hasCredits: boolean
+    creditAmount: number
+    currency: string | null
+  } | null
+  /** Null when no invoice follows, because the subscription ends. */
+  upcomingInvoice: UpcomingInvoice | null
+}
+
+type UpcomingInvoice = {
+  amountDue: number
+  currency: string
+  periodStart: string
+  periodEnd: string
+  subtotal: number
+  total: number
+}
+
+type Deps = WithStripe & Pick<Base, 'store' | 'now'>
+/** In seconds. */
+type Period = { start: number; end: number }
+
+const sumWaiting = statement<{ credits: number }>(
+  () => sql`select coalesce(sum(credits), 0) as credits
+    from metering_batches ${indexedBy('metering_batches_open')}
+    where project_id = ${parameter('projectId')} and ${OPEN}
+      and occurred_at >= ${parameter('from')}`,
+)
+
+/**
+ * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST without a subscription;
+ *   EXTERNAL_SERVICE_ERROR
+ */
+export async function showConsumption(
+  deps: Deps,
+  project: Pick<Project, 'id' | 'customer' | 'subscription'>,
+): Promise<Consumption> {
+  const stripe = requireStripe(deps)
+  const id = requireSubscription(project)
+  const customer = requireCustomer(project)
+  const subscription = await stripe.call((api) => api.subscriptions.retrieve(id))
+  const period = periodOf(subscription)
+  const [counted, waiting, credits, upcomingInvoice] = await Promise.all([
+    readCounted(stripe, { customer, period, at: deps.now() }),
+    deps.store.read.find(sumWaiting, { projectId: project.id, from: period.start * SECOND_MS }),
+    readCredits(stripe, customer),
+    previewInvoice(stripe, subscription),
+  ])
+  return {
+    period: { start: instantOf(period.start), end: instantOf(period.end) },
+    usage: { total: counted + (waiting?.credits ?? 0), records: [] },
+    credits,
+    upcomingInvoice,
+  }
+}
+
+function periodOf({ id, items, start_date }: Stripe.Subscription): Period {
+  const [item] = items.data
+  if (item === undefined) throw new TypeError(`the subscription ${id} has no items`)
+  return { start: item.current_period_start ?? start_date, end: item.current_period_end }
+}
+
+/** Summaries begin and end with minutes. */
+async function readCounted(
+  stripe: StripeClient,
+  { customer, period, at }: { customer: string; period: Period; at: number },
+): Promise<number> {
+  const { id } = await stripe.meter()
+  const minute = MINUTE_MS / SECOND_MS
+  const start_time = period.start - (period.start % minute)
+  const now = Math.ceil(at / MINUTE_MS) * minute
+  const end_time = Math.max(now, start_time + minute)
+  const params = { customer, start_time, end_time, limit: 100 }
+  const { data } = await stripe.call((api) => api.billing.meters.listEventSummaries(id, params))
+  return data.reduce((sum, { aggregated_value }) => sum + aggregated_value, 0)
+}
+
+/** Stripe counts what it owes a customer below zero. */
+async function readCredits(stripe: StripeClient, id: string): Promise<Consumption['credits']> {
+  const customer = await stripe.call((api) => api.customers.retrieve(id))
+  if (customer.deleted) return null
+  const { balance, currency = null } = customer
+  const creditAmount = Math.max(0, -balance)
+  return { balance, hasCredits: creditAmount > 0, creditAmount, currency }
+}
+
+async function previewInvoice(
+  stripe: StripeClient,
+  { id: subscription }: Stripe.Subscription,
+): Promise<UpcomingInvoice | null> {
+  try {
+    const invoice = await stripe.call((api) => api.invoices.createPreview({ subscription }))
+    return {
+      amountDue: invoice.amount_due,
+      currency: invoice.currency,
+      periodStart: instantOf(invoice.period_start),
+      periodEnd: instantOf(invoice.period_end),
+      subtotal: invoice.subtotal,
+      total: invoice.total,
+    }
+  } catch (error) {
+    if (isFault(error) && error.stripeCode === 'invoice_upcoming_none') return null
+    throw error
+  }
+}

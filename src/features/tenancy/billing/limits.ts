@@ -1,0 +1,117 @@
+/**
+ * The limits of a project by the month, and what is used of them, as of now. A category shows the limit
+ * that it is nearest to: its own, or the shared one of projects without a subscription.
+ */
+import { AppError } from '../../../base/errors.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import type { UsageCategory } from '../../../store/schema/words.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import type { Limits } from '../../ground/usage/categories.ts'
+import { findUse } from '../../ground/usage/count.ts'
+import type { Use } from '../../ground/usage/counters.ts'
+import { type Limit, leftOf, limitsFor } from '../../ground/usage/limits.ts'
+import { announceReached, reaches } from '../../ground/usage/notices.ts'
+import { type Actor, noProject, requireAdmin } from '../accounts/members/require-admin.ts'
+
+/** `limit`, `usage`: emails in this month. `percentage`: to a tenth, rounded down. */
+type LimitView = {
+  limit: number | null
+  usage: number
+  percentage: number
+  isWarning: boolean
+  isBlocked: boolean
+}
+
+type LimitsView = Record<UsageCategory, LimitView> & { currency: string | null }
+
+type ShowDeps = Pick<Base, 'store' | 'config' | 'now'>
+type SetDeps = ShowDeps & Pick<Base, 'directory' | 'reportUsage'>
+
+export const MAX_LIMIT = 1_000_000_000
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export function showLimits(deps: ShowDeps, projectId: string): Promise<LimitsView> {
+  return readView(deps, deps.store.read, projectId)
+}
+
+/**
+ * Sets all four limits; they hold at once, also below what is used. With Stripe, a project needs a
+ * subscription for it: without one, it has the shared limit.
+ * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, BAD_REQUEST (no subscription)
+ */
+export function setLimits(deps: SetDeps, actor: Actor, limits: Limits): Promise<LimitsView> {
+  const { projectId } = actor
+  const at = deps.now()
+  return deps.store.write(async (tx) => {
+    await requireAdmin(tx, actor)
+    const use = await findUse(deps, tx, { projectId, at })
+    if (deps.config.billing !== null && use?.isSubscribed === false) throw noSubscription()
+    tx.afterCommit(deps.directory.drop)
+    const { transactional, campaigns, workflows, inbound } = limits
+    await tx
+      .update(projects)
+      .set({
+        limitTransactional: transactional,
+        limitCampaigns: campaigns,
+        limitWorkflows: workflows,
+        limitInbound: inbound,
+        updatedAt: at,
+      })
+      .where(eq(projects.id, projectId))
+    await announceReached(deps, tx, { projectId, at })
+    return readView(deps, tx, projectId)
+  })
+}
+
+async function readView(
+  deps: Pick<Base, 'config' | 'now'>,
+  reader: Pick<Tx, 'find'>,
+  projectId: string,
+): Promise<LimitsView> {
+  const use = await findUse(deps, reader, { projectId, at: deps.now() })
+  if (use === undefined) throw noProject(projectId)
+  const show = (category: UsageCategory) => toView(nearest(deps, use, category))
+  return {
+    workflows: show('workflows'),
+    campaigns: show('campaigns'),
+    transactional: show('transactional'),
+    inbound: show('inbound'),
+    currency: use.currency,
+  }
+}
+
+function nearest(
+  deps: Pick<Base, 'config'>,
+  use: Use,
+  category: UsageCategory,
+): Limit | { used: number } {
+  const limits = limitsFor(deps, use, category).sort((a, b) => leftOf([a]) - leftOf([b]))
+  return limits[0] ?? { used: use.used[category] }
+}
+
+function toView(nearest: Limit | { used: number }): LimitView {
+  const { used: usage } = nearest
+  if (!('limit' in nearest)) {
+    return { limit: null, usage, percentage: 0, isWarning: false, isBlocked: false }
+  }
+  return {
+    limit: nearest.limit,
+    usage,
+    percentage: percentageOf(nearest),
+    isWarning: reaches(nearest, 80),
+    isBlocked: reaches(nearest, 100),
+  }
+}
+
+/** Rounded down, so that 100 is not shown before it is reached. */
+function percentageOf({ limit, used }: Limit): number {
+  return limit === 0 ? 100 : Math.floor((used * 1_000) / limit) / 10
+}
+
+function noSubscription(): AppError {
+  return new AppError('BAD_REQUEST', 'The project has no subscription, so its limit is fixed.', {
+    suggestion: 'Subscribe first: POST /users/@me/projects/:id/checkout',
+  })
+}

@@ -1,0 +1,138 @@
+/** Tells Stripe of one batch. */
+import { isDeepStrictEqual } from 'node:util'
+import { DAY_MS } from '../../../../base/clock.ts'
+import { describeError } from '../../../../base/errors.ts'
+import type { MeteringBatch } from '../../../../store/schema/billing.ts'
+import type { Base } from '../../../ground/base.ts'
+import type { Meter, StripeClient } from '../stripe.ts'
+import { isFault, type StripeFault } from '../stripe-fault.ts'
+import { MAX_AGE_MS } from './batch.ts'
+import { dropBatch } from './drop.ts'
+import { beginTry, forgetTry, noteError, setCharged } from './rows.ts'
+
+export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
+  stripe: StripeClient
+}
+
+/** `ended`: it is charged or dropped. `unanswered`: it waits for another try. */
+export type Sent = 'ended' | 'unanswered'
+
+/**
+ * The first try is on disk before it is made, so no kill can make a batch that Stripe may know look like
+ * one that was never tried.
+ * @throws StripeFault when no batch can be sent
+ */
+export async function sendBatch(
+  deps: MeteringDeps,
+  id: string,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const meter = await deps.stripe.meter({ signal })
+  const values = { id, meter: meter.id, at: deps.now() }
+  const batch = await deps.store.write((tx) => tx.find(beginTry, values))
+  if (batch === undefined) return 'ended'
+  try {
+    await createEvent(deps, { batch, meter, signal })
+  } catch (error) {
+    if (isFault(error, 'refused')) return await refuse(deps, { batch, meter, signal }, error)
+    if (isFault(error, 'misconfigured', 'missing')) return await undo(deps, batch, error)
+    if (!isFault(error, 'duplicate')) return await keep(deps, batch, error)
+  }
+  await deps.store.write((tx) => tx.execute(setCharged, { id, at: deps.now() }))
+  deps.counters.add('pillarbox_metering_batches_total', { outcome: 'charged' })
+  return 'ended'
+}
+
+async function createEvent(
+  { stripe }: MeteringDeps,
+  { batch, meter, signal }: { batch: MeteringBatch; meter: Meter; signal: AbortSignal },
+): Promise<void> {
+  await stripe.call(
+    (api) =>
+      api.billing.meterEvents.create({
+        event_name: stripe.meterEvent,
+        identifier: batch.id,
+        timestamp: Math.floor(batch.occurredAt / 1000),
+        payload: {
+          [meter.customerKey]: batch.customer,
+          [meter.valueKey]: String(batch.credits),
+        },
+      }),
+    signal,
+  )
+}
+
+/** Stripe did not look at the batch, and would not look at any other: the run ends. */
+async function undo(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<never> {
+  await forget(deps, batch)
+  throw fault
+}
+
+/** The try that Stripe refused tells nothing; it may have taken an earlier one. */
+async function forget(
+  { store, now }: MeteringDeps,
+  { id, firstTriedAt, lastTriedAt }: MeteringBatch,
+): Promise<void> {
+  const isFirst = firstTriedAt === lastTriedAt
+  if (isFirst) await store.write((tx) => tx.execute(forgetTry, { id, at: now() }))
+}
+
+/**
+ * A refusal because of the meter or the clock, not the batch, must cost nobody anything. So a batch is
+ * dropped only if the meter that it was made for is still there.
+ */
+async function refuse(
+  deps: MeteringDeps,
+  { batch, meter, signal }: { batch: MeteringBatch; meter: Meter; signal: AbortSignal },
+  fault: StripeFault,
+): Promise<Sent> {
+  if (isOfClock(deps, batch, fault)) return undo(deps, batch, fault)
+  const isOfBatch = await isStillThere(deps, meter, signal)
+  if (!isOfBatch) {
+    await forget(deps, batch)
+    return keep(deps, batch, fault)
+  }
+  await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
+  return 'ended'
+}
+
+/** False, too, if nobody can tell now. */
+async function isStillThere(
+  { stripe }: MeteringDeps,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return isDeepStrictEqual(await stripe.meter({ isFresh: true, signal }), meter)
+  } catch (error) {
+    if (isFault(error)) return false
+    throw error
+  }
+}
+
+/**
+ * Whether Stripe refused the time of a batch that is of the past, and recent, by the clock of this server:
+ * the clock is wrong.
+ */
+function isOfClock(
+  { now }: MeteringDeps,
+  { occurredAt }: MeteringBatch,
+  fault: StripeFault,
+): boolean {
+  const isRecent = now() - occurredAt < MAX_AGE_MS - DAY_MS
+  return isRecent && /timestamp/i.test(`${fault.stripeCode} ${describeFault(fault)}`)
+}
+
+async function keep(
+  { store, now }: MeteringDeps,
+  { id }: MeteringBatch,
+  error: unknown,
+): Promise<Sent> {
+  await store.write((tx) => tx.execute(noteError, { id, error: describeFault(error), at: now() }))
+  return 'unanswered'
+}
+
+export function describeFault(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return describeError(cause ?? error)
+}

@@ -1,0 +1,58 @@
+/** What clients may know about this server before anyone has logged in. */
+import type { Config } from '../../../config/config.ts'
+
+type PublicConfig = {
+  environment: Config['delivery']['mode']
+  urls: { api: string; dashboard: string; landing: string; wiki: string }
+  features: {
+    billing: { enabled: boolean }
+    storage: { s3Enabled: boolean }
+    authProviders: { github: boolean; google: boolean; oidc: { name: string } | null }
+    signup: { signupsDisabled: boolean }
+    email: { trackingToggleEnabled: boolean }
+    smtp: { enabled: boolean; domain: string | null; ports: SubmissionPorts | null }
+    sponsor: { enabled: boolean }
+  }
+  aws: { sesRegion: string | null; mailFromSubdomain: string }
+}
+
+/** Null: no such listener. */
+type SubmissionPorts = { secure: number | null; submission: number | null }
+
+export function describeInstance(config: Config): PublicConfig {
+  const { baseUrl, delivery, accounts, billing } = config
+  return {
+    environment: delivery.mode,
+    urls: {
+      api: baseUrl,
+      dashboard: `${baseUrl}/app`,
+      landing: baseUrl,
+      wiki: `${baseUrl}/docs`,
+    },
+    features: {
+      billing: { enabled: billing !== null },
+      // Clients hide uploads otherwise, wherever the files are.
+      storage: { s3Enabled: true },
+      authProviders: {
+        github: accounts.github !== null,
+        google: accounts.google !== null,
+        oidc: accounts.oidc === null ? null : { name: accounts.oidc.name },
+      },
+      signup: { signupsDisabled: accounts.disableSignups },
+      // Every project can switch tracking off.
+      email: { trackingToggleEnabled: true },
+      smtp: describeSubmission(config),
+      sponsor: { enabled: false },
+    },
+    // For clients of servers that send through Amazon SES.
+    aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+  }
+}
+
+function describeSubmission({ submission, delivery }: Config): PublicConfig['features']['smtp'] {
+  const { listen } = submission
+  if (listen.length === 0) return { enabled: false, domain: null, ports: null }
+  const portOf = (isTls: boolean) => listen.find((one) => one.isTls === isTls)?.port ?? null
+  const ports = { secure: portOf(true), submission: portOf(false) }
+  return { enabled: true, domain: delivery.hostname, ports }
+}

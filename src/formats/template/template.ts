@@ -1,0 +1,234 @@
+/**
+ * The template language of subjects and bodies: Liquid, with `{{ x ?? text }}`, keys with spaces
+ * and lists as `<li>` items, in a sandbox.
+ *
+ * A template can never fail a send. A template that cannot be parsed, or whose rendering is stopped
+ * (after 1 s, 10,000,000 units of memory or 10,000,000 characters), is rendered by plain placeholder
+ * substitution instead, within the same bounds: at most 20,000 placeholders are filled in, and a
+ * longer text is cut. The result carries the fault. `checkTemplate` finds syntax faults on saving.
+ *
+ * In HTML, values from untrusted sources (`stored`, `system`) are escaped; values of the
+ * same request are not. The filters `raw` and `escape` override this. Values are never parsed.
+ */
+import { now } from '../../base/clock.ts'
+import { QuickLimitError } from '../compose/quick-limit-error.ts'
+import { MAX_SUBJECT_LENGTH } from '../limits.ts'
+import {
+  type Program,
+  parseLeniently,
+  parseNewTemplate,
+  parseTemplate,
+  runTemplate,
+  TemplateRunError,
+  TemplateSyntaxError,
+} from './engine.ts'
+import { isOddKey } from './foreign-output.ts'
+import { FULL_LIMITS, MAX_MARKERS, MAX_OUTPUT_LENGTH, type RenderLimits } from './limits.ts'
+import type { TextFormat } from './print.ts'
+import { type Piece, splitPieces, splitPlainPieces, substitute } from './substitute.ts'
+import { LIBRARY_TIME_LIMIT } from './thread-clock.ts'
+import type { Variables } from './variables.ts'
+
+/** Made by `compileTemplate`, rendered any number of times. */
+export type CompiledTemplate = {
+  readonly source: string
+  readonly format: TextFormat
+  /** Undefined if plain substitution is enough, if the source cannot be parsed, or with `isPlain`. */
+  readonly program: Program | undefined
+  readonly pieces: readonly Piece[] | undefined
+  /** The source's own fault, reported by every rendering. */
+  readonly fault: TemplateFault | undefined
+}
+
+/**
+ * `isPlain`: only fill in placeholders, because an earlier full rendering was stopped. `isLiteral`: the
+ * source is no template.
+ */
+export type CompileOptions = { isPlain?: boolean | undefined; isLiteral?: boolean | undefined }
+
+/** A fault and its place in the source; line and column count from 1, null if unknown. */
+export type TemplateFault = { message: string; line: number | null; column: number | null }
+
+/** `at`: epoch ms, the value of the date `now`; `limits`: `FULL_LIMITS` by default. */
+export type RenderOptions = { at?: number; limits?: RenderLimits }
+
+/** `fault`: the reason why the text differs from the author's intention. */
+type Rendered = { text: string; fault: TemplateFault | undefined }
+
+/** The message of a fault for a rendering that exceeded its time limit. */
+export const TIME_LIMIT_FAULT = 'rendering took longer than a second'
+
+const STOPPED: TemplateFault = { message: TIME_LIMIT_FAULT, line: null, column: null }
+
+/** Never throws. Callers cache the result by content: parsing costs more than rendering. */
+export function compileTemplate(
+  source: string,
+  format: TextFormat,
+  options: CompileOptions = {},
+): CompiledTemplate {
+  if (options.isLiteral === true) {
+    return { source, format, program: undefined, pieces: [source], fault: undefined }
+  }
+  const plain = splitPlainPieces(source)
+  if (plain !== undefined) {
+    const fault = hasOpenMarker(plain) ? checkStoredTemplate(source) : undefined
+    return { source, format, program: undefined, pieces: plain, fault }
+  }
+  if (options.isPlain === true) return substituting(source, format, STOPPED)
+  try {
+    return { source, format, program: parseTemplate(source), pieces: undefined, fault: undefined }
+  } catch (error) {
+    const fault = faultOf(error, source)
+    const program = tryLeniently(source)
+    if (program !== undefined) return { source, format, program, pieces: undefined, fault }
+    return substituting(source, format, fault)
+  }
+}
+
+/**
+ * The same values and the same `at` give the same text.
+ * @throws QuickLimitError if `limits` are the quick ones and do not suffice; nothing else
+ */
+export function renderTemplate(
+  template: CompiledTemplate,
+  variables: Variables,
+  { at = now(), limits = FULL_LIMITS }: RenderOptions = {},
+): Rendered {
+  const { format, program, source, fault } = template
+  if (program === undefined) {
+    return {
+      text: renderPlainly(template.pieces ?? [], { format, variables, source, limits }),
+      fault,
+    }
+  }
+  const rendering = { format, at, seed: seedOf(at, variables), limits }
+  try {
+    return { text: runTemplate(program, variables, rendering), fault }
+  } catch (error) {
+    // A broken template must not stop the message.
+    if (limits.isQuick && error instanceof TemplateRunError && error.isLimit)
+      throw new QuickLimitError()
+    const text = renderPlainly(splitPieces(source), { format, variables, source, limits })
+    return { text, fault: fault ?? faultOf(error, source) }
+  }
+}
+
+/** Like `renderTemplate`, for one line of at most 998 characters: controls become spaces. */
+export function renderSubject(
+  template: CompiledTemplate,
+  variables: Variables,
+  options: RenderOptions = {},
+): Rendered {
+  const { text, fault } = renderTemplate(template, variables, options)
+  const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+  const isLong = line.length > MAX_SUBJECT_LENGTH
+  return { text: isLong ? line.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().trim() : line, fault }
+}
+
+/**
+ * Counts the markers that begin in a source, closed or not, up to one beyond the limit. A source
+ * without markers is not a template and may be as long as a message.
+ */
+export function countMarkers(source: string): number {
+  const opening = /\{[{%]/g
+  let count = 0
+  while (count <= MAX_MARKERS && opening.test(source)) count += 1
+  return count
+}
+
+/** Whether the source has only placeholders that are filled in without the language; it has no fault. */
+export function isPlainTemplate(source: string): boolean {
+  const pieces = splitPlainPieces(source)
+  return pieces !== undefined && !hasOpenMarker(pieces) && !pieces.some(isOddPiece)
+}
+
+/** The first fault of a template being saved: syntax, unknown filter, forbidden tag, foreign placeholder. */
+export function checkTemplate(source: string): TemplateFault | undefined {
+  return faultOfParsing(parseNewTemplate, source)
+}
+
+/** As `checkTemplate`, without foreign placeholders: what is stored is sent as before they were faults. */
+export function checkStoredTemplate(source: string): TemplateFault | undefined {
+  return faultOfParsing(parseTemplate, source)
+}
+
+function faultOfParsing(
+  parse: (source: string) => Program,
+  source: string,
+): TemplateFault | undefined {
+  try {
+    parse(source)
+    return undefined
+  } catch (error) {
+    return faultOf(error, source)
+  }
+}
+
+function substituting(
+  source: string,
+  format: TextFormat,
+  fault: TemplateFault | undefined,
+): CompiledTemplate {
+  return { source, format, program: undefined, pieces: splitPieces(source), fault }
+}
+
+/** A placeholder whose name may be of another language: `{{#if x}}` has no value, and no fault here. */
+function isOddPiece(piece: Piece): boolean {
+  return typeof piece !== 'string' && isOddKey(String(piece.path[0] ?? ''))
+}
+
+/** Whether the text contains an unclosed `{{` or `{%`. */
+function hasOpenMarker(pieces: readonly Piece[]): boolean {
+  return pieces.some((piece) => typeof piece === 'string' && /\{[{%]/.test(piece))
+}
+
+function tryLeniently(source: string): Program | undefined {
+  try {
+    return parseLeniently(source)
+  } catch (error) {
+    if (error instanceof TemplateSyntaxError) return undefined
+    throw error
+  }
+}
+
+type PlainRendering = {
+  format: TextFormat
+  variables: Variables
+  source: string
+  limits: RenderLimits
+}
+
+function renderPlainly(
+  pieces: readonly Piece[],
+  { source, limits, ...filling }: PlainRendering,
+): string {
+  if (!limits.isQuick)
+    return substitute(pieces, filling, Math.max(MAX_OUTPUT_LENGTH, source.length))
+  const limit = Math.max(limits.output, source.length)
+  const text = substitute(pieces, filling, limit + 1)
+  if (text.length > limit) throw new QuickLimitError()
+  return text
+}
+
+/** Converts an error of parsing or rendering; rethrows any other error. */
+function faultOf(error: unknown, source: string): TemplateFault {
+  if (error instanceof TemplateSyntaxError) {
+    return { message: error.message, ...positionOf(source, error.offset) }
+  }
+  if (!(error instanceof TemplateRunError)) throw error
+  const { offset } = error
+  const message = error.message === LIBRARY_TIME_LIMIT ? TIME_LIMIT_FAULT : error.message
+  if (offset === null) return { message, line: null, column: null }
+  return { message, ...positionOf(source, offset) }
+}
+
+function positionOf(source: string, offset: number): { line: number; column: number } {
+  const before = source.slice(0, offset).split('\n')
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 }
+}
+
+function seedOf(at: number, { system }: Variables): number {
+  let seed = at % 2 ** 32
+  for (const char of String(system.id)) seed = (Math.imul(seed, 31) + char.charCodeAt(0)) >>> 0
+  return seed
+}

@@ -1,0 +1,366 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { sealCursor } from '../../../../src/features/ground/sealed-cursor.ts'
+import { chooseEmailPath } from '../../../../src/features/insight/emails/email-path.ts'
+import { type EmailQuery, isNamed } from '../../../../src/features/insight/emails/list-emails.ts'
+import { selectStretch } from '../../../../src/features/insight/emails/path-rows.ts'
+import { compileSql } from '../../../../src/store/database.ts'
+import { eq, sql } from '../../../../src/store/drizzle.ts'
+import { newId } from '../../../../src/store/ids.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { addProject, address, type TestCore } from '../../../core.ts'
+import { listEmails, showEmail } from '../../../lists.ts'
+import { setEmails } from '../../../set-emails.ts'
+import { addSenderProject, openSender } from '../../mail/messages/sender.ts'
+
+type Added = { to: string; change?: Partial<Email> }
+
+async function open(t: TestContext) {
+  const sender = await openSender(t)
+  const { core, clock, project } = sender
+  core.outbound.sites = () => []
+  core.outbound.preview = async (sources) => sources.map(() => null)
+  const list = (query: Partial<EmailQuery> = {}) =>
+    listEmails(core, { projectId: project.id, limit: 20, ...query })
+  return {
+    core,
+    project,
+    list,
+    ids: async (query: Partial<EmailQuery> = {}) => (await list(query)).data.map(({ id }) => id),
+    /** Emails a minute apart, oldest first; their ids. */
+    async add(...rows: Added[]): Promise<string[]> {
+      const ids: string[] = []
+      for (const { to, change = {} } of rows) {
+        clock.now += 60_000
+        const { emails: sent } = await sender.send({ to: [{ address: address(to), name: null }] })
+        const id = sent[0]?.email as string
+        ids.push(id)
+        if (Object.keys(change).length === 0) continue
+        await core.store.write((tx) => setEmails(tx, change, eq(emails.id, id)))
+      }
+      return ids
+    },
+  }
+}
+
+const failed = { status: 'FAILED', state: 'failed', dueAt: null } as const
+const bounced = { status: 'BOUNCED', state: 'bounced', dueAt: null } as const
+
+test('emails are listed newest first, those of the project only', async (t) => {
+  const { core, list, ids, add } = await open(t)
+  const [first, second] = await add({ to: 'ada@dest.test' }, { to: 'bob@other.test' })
+  assert.deepEqual(await ids(), [second, first])
+  const other = await addSenderProject(core, 'Other', 'other.test')
+  assert.deepEqual(await list({ projectId: other.id }), {
+    ...{ data: [], cursor: null, hasMore: false },
+    total: 0,
+  })
+  const { data } = await list({ limit: 1 })
+  assert.equal(data[0]?.recipientAddress, 'bob@other.test')
+  assert.equal('body' in Object(data[0]), false)
+})
+
+test('each filter finds its emails, alone and with others', async (t) => {
+  const { core, project, ids, add } = await open(t)
+  const campaignId = newId()
+  const templateId = newId()
+  const [ada, bob, eve, again] = await add(
+    { to: 'ada@dest.test', change: { templateId } },
+    { to: 'bob@other.test', change: { ...failed, campaignId } },
+    { to: 'eve@dest.test', change: { ...bounced, campaignId, templateId } },
+    { to: 'ada@dest.test', change: { ...failed, sourceType: 'WORKFLOW' } },
+  )
+  const contactOf = async (id: string | undefined) =>
+    (
+      await core.store.read
+        .select()
+        .from(emails)
+        .where(eq(emails.id, String(id)))
+        .get()
+    )?.contactId
+  assert.deepEqual(await ids({ statuses: ['FAILED'] }), [again, bob])
+  assert.deepEqual(await ids({ statuses: ['FAILED', 'BOUNCED'] }), [again, eve, bob])
+  assert.deepEqual(await ids({ statuses: ['FAILED', 'FAILED'] }), [again, bob])
+  assert.deepEqual(await ids({ statuses: ['PENDING'] }), [ada])
+  assert.deepEqual(await ids({ statuses: ['PENDING', 'FAILED'] }), [again, bob, ada])
+  assert.deepEqual(await ids({ source: 'WORKFLOW' }), [again])
+  assert.deepEqual(await ids({ domain: 'dest.test' }), [again, eve, ada])
+  assert.deepEqual(await ids({ contactId: await contactOf(ada) }), [again, ada])
+  assert.deepEqual(await ids({ contactId: await contactOf(ada), statuses: ['FAILED'] }), [again])
+  assert.deepEqual((await ids({ campaignId })).sort(), [bob, eve].sort())
+  assert.deepEqual(await ids({ campaignId, templateId }), [eve])
+  assert.deepEqual(await ids({ templateId }), [eve, ada])
+  const { createdAt } = Object(
+    await core.store.read
+      .select()
+      .from(emails)
+      .where(eq(emails.id, String(bob)))
+      .get(),
+  )
+  assert.deepEqual(await ids({ startAt: createdAt }), [again, eve, bob])
+  assert.deepEqual(await ids({ endAt: createdAt }), [bob, ada])
+  assert.deepEqual(await ids({ startAt: createdAt, endAt: createdAt, statuses: ['FAILED'] }), [bob])
+  assert.deepEqual(await ids({ templateId, startAt: createdAt }), [eve])
+  // Another project's contact, campaign and template have no emails here.
+  const { id } = await addProject(core as TestCore)
+  for (const filter of [{ campaignId }, { templateId }, { contactId: await contactOf(ada) }]) {
+    assert.deepEqual(await ids({ ...filter, projectId: id }), [])
+  }
+  assert.equal(project.id === id, false)
+})
+
+test('rows of another project are not even passed over, as a cursor would show them', async (t) => {
+  const { core, add } = await open(t)
+  const campaignId = newId()
+  const templateId = newId()
+  await add({ to: 'ada@dest.test', change: { campaignId, templateId } })
+  const { projectId, contactId } = Object(await core.store.read.select().from(emails).get())
+  const { id: otherId } = await addProject(core as TestCore)
+  for (const filter of [{ campaignId }, { templateId }, { contactId }]) {
+    const lanesFor = async (id: string) =>
+      (await chooseEmailPath(core, { projectId: id, ...filter })).lanes.length
+    assert.deepEqual([await lanesFor(projectId), await lanesFor(otherId)], [1, 0])
+  }
+})
+
+test('a search finds an address by its beginning, an id, and a Message-ID', async (t) => {
+  const { ids, add } = await open(t)
+  const [ada, adam, custom] = await add(
+    { to: 'ada@dest.test' },
+    { to: 'adam@dest.test' },
+    { to: 'eve@dest.test', change: { messageId: 'order-5@shop.example' } },
+  )
+  assert.deepEqual(await ids({ search: 'ada' }), [adam, ada])
+  assert.deepEqual(await ids({ search: 'ADA@' }), [ada])
+  assert.deepEqual(await ids({ search: 'ada@dest.test', statuses: ['FAILED'] }), [])
+  assert.deepEqual(await ids({ search: ada as string }), [ada])
+  assert.deepEqual(await ids({ search: String(ada).toUpperCase() }), [ada])
+  assert.deepEqual(await ids({ search: `<${ada}@example.test>` }), [ada])
+  assert.deepEqual(await ids({ search: `${ada}@example.test` }), [ada])
+  assert.deepEqual(await ids({ search: `${ada}@elsewhere.test` }), [])
+  assert.deepEqual(await ids({ search: 'order-5@shop.example' }), [custom])
+  assert.deepEqual(await ids({ search: '<order-6@shop.example>' }), [])
+  assert.deepEqual(await ids({ search: newId() }), [])
+  assert.deepEqual(await ids({ search: 'nobody' }), [])
+})
+
+test('an address that a contact had before still finds the mail to it', async (t) => {
+  const { core, list, ids, add } = await open(t)
+  const campaignId = newId()
+  const [first, other, second] = await add(
+    { to: 'old@dest.test', change: { campaignId } },
+    { to: 'eve@dest.test' },
+    { to: 'old@dest.test' },
+  )
+  await core.store.write((tx) =>
+    tx
+      .update(contacts)
+      .set({ address: 'new@dest.test' })
+      .where(eq(contacts.address, 'old@dest.test')),
+  )
+  assert.deepEqual(await ids({ search: 'old@dest.test' }), [second, first])
+  assert.deepEqual(await ids({ search: 'old@dest.test', campaignId }), [first])
+  assert.deepEqual(await ids({ search: 'new@dest.test' }), [second, first])
+  assert.deepEqual(await ids({ search: 'eve' }), [other])
+  // The address, and one that begins with it, belong to others now.
+  const [third, longer] = await add({ to: 'old@dest.test' }, { to: 'old@dest.tests' })
+  const whole = [longer, third, second, first]
+  assert.deepEqual(await ids({ search: 'old@dest.test' }), whole)
+  for (const limit of [1, 2, 3]) {
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list({ search: 'OLD@', limit, cursor })
+      seen.push(...page.data.map(({ id }) => id))
+      cursor = page.cursor ?? undefined
+    } while (cursor !== undefined)
+    assert.deepEqual(seen, whole)
+  }
+  for (const [at, id] of whole.entries()) {
+    assert.deepEqual(await ids({ search: 'old', cursor: id }), whole.slice(at + 1))
+  }
+})
+
+test('a letter outside of the basic plane counts once in a search', async (t) => {
+  const { core, ids, add } = await open(t)
+  const [id] = await add({ to: '😀ada@dest.test' }, { to: '😀eve@dest.test' })
+  const { contactId } = Object(
+    await core.store.read
+      .select()
+      .from(emails)
+      .where(eq(emails.id, String(id)))
+      .get(),
+  )
+  assert.deepEqual(await ids({ contactId, search: '😀a' }), [id])
+})
+
+test('an address with many contacts is searched in the emails', async (t) => {
+  const { ids, add } = await open(t)
+  const people = Array.from({ length: 105 }, (_, index) => ({ to: `p${index}@dest.test` }))
+  const all = await add(...people, { to: 'other@dest.test' })
+  const found = await ids({ search: 'p', limit: 100 })
+  assert.deepEqual(found, all.slice(5, 105).reverse())
+  assert.deepEqual(await ids({ search: 'p104' }), [all[104]])
+})
+
+test('a search goes on as it began when contacts come or go between its pages', async (t) => {
+  const { core, list, add } = await open(t)
+  const campaignId = newId()
+  const change = { campaignId }
+  const before = await add({ to: 'old@dest.test', change }, { to: 'old2@dest.test', change })
+  await core.store.write((tx) => tx.update(contacts).set({ address: sql`'new' || email` }))
+  const later = await add({ to: 'old3@dest.test', change }, { to: 'old4@dest.test', change })
+  const newest = [...before, ...later].reverse()
+  const people = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ to: `old-${index}@dest.test` }))
+  const rest = async (query: Partial<EmailQuery>) => {
+    const { data, cursor } = await list({ ...query, limit: 200 })
+    assert.equal(cursor, null)
+    return data.map(({ id }) => id).filter((id) => newest.includes(id))
+  }
+  const queries = [{ search: 'old' }, { search: 'old', campaignId }]
+  // After a page of the contacts, one that ends with them, and one of the other emails.
+  const begun = []
+  for (const query of queries) {
+    for (const limit of [1, 2, 3]) {
+      const { data, cursor } = await list({ ...query, limit })
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        newest.slice(0, limit),
+      )
+      begun.push({ query: { ...query, cursor: cursor ?? undefined }, limit })
+    }
+  }
+  const many = await add(...people(100))
+  for (const { query, limit } of begun) {
+    assert.deepEqual(await rest(query), newest.slice(limit), JSON.stringify(query))
+  }
+  const byEmails = await list({ search: 'old', limit: 100 })
+  assert.equal(byEmails.data[0]?.id, many.at(-1))
+  await core.store.write((tx) => tx.delete(contacts).where(sql`email like 'old-%'`))
+  const query = { search: 'old', cursor: byEmails.cursor ?? undefined }
+  assert.deepEqual(await rest(query), newest)
+})
+
+test('pages have every email once, and a bare id is a cursor', async (t) => {
+  const { core, list, ids, add } = await open(t)
+  const campaignId = newId()
+  const templateId = newId()
+  const rows = Array.from({ length: 9 }, (_, index) => ({
+    to: `p${index}@dest.test`,
+    change: { campaignId, templateId, ...(index % 2 === 0 ? failed : bounced) },
+  }))
+  const all = await add(...rows)
+  const queries: Partial<EmailQuery>[] = [
+    {},
+    { campaignId },
+    { templateId },
+    { statuses: ['FAILED', 'BOUNCED'] },
+    { statuses: ['FAILED'] },
+    { search: 'p' },
+    { domain: 'dest.test', statuses: ['BOUNCED', 'PENDING'] },
+  ]
+  for (const query of queries) {
+    const whole = await ids(query)
+    assert.ok(whole.length >= 4)
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list({ ...query, limit: 2, cursor })
+      assert.equal(page.hasMore, page.cursor !== null)
+      seen.push(...page.data.map(({ id }) => id))
+      cursor = page.cursor ?? undefined
+    } while (cursor !== undefined)
+    assert.deepEqual(seen, whole, JSON.stringify(query))
+    assert.deepEqual(await ids({ ...query, cursor: whole[1] }), whole.slice(2))
+  }
+  for (const text of ['x', '1', newId(), 'contact_1', `contact_${all[0]}`, '1_2_3', 'others_1']) {
+    for (const cursor of [text, sealCursor(core, 'emails', text)]) {
+      await assert.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, text)
+    }
+  }
+  const ofOtherList = sealCursor(core, 'recipients', '1_2')
+  await assert.rejects(list({ cursor: ofOtherList }), { code: 'VALIDATION_ERROR' })
+})
+
+test('each email of a list says why it has not arrived, in the words of the email itself', async (t) => {
+  const { core, project, list, add } = await open(t)
+  const error = '550 5.1.1 No such user'
+  await add({ to: 'a@dest.test', change: { ...bounced, error } }, { to: 'b@dest.test' })
+  await add({ to: 'c@dest.test', change: { ...failed, error: 'cancelled' } })
+  const { data } = await list()
+  for (const { id, reason } of data) {
+    assert.equal(reason, (await showEmail(core, { projectId: project.id, id })).reason)
+  }
+  assert.match(String(data[0]?.reason), /^It was cancelled at /)
+  assert.match(String(data[2]?.reason), /550 5.1.1 No such user/)
+})
+
+test('a page takes as many statements as a short one', async (t) => {
+  const { core, project, add } = await open(t)
+  for (let at = 0; at < 30; at += 1) {
+    await add({ to: `p${at}@dest${at % 3}.test`, change: at % 2 === 0 ? { ...failed } : {} })
+  }
+  const countFor = async (limit: number) => {
+    let statements = 0
+    const counting = <Reader extends object>(reader: Reader): Reader =>
+      new Proxy(reader, {
+        get(target, name) {
+          const value = Reflect.get(target, name)
+          if (typeof value !== 'function') return value
+          return (...given: unknown[]) => {
+            statements += 1
+            return value.apply(target, given)
+          }
+        },
+      })
+    const { read, scan } = core.store
+    const store = { ...core.store, read: counting(read), scan: counting(scan) }
+    const { data } = await listEmails({ ...core, store }, { projectId: project.id, limit })
+    assert.equal(data.length, limit)
+    return statements
+  }
+  assert.equal(await countFor(29), await countFor(4))
+})
+
+test('no filter reads the table, or sorts more than the emails of few contacts', async (t) => {
+  const { core, project, add } = await open(t)
+  await add({ to: 'ada@dest.test' }, { to: 'adam@dest.test' })
+  const { id: projectId } = project
+  const queries: [string, Partial<EmailQuery>, boolean][] = [
+    ['emails_newest', {}, false],
+    ['emails_newest', { statuses: ['PENDING'] }, false],
+    ['emails_newest', { source: 'CAMPAIGN', domain: 'dest.test', startAt: 1, endAt: 2 }, false],
+    ['emails_ends', { statuses: ['FAILED', 'BOUNCED'] }, false],
+    ['emails_campaign', { campaignId: newId(), statuses: ['FAILED'] }, false],
+    ['emails_template', { templateId: newId() }, false],
+    ['emails_contact', { contactId: newId() }, false],
+    ['emails_contact', { search: 'adam' }, false],
+    ['emails_contact', { search: 'ada' }, true],
+  ]
+  for (const [index, query, maySort] of queries) {
+    const path = await chooseEmailPath(core, { projectId, ...query })
+    for (const lane of path.lanes) {
+      const after = { at: 1, number: 1, contactId: newId() }
+      for (const from of [undefined, after]) {
+        const { sql: text } = compileSql(selectStretch(path, { lane, after: from, wanted: 20 }))
+        const rows = await core.store.read.all<{ detail: string }>(
+          sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+        )
+        const plan = rows.map(({ detail }) => detail).join('\n')
+        assert.match(plan, new RegExp(`SEARCH emails USING INDEX ${index} `), plan)
+        assert.equal(/TEMP B-TREE FOR ORDER BY/.test(plan), maySort, plan)
+      }
+    }
+  }
+})
+
+test('the emails of a page are read by their ids, not among all of the project', async (t) => {
+  const { core, project } = await open(t)
+  const { sql: text } = compileSql(sql`select id from emails where ${isNamed(project.id, [])}`)
+  const rows = await core.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+  )
+  assert.match(String(rows[0]?.detail), /^SEARCH emails USING INDEX \w+ \(id=\?\)/)
+})

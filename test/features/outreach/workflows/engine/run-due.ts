@@ -1,0 +1,41 @@
+/** Runs the engine's turns by hand, until nothing is due at the test's time. */
+import { listDueLanes } from '../../../../../src/features/outreach/workflows/engine/due.ts'
+import { startTriggers } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
+import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
+import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
+import type { TestCore } from '../../../../core.ts'
+
+type Runner = {
+  /** Handles all events and takes turns until nothing is due. Returns the number of walks. */
+  run(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** `limit`: executions of a turn. */
+export async function createRunner(core: TestCore, limit = 50): Promise<Runner> {
+  const follower = startTriggers(core)
+  const graphs = createGraphs()
+  const values = createStepValues(core)
+  await follower.caughtUp()
+  return {
+    async run() {
+      let walked = 0
+      for (;;) {
+        await follower.caughtUp()
+        const lanes = await listDueLanes(core.store.read)
+        const due = lanes.filter(({ dueAt }) => dueAt <= core.now())
+        if (due.length === 0) return walked
+        for (const lane of due) {
+          const turn = await takeTurn({ ...core, graphs, values }, lane, {
+            limit,
+            isHeavy: limit > 4,
+          })
+          walked += turn.walked
+          await turn.rendering
+        }
+      }
+    },
+    stop: follower.stop,
+  }
+}
