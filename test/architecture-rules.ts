@@ -23,15 +23,16 @@ const table: Record<string, string[] | 'any'> = {
   turns: [],
   config: [],
   formats: [],
+  records: ['formats'],
   threads: ['config'],
   store: ['threads', 'config'],
   jobs: ['store', 'config'],
   outbound: ['threads', 'formats', 'config'],
-  features: ['store', 'jobs', 'outbound', 'formats', 'config'],
+  features: ['store', 'jobs', 'outbound', 'records', 'formats', 'config'],
   core: ['features', 'store', 'jobs', 'outbound', 'config'],
-  http: ['core', 'features', 'formats', 'config'],
+  http: ['core', 'features', 'records', 'formats', 'config'],
   inbound: ['core', 'features', 'threads', 'formats', 'config'],
-  cli: ['app', 'http', 'core', 'features', 'store', 'formats', 'config'],
+  cli: ['app', 'http', 'core', 'features', 'records', 'store', 'formats', 'config'],
 }
 
 /** The folders of `features/`: each may import itself and those before it. */

@@ -3,10 +3,10 @@
  * row of a page, and the number of the page. The bare id of a row is a cursor as well.
  */
 import { unknownCursor } from '../../base/errors.ts'
+import { type CursorKind, sealCursor, unsealCursor } from '../../records/cursor.ts'
 import { asc, desc, type SQL, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
 import type { Base } from './base.ts'
-import { type CursorKind, sealCursor, unsealCursor } from './sealed-cursor.ts'
 
 type SortKey = string | number
 type Order = { sort: string; dir: 'asc' | 'desc' }

@@ -1,4 +1,5 @@
-import { contact, proPlan } from './contact.ts'
+import { conditionExample as proPlan } from '../../records/condition.ts'
+import { contactExample as contact } from '../../records/contact.ts'
 import type { Examples } from './operation-example.ts'
 
 const segment = {

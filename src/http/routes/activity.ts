@@ -9,6 +9,8 @@ import { countRecent } from '../../features/insight/activity/recent.ts'
 import { countActivity } from '../../features/insight/activity/stats.ts'
 import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
 import { createAnswers } from '../../features/insight/analytics/answers.ts'
+import { id, instant } from '../../records/fields.ts'
+import { countParameter, cursorParameter, instantParameter, page } from '../../records/page.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
@@ -22,8 +24,6 @@ import { jsonOrTable, recordTable } from '../exchange/table.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { COMPLETE_HEADER, completeHeader } from '../shapes/analytics.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 
 const activityQuery = z.object({
   limit: countParameter({ fallback: 50, cap: 100 }),
@@ -68,12 +68,7 @@ const activity = z
   })
   .meta({ id: 'Activity' })
 
-const activityPage = z
-  .object({
-    data: z.array(activity),
-    ...pageEnd,
-  })
-  .meta({ id: 'ActivityPage' })
+const activityPage = page(activity).meta({ id: 'ActivityPage' })
 
 const activityStats = z
   .object({

@@ -7,10 +7,10 @@ import { deleteDomain } from '../../features/mail/domains/delete.ts'
 import { listDomains } from '../../features/mail/domains/list.ts'
 import { verifyDomain } from '../../features/mail/domains/verify.ts'
 import { MAX_DOMAIN_LENGTH } from '../../formats/address/address.ts'
+import { instant } from '../../records/fields.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { instant } from '../shapes/fields.ts'
 
 const newDomain = z.object({
   projectId: z

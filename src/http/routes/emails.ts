@@ -1,25 +1,21 @@
 /** Every email can be looked up: where it stands, what its receivers said, and its octets. */
 
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
 import { findRawBytes, readRawEmail } from '../../features/insight/emails/raw-email.ts'
 import { requireEmail, showEmail } from '../../features/insight/emails/show-email.ts'
 import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
 import { parseDomain } from '../../formats/address/address.ts'
+import { id, instant } from '../../records/fields.ts'
+import { MAX_SEARCH_LENGTH } from '../../records/limits.ts'
+import { instantParameter, page, pageParameters } from '../../records/page.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
 import { MAX_WARNINGS } from '../exchange/warnings.ts'
 import type { HttpResponse } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 import { contentClass } from '../shapes/template-fields.ts'
 import { uuidKeyOf } from '../shapes/uuid-key.ts'
 import { toWarningTexts } from '../unknown-names.ts'
@@ -64,8 +60,7 @@ const domain = z
   .meta({ type: 'string', description: "The recipient's domain" })
 
 const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
+  ...pageParameters,
   status: statuses.optional(),
   source: source.optional(),
   search: z
@@ -205,12 +200,7 @@ const record = z
   })
   .meta({ id: 'Email' })
 
-const page = z
-  .object({
-    data: z.array(summary),
-    ...pageEnd,
-  })
-  .meta({ id: 'EmailPage' })
+const emailPage = page(summary).meta({ id: 'EmailPage' })
 
 const shared = { tag: 'Emails' } as const
 
@@ -230,7 +220,7 @@ export const list = ({ core }: RouteDeps) =>
       'had it before.',
     query: listQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: emailPage } },
     handle: async (call) => {
       const { status: given, startDate: startAt, endDate: endAt, ...filters } = call.query
       const wanted = { ...filters, projectId: call.project.id, statuses: given, startAt, endAt }

@@ -10,6 +10,9 @@ import { listingOf } from '../../features/ground/listing.ts'
 import { listEventsOfContact } from '../../features/people/contacts/events/list.ts'
 import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
 import { recordEventByIds } from '../../features/people/contacts/events/record-by-ids.ts'
+import { id, instant } from '../../records/fields.ts'
+import { jobStatus } from '../../records/job.ts'
+import { countParameter, cursorParameter, instantParameter, page } from '../../records/page.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   arrayResponse,
@@ -20,9 +23,6 @@ import {
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { eventName } from '../shapes/event-name.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { jobStatus } from '../shapes/jobs.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 import { findWeakData, IN_EVENTS } from '../shapes/weak-data.ts'
 import { eventFields, recordedEvent } from './track.ts'
 
@@ -77,12 +77,10 @@ const event = z
   })
   .meta({ id: 'Event' })
 
-const eventPage = z
-  .object({
-    events: z.array(event.extend({ contact: z.object({ email: z.string() }).nullable() })),
-    ...pageEnd,
-  })
-  .meta({ id: 'EventPage' })
+const eventPage = page(
+  event.extend({ contact: z.object({ email: z.string() }).nullable() }),
+  'events',
+).meta({ id: 'EventPage' })
 
 const uses = z.array(z.object({ id: z.string(), name: z.string() }))
 

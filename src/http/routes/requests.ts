@@ -1,15 +1,11 @@
 /** `GET /requests`: the log of the requests to a project's API. */
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
 import { listRequests } from '../../features/ground/requests/list.ts'
+import { instant } from '../../records/fields.ts'
+import { MAX_SEARCH_LENGTH } from '../../records/limits.ts'
+import { instantParameter, page, pageParameters } from '../../records/page.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
 
 const caller = z.enum(['secret', 'public', 'session'])
 
@@ -30,8 +26,7 @@ const status = z
   })
 
 const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
+  ...pageParameters,
   status: status.optional(),
   path: z
     .string()
@@ -75,12 +70,7 @@ const request = z
   })
   .meta({ id: 'ApiRequest' })
 
-const page = z
-  .object({
-    data: z.array(request),
-    ...pageEnd,
-  })
-  .meta({ id: 'ApiRequestPage' })
+const requestPage = page(request).meta({ id: 'ApiRequestPage' })
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
@@ -90,7 +80,7 @@ export const list = ({ core }: RouteDeps) =>
       'Requests with a key of the project, and of members who have logged in. A line appears about a second after its response, and is deleted after `retention.request_log_days`. A page of a rare combination of filters may be short although there are more: go on until `cursor` is null.',
     query: listQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: requestPage } },
     handle: async (call) => {
       const { startDate: startAt, endDate: endAt, ...filters } = call.query
       const wanted = { ...filters, projectId: call.project.id, startAt, endAt }

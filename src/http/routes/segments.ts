@@ -4,14 +4,6 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { type Condition, listFilters } from '../../features/ground/conditions/condition.ts'
 import { findUnknownFields } from '../../features/ground/conditions/unknown-fields.ts'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_ADDRESSES_PER_REQUEST,
-  MAX_DESCRIPTION_LENGTH,
-  MAX_NAME_LENGTH,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-} from '../../features/ground/limits.ts'
 import { withEnd } from '../../features/ground/listing.ts'
 import { checkSegment } from '../../features/people/segments/check.ts'
 import { computeSegment } from '../../features/people/segments/compute.ts'
@@ -24,15 +16,23 @@ import { listSegments } from '../../features/people/segments/list.ts'
 import { listSegmentContacts } from '../../features/people/segments/list-contacts.ts'
 import { updateSegment } from '../../features/people/segments/update.ts'
 import type { SegmentView } from '../../features/people/segments/view.ts'
+import { conditionField } from '../../records/condition.ts'
+import { contactRecord } from '../../records/contact.ts'
+import { instant, lineOfText } from '../../records/fields.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_ADDRESSES_PER_REQUEST,
+  MAX_DESCRIPTION_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+} from '../../records/limits.ts'
+import { countParameter, numbersOf, pageNumbers } from '../../records/page.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { arrayResponse, LIST_ANSWER_BYTES, wholeResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
-import { conditionField } from '../shapes/condition.ts'
-import { contactRecord } from '../shapes/contact.ts'
-import { instant, lineOfText } from '../shapes/fields.ts'
 import { findings } from '../shapes/findings.ts'
-import { countParameter, numbersOf } from '../shapes/paging.ts'
 
 const type = z.enum(['DYNAMIC', 'STATIC'])
 
@@ -103,9 +103,7 @@ const contactPage = z
   .object({
     data: z.array(contactRecord),
     total: z.int().meta({ description: 'At most five minutes old' }),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
+    ...pageNumbers,
   })
   .meta({ id: 'SegmentMemberPage' })
 

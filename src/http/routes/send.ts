@@ -29,9 +29,6 @@ import {
   MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from '../../formats/limits.ts'
-import { json } from '../response.ts'
-import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
-import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
 import {
   againAtTopLevel,
   describedMailbox,
@@ -42,7 +39,10 @@ import {
   lineOfText,
   mailboxes,
   warnings,
-} from '../shapes/fields.ts'
+} from '../../records/fields.ts'
+import { json } from '../response.ts'
+import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
+import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
 import { findWeakData, warningText } from '../shapes/weak-data.ts'
 import { toWarningTexts } from '../unknown-names.ts'
 

@@ -1,27 +1,21 @@
 /** A project's suppression list: addresses that the project does not send to. */
 
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_ADDRESSES_PER_REQUEST,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
 import { addSuppressions } from '../../features/mail/suppressions/add.ts'
 import { listSuppressions } from '../../features/mail/suppressions/list.ts'
 import { removeAddresses, removeSuppression } from '../../features/mail/suppressions/remove.ts'
+import { emailAddress, instant } from '../../records/fields.ts'
+import { MAX_ADDRESSES_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../records/limits.ts'
+import { page, pageParameters } from '../../records/page.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { emailAddress, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, pageEnd } from '../shapes/paging.ts'
 
 const reason = z.enum(['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'])
 const emails = z.array(emailAddress).min(1).max(MAX_ADDRESSES_PER_REQUEST)
 
 const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
+  ...pageParameters,
   search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),
   reason: reason.optional(),
 })
@@ -49,12 +43,7 @@ const suppression = z
   })
   .meta({ id: 'Suppression' })
 
-const page = z
-  .object({
-    data: z.array(suppression),
-    ...pageEnd,
-  })
-  .meta({ id: 'SuppressionPage' })
+const suppressionPage = page(suppression).meta({ id: 'SuppressionPage' })
 
 const shared = { tag: 'Suppressions' } as const
 
@@ -64,7 +53,7 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List suppressed addresses, newest first',
     query: listQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: suppressionPage } },
     handle: async (call) => {
       const listing = await listSuppressions(core, { projectId: call.project.id, ...call.query })
       return pageResponse(call, { name: 'data', listing })

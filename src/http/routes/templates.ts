@@ -3,13 +3,6 @@
  * fields of both.
  */
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_IDS_PER_REQUEST,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
 import { withEnd } from '../../features/ground/listing.ts'
 import { bulkUpdateTemplates } from '../../features/mail/templates/bulk-update.ts'
 import { createTemplate } from '../../features/mail/templates/create.ts'
@@ -20,20 +13,28 @@ import { listTemplates } from '../../features/mail/templates/list.ts'
 import { updateTemplate } from '../../features/mail/templates/update.ts'
 import { findTemplateUsage } from '../../features/mail/templates/usage.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
-import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
-import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
-import { type HttpResponse, json, noContent } from '../response.ts'
-import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { warnOfForeign } from '../shapes/foreign-placeholders.ts'
+import { id, instant } from '../../records/fields.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_IDS_PER_REQUEST,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../records/limits.ts'
 import {
   choiceParameter,
   countParameter,
   cursorParameter,
   numbersOf,
   pageEnd,
+  pageNumbers,
   refuseMixedPaging,
-} from '../shapes/paging.ts'
+} from '../../records/page.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
+import { type HttpResponse, json, noContent } from '../response.ts'
+import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
+import { warnOfForeign } from '../shapes/foreign-placeholders.ts'
 import { apartSender, contentClass, templateFields } from '../shapes/template-fields.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short. */
@@ -99,9 +100,7 @@ const templatePage = z
   .object({
     templates: z.array(template),
     data: z.array(template).meta({ description: 'The same as `templates`' }),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
+    ...pageNumbers,
     ...pageEnd,
   })
   .meta({ id: 'TemplatePage' })

@@ -1,16 +1,15 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
 
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../features/ground/limits.ts'
 import { deleteImage } from '../../features/tenancy/uploads/delete-image.ts'
 import { listImages } from '../../features/tenancy/uploads/list-images.ts'
 import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
+import { instant } from '../../records/fields.ts'
+import { page, pageParameters } from '../../records/page.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
-import { instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, pageEnd } from '../shapes/paging.ts'
 
 const uploadFields = {
   url: z.string(),
@@ -33,16 +32,10 @@ const listedUpload = z
   })
   .meta({ id: 'ListedUpload' })
 
-const page = z
-  .object({
-    data: z.array(listedUpload),
-    ...pageEnd,
-  })
-  .meta({ id: 'UploadPage' })
+const uploadPage = page(listedUpload).meta({ id: 'UploadPage' })
 
 const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
+  ...pageParameters,
 })
 
 const shared = { tag: 'Uploads' } as const
@@ -78,7 +71,7 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List uploaded images, newest first',
     query: listQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: uploadPage } },
     handle: async (call) => {
       const listing = await listImages(core, { projectId: call.project.id, ...call.query })
       return pageResponse(call, { name: 'data', listing })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { COUNT_NAMES, RATE_NAMES } from '../../features/insight/analytics/metrics.ts'
 import { DEFAULT_DAYS, MAX_DAYS, STREAMS } from '../../features/insight/analytics/range/range.ts'
-import { instant } from './fields.ts'
+import { instant } from '../../records/fields.ts'
 
 const STREAM_CHOICES = ['ALL', ...STREAMS] as const
 

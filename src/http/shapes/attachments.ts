@@ -14,7 +14,7 @@ import {
 } from '../../formats/compose/decode-base64.ts'
 import { parseContentType } from '../../formats/compose/parameters.ts'
 import { MAX_ATTACHMENT_FIELD_LENGTH } from '../../formats/limits.ts'
-import { lineOfText } from './fields.ts'
+import { lineOfText } from '../../records/fields.ts'
 
 type Limits = Pick<Config['limits'], 'attachmentsMaxBytes' | 'attachmentsMaxCount'>
 

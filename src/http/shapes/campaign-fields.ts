@@ -8,10 +8,10 @@ import {
   MAX_PER_HOUR,
 } from '../../features/outreach/campaigns/validate.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
+import { conditionField } from '../../records/condition.ts'
+import { id } from '../../records/fields.ts'
 import type { NameRules } from '../unknown-names.ts'
 import { shownCampaign } from './campaign.ts'
-import { conditionField } from './condition.ts'
-import { id } from './fields.ts'
 import { apartSender, contentClass, templateFields } from './template-fields.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short, or a condition. */

@@ -1,6 +1,6 @@
 /** A campaign as responses show it. */
 import { z } from 'zod'
-import { instant } from './fields.ts'
+import { instant } from '../../records/fields.ts'
 import { contentClass } from './template-fields.ts'
 
 const count = z.int().meta({ description: 'At most a second behind' })

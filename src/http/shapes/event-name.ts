@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { tooLongText } from '../../base/errors.ts'
 import { faultInServiceName } from '../../features/ground/conditions/service-name.ts'
 import { EVENT_NAME_RULES } from '../../features/ground/events/event-name.ts'
-import { MAX_EVENT_NAME_LENGTH } from '../../features/ground/limits.ts'
+import { MAX_EVENT_NAME_LENGTH } from '../../records/limits.ts'
 
 const text = z.string().min(1).max(MAX_EVENT_NAME_LENGTH, tooLongText(MAX_EVENT_NAME_LENGTH))
 

@@ -1,7 +1,8 @@
 /** Executions of workflows as responses show them. */
 import { z } from 'zod'
 import { EXECUTION_STATUSES } from '../../features/outreach/workflows/executions/list.ts'
-import { instant } from './fields.ts'
+import { instant } from '../../records/fields.ts'
+import { numberedPage } from '../../records/page.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
@@ -52,15 +53,9 @@ const fields = {
 
 export const executionRecord = z.object(fields).meta({ id: 'WorkflowExecution' })
 
-export const executionPage = z
-  .object({
-    executions: z.array(executionRecord),
-    total: z.int(),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
-  })
-  .meta({ id: 'WorkflowExecutionPage' })
+export const executionPage = numberedPage(executionRecord, 'executions').meta({
+  id: 'WorkflowExecutionPage',
+})
 
 const stepExecution = z
   .object({

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { type PageToken, readPageToken } from '../../formats/signed-tokens.ts'
-import { id } from './fields.ts'
+import { id } from '../../records/fields.ts'
 
 /** `?e=<email id>`: the email that led to the call. An invalid id is ignored. */
 export const attribution = z.object({

@@ -5,7 +5,7 @@ import {
   MAX_POSTAL_ADDRESS_LENGTH,
   TRACKING_MODES,
 } from '../../features/tenancy/accounts/projects/projects.ts'
-import { instant, lineOfText } from './fields.ts'
+import { instant, lineOfText } from '../../records/fields.ts'
 
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 export const trackingMode = z.enum(TRACKING_MODES)

@@ -1,12 +1,12 @@
 /** The fields that templates and campaigns have in requests. */
 import { z } from 'zod'
-import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../features/ground/limits.ts'
 import { MAX_FROM_NAME_LENGTH } from '../../features/mail/templates/validate.ts'
 import type { ParsedAddress } from '../../formats/address/address.ts'
 import type { NamedMailbox } from '../../formats/address/named-mailbox.ts'
 import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
-import { emailAddress, lineOfText, mailbox } from './fields.ts'
+import { emailAddress, lineOfText, mailbox } from '../../records/fields.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../records/limits.ts'
 
 export const contentClass = z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS'])
 

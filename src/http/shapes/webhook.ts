@@ -1,7 +1,6 @@
 /** The shapes of webhook endpoints and of their deliveries. */
 import { z } from 'zod'
 import { parseInstant } from '../../base/clock.ts'
-import { MAX_DESCRIPTION_LENGTH } from '../../features/ground/limits.ts'
 import { WEBHOOK_STATUSES } from '../../features/outreach/webhooks/deliveries/view.ts'
 import {
   MAX_EVENT_PATTERNS,
@@ -9,8 +8,9 @@ import {
 } from '../../features/outreach/webhooks/endpoints/create.ts'
 import { faultInPattern } from '../../features/outreach/webhooks/event-patterns.ts'
 import { type ProjectCaller, seesSecrets } from '../../features/tenancy/accounts/callers/caller.ts'
+import { instant } from '../../records/fields.ts'
+import { MAX_DESCRIPTION_LENGTH } from '../../records/limits.ts'
 import { eventName } from './event-name.ts'
-import { instant } from './fields.ts'
 
 const url = z
   .string()

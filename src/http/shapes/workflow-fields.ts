@@ -1,14 +1,14 @@
 /** The fields of workflows in requests. The feature checks triggers and the configs of steps. */
 import { z } from 'zod'
-import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../features/ground/limits.ts'
 import {
   MAX_BRANCH_TEXT_LENGTH,
   MAX_CONFIGS_BYTES,
   MAX_STEPS,
   MAX_TRANSITIONS,
 } from '../../features/outreach/workflows/limits.ts'
+import { id, lineOfText } from '../../records/fields.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../records/limits.ts'
 import { followedEvent } from './event-name.ts'
-import { id, lineOfText } from './fields.ts'
 
 /** The configs, and all other fields of the steps and transitions. */
 export const MAX_GRAPH_BYTES = MAX_CONFIGS_BYTES + 1024 * 1024

@@ -1,7 +1,7 @@
 /** Workflows as responses show them. */
 import { z } from 'zod'
-import { instant } from './fields.ts'
-import { cursorEnd } from './paging.ts'
+import { instant } from '../../records/fields.ts'
+import { sortedPage } from '../../records/page.ts'
 import { stepType, triggerType, waitOutcome } from './workflow-fields.ts'
 
 export const workflowRecord = z
@@ -62,13 +62,4 @@ export const listedWorkflow = workflowRecord
   .extend({ _count: z.object({ steps: z.int(), executions: z.int() }) })
   .meta({ id: 'ListedWorkflow' })
 
-export const workflowPage = z
-  .object({
-    data: z.array(listedWorkflow),
-    total: z.int(),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
-    ...cursorEnd,
-  })
-  .meta({ id: 'WorkflowPage' })
+export const workflowPage = sortedPage(listedWorkflow).meta({ id: 'WorkflowPage' })

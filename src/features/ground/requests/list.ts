@@ -6,12 +6,12 @@
  */
 import { formatInstant } from '../../../base/clock.ts'
 import { unknownCursor } from '../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
 import { indexedBy, rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../base.ts'
 import { type CountedEnd, countStretches, type RowCount, withTotal } from '../list-totals.ts'
 import { type Listing, pageListing } from '../listing.ts'
-import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
 import type { RequestLogEntry } from './log.ts'
 
 export type RequestCaller = NonNullable<RequestLogEntry['caller']>

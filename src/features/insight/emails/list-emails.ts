@@ -16,6 +16,7 @@
  * new and deleted contacts do not change its way. A change of address may: its mail can come twice.
  */
 import { unknownCursor } from '../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
 import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
@@ -24,7 +25,6 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CountedEnd, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../ground/listing.ts'
-import { sealCursor, unsealCursor } from '../../ground/sealed-cursor.ts'
 import { explainEmails } from '../../mail/messages/explain/explain-emails.ts'
 import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
 import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'

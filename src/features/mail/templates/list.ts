@@ -3,6 +3,7 @@
  * cursor, because the first page had it. Bodies are read one by one, as the reader takes the templates.
  */
 import { invalidField, tooLongText, unknownCursor } from '../../../base/errors.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
 import { containsText, octets } from '../../../store/dialect.ts'
 import {
   and,
@@ -19,7 +20,6 @@ import { type Template, templates } from '../../../store/schema/messages.ts'
 import type { ContentClass } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../ground/limits.ts'
 import { type Listing, type PageEnd, pageListing, withEnd } from '../../ground/listing.ts'
 import {
   formatTemplateCursor,

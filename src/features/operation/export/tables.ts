@@ -62,7 +62,7 @@ import { toTemplateView } from '../../mail/templates/view.ts'
 import { toEndpointView } from '../../outreach/webhooks/endpoints/view.ts'
 import { toTransitionView, toWorkflowView } from '../../outreach/workflows/definition/view.ts'
 import { maskConfig } from '../../outreach/workflows/graph/secret-headers.ts'
-import { toContactView } from '../../people/contacts/read/view.ts'
+import { toContactRecord } from '../../people/contacts/read/view.ts'
 import { toSegmentView } from '../../people/segments/view.ts'
 import { toListedUpload } from '../../tenancy/uploads/view.ts'
 
@@ -96,7 +96,7 @@ export const EXPORTED: readonly ExportedTable[] = [
   },
   { name: 'invitations', table: invitations, condition: own },
   one('domains', domains, (row: Domain, config) => toDomainView(row, config)),
-  one('contacts', contacts, (row: Contact) => toContactView(row)),
+  one('contacts', contacts, (row: Contact) => toContactRecord(row)),
   one('segments', segments, (row: Segment) => toSegmentView(row)),
   { name: 'segment_members', table: segmentMembers, condition: ownedBy('segment_id', 'segments') },
   one('templates', templates, (row: Template) => toTemplateView(row)),

@@ -10,6 +10,7 @@ import { findLeaderboard, LEADERBOARDS } from '../../../features/insight/analyti
 import { METRIC_NAMES } from '../../../features/insight/analytics/metrics.ts'
 import { findOverview } from '../../../features/insight/analytics/overview.ts'
 import { STREAMS } from '../../../features/insight/analytics/range/range.ts'
+import { countParameter } from '../../../records/page.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
@@ -19,7 +20,6 @@ import {
   rangeParameters,
   wordParameter,
 } from '../../shapes/analytics.ts'
-import { countParameter } from '../../shapes/paging.ts'
 import { answerRange, readAsked } from './respond.ts'
 
 const leaderboardQuery = z.object({

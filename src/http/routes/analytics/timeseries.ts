@@ -9,6 +9,7 @@ import {
   GRANULARITIES,
   MAX_HOURLY_DAYS,
 } from '../../../features/insight/analytics/timeseries.ts'
+import { instant } from '../../../records/fields.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
@@ -19,7 +20,6 @@ import {
   rangeParameters,
   wordParameter,
 } from '../../shapes/analytics.ts'
-import { instant } from '../../shapes/fields.ts'
 import { answerRange, answerWith, readAsked, readDates } from './respond.ts'
 
 const granularity = wordParameter(

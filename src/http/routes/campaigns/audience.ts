@@ -12,6 +12,7 @@ import {
   readAudience,
   requireAudience,
 } from '../../../features/outreach/campaigns/validate.ts'
+import { instant } from '../../../records/fields.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
@@ -20,7 +21,6 @@ import {
   MAX_CAMPAIGN_BYTES,
   warnOfIgnored,
 } from '../../shapes/campaign-fields.ts'
-import { instant } from '../../shapes/fields.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const audience = z.object({

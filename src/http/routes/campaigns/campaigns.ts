@@ -1,7 +1,6 @@
 /** The campaigns of a project: their definitions. */
 
 import { z } from 'zod'
-import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../features/ground/limits.ts'
 import { withEnd } from '../../../features/ground/listing.ts'
 import { archiveCampaign } from '../../../features/outreach/campaigns/archive.ts'
 import { bulkUpdateCampaigns } from '../../../features/outreach/campaigns/bulk-update.ts'
@@ -12,6 +11,17 @@ import { listCampaigns } from '../../../features/outreach/campaigns/list.ts'
 import { showCampaign } from '../../../features/outreach/campaigns/show.ts'
 import { updateCampaign } from '../../../features/outreach/campaigns/update.ts'
 import type { CampaignView } from '../../../features/outreach/campaigns/view.ts'
+import { id } from '../../../records/fields.ts'
+import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
+import {
+  choiceParameter,
+  numbersOf,
+  PAGING_TEXT,
+  pagingOf,
+  pagingParameters,
+  refuseMixedPaging,
+  sortedPage,
+} from '../../../records/page.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
@@ -25,17 +35,7 @@ import {
   newCampaign,
   warnOfIgnored,
 } from '../../shapes/campaign-fields.ts'
-import { id } from '../../shapes/fields.ts'
 import { warnOfForeign } from '../../shapes/foreign-placeholders.ts'
-import {
-  choiceParameter,
-  cursorEnd,
-  numbersOf,
-  PAGING_TEXT,
-  pagingOf,
-  pagingParameters,
-  refuseMixedPaging,
-} from '../../shapes/paging.ts'
 import { warnOfTransactional } from '../../shapes/transactional-campaign.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
@@ -57,14 +57,8 @@ const listQuery = z
   })
   .superRefine(refuseMixedPaging)
 
-const campaignPage = z
-  .object({
-    data: z.array(shownCampaign),
-    total: z.int(),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
-    ...cursorEnd,
+const campaignPage = sortedPage(shownCampaign)
+  .extend({
     archivedCount: z.int().meta({ description: 'The archived campaigns of the project' }),
   })
   .meta({ id: 'CampaignPage' })

@@ -1,7 +1,6 @@
 /** What became of a campaign: its figures, its recipients by outcome, and its links. */
 
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/ground/limits.ts'
 import { listingOf } from '../../../features/ground/listing.ts'
 import { exportRecipients } from '../../../features/outreach/campaigns/figures/export-recipients.ts'
 import { listLinks } from '../../../features/outreach/campaigns/figures/links.ts'
@@ -11,6 +10,8 @@ import {
 } from '../../../features/outreach/campaigns/figures/recipients.ts'
 import { viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
+import { instant } from '../../../records/fields.ts'
+import { page, pageParameters } from '../../../records/page.ts'
 import { prefers } from '../../exchange/accepts.ts'
 import {
   arrayResponse,
@@ -26,8 +27,6 @@ import {
   varyingByType,
 } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { instant } from '../../shapes/fields.ts'
-import { countParameter, cursorParameter, pageEnd } from '../../shapes/paging.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const rate = z.number().meta({ description: 'Percent of sentCount; 0 when nothing was sent' })
@@ -73,8 +72,7 @@ const hasOneOutcome = {
 const recipientsQuery = z
   .object({
     ...outcomeParameters,
-    limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-    cursor: cursorParameter,
+    ...pageParameters,
   })
   .refine(hasOneOutcome.check, hasOneOutcome.refusal)
 
@@ -88,21 +86,16 @@ const exportQuery = z
   })
   .refine(hasOneOutcome.check, hasOneOutcome.refusal)
 
-const recipients = z
-  .object({
-    data: z.array(
-      z.object({
-        emailId: z.string(),
-        contactId: z.string(),
-        email: z.string(),
-        occurredAt: instant.meta({ description: 'The time of the outcome, or of the status' }),
-        status: z.string(),
-        reason: z.string().nullable().meta({ description: 'Why the email was not delivered' }),
-      }),
-    ),
-    ...pageEnd,
-  })
-  .meta({ id: 'CampaignRecipientPage' })
+const recipient = z.object({
+  emailId: z.string(),
+  contactId: z.string(),
+  email: z.string(),
+  occurredAt: instant.meta({ description: 'The time of the outcome, or of the status' }),
+  status: z.string(),
+  reason: z.string().nullable().meta({ description: 'Why the email was not delivered' }),
+})
+
+const recipients = page(recipient).meta({ id: 'CampaignRecipientPage' })
 
 const links = z.array(z.object({ url: z.string(), clicks: z.int(), uniqueClickers: z.int() }))
 

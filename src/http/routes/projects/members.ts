@@ -8,10 +8,10 @@ import { changeRole } from '../../../features/tenancy/accounts/members/change-ro
 import { listMembers } from '../../../features/tenancy/accounts/members/list.ts'
 import { GIVEN_ROLES } from '../../../features/tenancy/accounts/members/member.ts'
 import { removeMember } from '../../../features/tenancy/accounts/members/remove.ts'
+import { emailAddress, instant } from '../../../records/fields.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
-import { emailAddress, instant } from '../../shapes/fields.ts'
 import { role } from '../../shapes/project.ts'
 
 const givenRole = z.enum(GIVEN_ROLES)

@@ -1,7 +1,6 @@
 /** The projects of the user who has logged in: list, creation, settings and keys. */
 
 import { z } from 'zod'
-import { MAX_NAME_LENGTH } from '../../../features/ground/limits.ts'
 import {
   createOwnProject,
   listOwnProjects,
@@ -12,6 +11,7 @@ import {
   changeSettings,
   regenerateOwnKeys,
 } from '../../../features/tenancy/accounts/projects/settings.ts'
+import { MAX_NAME_LENGTH } from '../../../records/limits.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'

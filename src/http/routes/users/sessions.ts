@@ -2,11 +2,11 @@
 
 import { z } from 'zod'
 import { endOwnSession, listSessions } from '../../../features/tenancy/accounts/self/sessions.ts'
+import { instant } from '../../../records/fields.ts'
 import { clearedSessionCookie } from '../../exchange/cookies.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'
 import { type RouteDeps, userOperation } from '../../route.ts'
-import { instant } from '../../shapes/fields.ts'
 
 const session = z
   .object({

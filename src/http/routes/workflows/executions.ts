@@ -1,11 +1,6 @@
 /** The executions of a workflow: started by hand, one by one or in bulk, listed, cancelled, retried. */
 
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-} from '../../../features/ground/limits.ts'
 import { withEnd } from '../../../features/ground/listing.ts'
 import {
   findBulkStart,
@@ -17,20 +12,21 @@ import { viewExecution } from '../../../features/outreach/workflows/executions/g
 import { listExecutions } from '../../../features/outreach/workflows/executions/list.ts'
 import { retryExecution } from '../../../features/outreach/workflows/executions/retry.ts'
 import { startOne } from '../../../features/outreach/workflows/executions/start-one.ts'
+import { conditionField } from '../../../records/condition.ts'
+import { id } from '../../../records/fields.ts'
+import { jobStatus, queuedJob } from '../../../records/job.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from '../../../records/limits.ts'
+import { countParameter, numbersOf } from '../../../records/page.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../../route.ts'
-import { conditionField } from '../../shapes/condition.ts'
 import {
   executionDetail,
   executionPage,
   executionRecord,
   executionStatus,
 } from '../../shapes/execution.ts'
-import { id } from '../../shapes/fields.ts'
-import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
-import { countParameter, numbersOf } from '../../shapes/paging.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 import { validate } from '../../validation.ts'
 

@@ -1,7 +1,6 @@
 /** The workflows of a project: their definitions. */
 
 import { z } from 'zod'
-import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../features/ground/limits.ts'
 import { withEnd } from '../../../features/ground/listing.ts'
 import { bulkUpdateWorkflows } from '../../../features/outreach/workflows/definition/bulk-update.ts'
 import { createWorkflow } from '../../../features/outreach/workflows/definition/create.ts'
@@ -13,13 +12,8 @@ import { listWorkflows } from '../../../features/outreach/workflows/definition/l
 import { updateWorkflow } from '../../../features/outreach/workflows/definition/update.ts'
 import type { WorkflowDetail } from '../../../features/outreach/workflows/definition/view.ts'
 import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
-import { readIfMatch } from '../../exchange/if-match.ts'
-import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
-import { type HttpResponse, json, noContent } from '../../response.ts'
-import { projectOperation, type RouteDeps } from '../../route.ts'
-import { eventName } from '../../shapes/event-name.ts'
-import { id } from '../../shapes/fields.ts'
+import { id } from '../../../records/fields.ts'
+import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
 import {
   choiceParameter,
   numbersOf,
@@ -27,7 +21,13 @@ import {
   pagingOf,
   pagingParameters,
   refuseMixedPaging,
-} from '../../shapes/paging.ts'
+} from '../../../records/page.ts'
+import { readIfMatch } from '../../exchange/if-match.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
+import { type HttpResponse, json, noContent } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { eventName } from '../../shapes/event-name.ts'
 import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
 import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { listedWorkflow, workflowDetail, workflowPage } from '../../shapes/workflow.ts'

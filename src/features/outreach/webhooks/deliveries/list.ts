@@ -3,6 +3,7 @@
  * depends on the page, not on the number of deliveries.
  */
 import { unknownCursor } from '../../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { and, eq, type SQL, sql } from '../../../../store/drizzle.ts'
 import { isUuid } from '../../../../store/ids.ts'
@@ -19,7 +20,6 @@ import {
   withTotal,
 } from '../../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../../ground/listing.ts'
-import { sealCursor, unsealCursor } from '../../../ground/sealed-cursor.ts'
 import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
 import { type DeliveryView, toDeliveryView, WEBHOOK_STATUSES } from './view.ts'
 

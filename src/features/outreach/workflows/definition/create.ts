@@ -1,7 +1,7 @@
+import { MAX_NAME_LENGTH } from '../../../../records/limits.ts'
 import { newId } from '../../../../store/ids.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import type { Base } from '../../../ground/base.ts'
-import { MAX_NAME_LENGTH } from '../../../ground/limits.ts'
 import type { ReportUnknown } from '../graph/parse-config.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { insertSteps } from './step-rows.ts'

@@ -1,12 +1,12 @@
 /** Lists a project's workflows by page number or by cursor. */
 
 import { invalidField, tooLongText } from '../../../../base/errors.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../../records/limits.ts'
 import { containsText, listOf, octets } from '../../../../store/dialect.ts'
 import { and, count, eq, inArray, isNull, or, type SQL, sql } from '../../../../store/drizzle.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../ground/limits.ts'
 import { type Listing, type PageEnd, pageListing } from '../../../ground/listing.ts'
 import {
   clausesOf,

@@ -3,12 +3,12 @@
  * may have millions: the page is a merge of the ranges of the statuses in one index.
  */
 
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../records/limits.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import type { ExecutionStatus } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../ground/limits.ts'
 import { type Listing, wholeListing } from '../../../ground/listing.ts'
 import { MAX_CONTEXT_BYTES } from '../engine/walk.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'

@@ -1,12 +1,10 @@
-/** Query parameters that all lists share. */
+/**
+ * Pages of lists: their schemas, and the parameters of the query that all lists share. A list has pages by
+ * cursor (`page`), by number (`numberedPage`) or both (`sortedPage`).
+ */
 import { z } from 'zod'
-import { DAY_MS, parseInstant } from '../../base/clock.ts'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_CURSOR_LENGTH,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-} from '../../features/ground/limits.ts'
+import { DAY_MS, parseInstant } from '../base/clock.ts'
+import { DEFAULT_PAGE_SIZE, MAX_CURSOR_LENGTH, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from './limits.ts'
 
 /** An integer of at least 1; values above `cap` count as `cap`, an absent one as `fallback`. */
 export function countParameter<Fallback extends number | undefined>({
@@ -52,7 +50,7 @@ export const cursorParameter = z
   .meta({ description: '`cursor` of the previous page' })
 
 /** How a list goes on after a page. */
-export const cursorEnd = {
+const cursorEnd = {
   cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
   hasMore: z
     .boolean()
@@ -63,6 +61,40 @@ export const cursorEnd = {
 export const pageEnd = {
   total: z.int().meta({ description: 'Of all pages, on the first one; 0 when a cursor was given' }),
   ...cursorEnd,
+}
+
+/** The place of a page by number. */
+export const pageNumbers = { page: z.int(), pageSize: z.int(), totalPages: z.int() }
+
+/** A page of a list with cursors. `name`: of the field that has the items. */
+export function page<Item extends z.ZodType, Name extends string = 'data'>(
+  item: Item,
+  name = 'data' as Name,
+) {
+  return z.object({ ...listField(name, item), ...pageEnd })
+}
+
+/** A page of a list that has pages by number. */
+export function numberedPage<Item extends z.ZodType, Name extends string = 'data'>(
+  item: Item,
+  name = 'data' as Name,
+) {
+  return z.object({ ...listField(name, item), total: z.int(), ...pageNumbers })
+}
+
+/** A page of a list that has both. */
+export function sortedPage<Item extends z.ZodType>(item: Item) {
+  return z.object({ data: z.array(item), total: z.int(), ...pageNumbers, ...cursorEnd })
+}
+
+function listField<Item extends z.ZodType, Name extends string>(name: Name, item: Item) {
+  return { [name]: z.array(item) } as Record<Name, z.ZodArray<Item>>
+}
+
+/** The parameters of a list with cursors. */
+export const pageParameters = {
+  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  cursor: cursorParameter,
 }
 
 /** The parameters of a list that has pages by number and by cursor. */

@@ -1,6 +1,6 @@
-/** The JSON schema of conditions for the API's description; `parseCondition` validates. */
-import { MAX_CONDITION_DEPTH, MAX_FILTERS } from './condition.ts'
-import { MAX_VALUES } from './filter.ts'
+/** A condition in requests: its JSON Schema, for the description. `parseCondition` checks conditions. */
+import { z } from 'zod'
+import { MAX_CONDITION_DEPTH, MAX_CONDITION_FILTERS, MAX_FILTER_VALUES } from './limits.ts'
 import { OPERATORS, UNITS } from './operators.ts'
 
 const FILTER = {
@@ -18,7 +18,7 @@ const FILTER = {
     value: {
       type: ['string', 'number', 'boolean', 'array'],
       items: { type: ['string', 'number', 'boolean'] },
-      maxItems: MAX_VALUES,
+      maxItems: MAX_FILTER_VALUES,
       description:
         'The value to compare the field with, a list of values for `in` and `notIn`, or the number of units in a span of time',
     },
@@ -38,7 +38,7 @@ const NESTED = {
 
 export const CONDITION_JSON_SCHEMA = {
   type: 'object',
-  description: `Selects contacts: groups of filters, with at most ${MAX_FILTERS} filters in all`,
+  description: `Selects contacts: groups of filters, with at most ${MAX_CONDITION_FILTERS} filters in all`,
   required: ['logic', 'groups'],
   additionalProperties: false,
   properties: {
@@ -69,3 +69,11 @@ export const CONDITION_JSON_SCHEMA = {
     },
   ],
 } as const
+
+export const conditionField = z.unknown().meta({ ...CONDITION_JSON_SCHEMA, id: 'Condition' })
+
+/** Matches `contactExample`. */
+export const conditionExample = {
+  logic: 'AND',
+  groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
+}

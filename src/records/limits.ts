@@ -1,6 +1,6 @@
 /**
- * Limits that several features and the HTTP API share. A limit of one feature is defined in
- * that feature, a limit of messages in `formats/limits.ts`; `http/` imports them.
+ * Limits that records and features share; a browser may import them. A limit that no record shows is
+ * defined in its feature, a limit of messages in `formats/limits.ts`.
  */
 
 /** Entries on a page of a list, unless the caller asks for another number. */
@@ -12,6 +12,9 @@ export const MAX_PAGE_NUMBER = 1_000_000
 
 /** Characters of a cursor. */
 export const MAX_CURSOR_LENGTH = 500
+
+/** The same, of a cursor that may hold an address, which has up to 254 octets in its shortest form. */
+export const MAX_ADDRESS_CURSOR_LENGTH = 2_000
 
 /** Characters of a text to search for. */
 export const MAX_SEARCH_LENGTH = 255
@@ -33,3 +36,8 @@ export const MAX_EXCLUDED_IDS = 10_000
 
 /** Characters of the name of an event. */
 export const MAX_EVENT_NAME_LENGTH = 255
+
+/** Levels of a condition, its filters in all, and the values of `in` and `notIn`. */
+export const MAX_CONDITION_DEPTH = 32
+export const MAX_CONDITION_FILTERS = 500
+export const MAX_FILTER_VALUES = 500

@@ -1,5 +1,5 @@
 /** The operators of conditions, and the operators that each kind of field allows. */
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts'
 
 const EQUALITY = ['equals', 'notEquals'] as const
 const COMPARISON = [

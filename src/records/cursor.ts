@@ -2,9 +2,11 @@
  * Sealed cursors: the place of the last row of a page. Row numbers are internal, and addresses must not
  * appear in URLs, which proxies and logs keep.
  */
-import { unknownCursor } from '../../base/errors.ts'
-import type { Base } from './base.ts'
+import { unknownCursor } from '../base/errors.ts'
 
+type Keyring = { seal(text: string): string; unseal(sealed: string): string }
+
+/** The list that a cursor is of. */
 export type CursorKind =
   | 'campaigns'
   | 'contacts'
@@ -16,7 +18,7 @@ export type CursorKind =
 
 /** `place`: any JSON value. */
 export function sealCursor(
-  { keyring }: Pick<Base, 'keyring'>,
+  { keyring }: { keyring: Keyring },
   kind: CursorKind,
   place: unknown,
 ): string {
@@ -26,7 +28,7 @@ export function sealCursor(
 
 /** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list */
 export function unsealCursor(
-  { keyring }: Pick<Base, 'keyring'>,
+  { keyring }: { keyring: Keyring },
   kind: CursorKind,
   cursor: string,
 ): unknown {
@@ -35,7 +37,7 @@ export function unsealCursor(
   return place
 }
 
-function unseal(keyring: Base['keyring'], cursor: string): unknown[] {
+function unseal(keyring: Keyring, cursor: string): unknown[] {
   try {
     return JSON.parse(keyring.unseal(cursor)) as unknown[]
   } catch {

@@ -1,16 +1,16 @@
 /** Shapes of fields that several routes share. */
 import { z } from 'zod'
-import { NOT_ONE_LINE_TEXT, tooLongText } from '../../base/errors.ts'
-import { type ParsedAddress, parseAddress } from '../../formats/address/address.ts'
+import { NOT_ONE_LINE_TEXT, tooLongText } from '../base/errors.ts'
+import { type ParsedAddress, parseAddress } from '../formats/address/address.ts'
 import {
   mayBeMailbox,
   type NamedMailbox,
   parseNamedMailbox,
   parseShownAddress,
   toNamedMailbox,
-} from '../../formats/address/named-mailbox.ts'
-import { MAX_DISPLAY_NAME_LENGTH } from '../../formats/limits.ts'
-import { ONE_FIELD_LINE } from '../../formats/one-line.ts'
+} from '../formats/address/named-mailbox.ts'
+import { MAX_DISPLAY_NAME_LENGTH } from '../formats/limits.ts'
+import { ONE_FIELD_LINE } from '../formats/one-line.ts'
 
 /** Text for a header field of a message. */
 export function lineOfText(maxLength: number) {
