@@ -11,8 +11,12 @@ export type CursorKind =
   | 'campaigns'
   | 'contacts'
   | 'emails'
+  | 'events'
   | 'recipients'
   | 'requests'
+  | 'suppressions'
+  | 'templates'
+  | 'uploads'
   | 'webhooks'
   | 'workflows'
 

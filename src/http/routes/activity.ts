@@ -1,7 +1,6 @@
 /** `GET /activity` and its figures: the history of the project's emails and contacts. */
 
 import { z } from 'zod'
-import { UNLISTED_EVENTS } from '../../features/ground/events/unlisted.ts'
 import { listingOf } from '../../features/ground/listing.ts'
 import { ACTIVITY_TYPES } from '../../features/insight/activity/activity-types.ts'
 import { listActivity } from '../../features/insight/activity/list.ts'
@@ -11,6 +10,7 @@ import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
 import { createAnswers } from '../../features/insight/analytics/answers.ts'
 import { id, instant } from '../../records/fields.ts'
 import { countParameter, cursorParameter, instantParameter, page } from '../../records/page.ts'
+import { UNLISTED_EVENTS } from '../../records/words.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {

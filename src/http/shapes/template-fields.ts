@@ -7,8 +7,9 @@ import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
 import { emailAddress, lineOfText, mailbox } from '../../records/fields.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../records/limits.ts'
+import { CONTENT_CLASSES } from '../../records/words.ts'
 
-export const contentClass = z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS'])
+export const contentClass = z.enum(CONTENT_CLASSES)
 
 const sender = mailbox
   .refine(

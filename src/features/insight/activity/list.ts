@@ -5,6 +5,7 @@
  * page are found with their sizes, then read slice by slice, as their reader takes them.
  */
 import { DAY_MS } from '../../../base/clock.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { listOf, octets, orderedJoin, unindexed } from '../../../store/dialect.ts'
 import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
@@ -12,10 +13,9 @@ import { events } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { countEventsOf } from '../../ground/events/count.ts'
-import { findEventCursor, formatEventCursor } from '../../ground/events/cursor.ts'
+import { findEventCursor, formatActivityCursor } from '../../ground/events/cursor.ts'
 import { listNames } from '../../ground/events/names.ts'
 import { type EventCursor, type EventScope, selectPage } from '../../ground/events/select-page.ts'
-import { UNLISTED_EVENTS } from '../../ground/events/unlisted.ts'
 import { type CountedEnd, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, listingOf, pageListing, withEnd } from '../../ground/listing.ts'
 import { eventNamesOf, serviceEventNames } from './activity-types.ts'
@@ -87,7 +87,7 @@ export async function listActivity(
 }
 
 function cursorOf(line: FeedLine): string {
-  return formatEventCursor(line)
+  return formatActivityCursor(line)
 }
 
 type FeedRow = FeedEvent & { seq: number }

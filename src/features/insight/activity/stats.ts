@@ -3,9 +3,9 @@
  * instant, emails by the instant of their acceptance, as in `GET /analytics/overview`. So they do not
  * shrink when contacts are deleted. An instant within a quarter of an hour means the whole quarter.
  */
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { UNLISTED_EVENTS } from '../../ground/events/unlisted.ts'
 import { QUARTER_MS } from '../analytics/buckets.ts'
 import { NO_MAIL } from '../analytics/mail-counts.ts'
 import { percent } from '../analytics/metrics.ts'

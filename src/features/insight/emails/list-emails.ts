@@ -17,6 +17,7 @@
  */
 import { unknownCursor } from '../../../base/errors.ts'
 import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import type { ListedEmailRecord } from '../../../records/email.ts'
 import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
@@ -39,16 +40,13 @@ import {
   type PathKey,
 } from './email-path.ts'
 import { KEYS, ORDERS, type Position, rowsOf, STRETCH, selectStretch } from './path-rows.ts'
-import { type EmailSummary, SUMMARY_COLUMNS, toSummary } from './summary.ts'
+import { SUMMARY_COLUMNS, toSummary } from './summary.ts'
 
 export type EmailQuery = EmailFilter & {
   limit: number
   /** The cursor of an earlier page, or the id of its last email. */
   cursor?: string | undefined
 }
-
-/** `reason`: where it stands and why, in words. */
-export type ListedEmail = EmailSummary & { reason: string }
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
 type FoundRow = Position & { id: string }
@@ -66,7 +64,7 @@ const findKeys = statement<Position>(
 export async function listEmails(
   deps: Deps,
   query: EmailQuery,
-): Promise<Listing<ListedEmail, CountedEnd>> {
+): Promise<Listing<ListedEmailRecord, CountedEnd>> {
   const { limit, cursor, ...filters } = query
   const { page, whole } = await findPage(deps, query)
   return withTotal(deps, {
@@ -186,7 +184,7 @@ async function loadSummaries(
   deps: Deps,
   projectId: string,
   ids: readonly string[],
-): Promise<(ListedEmail | undefined)[]> {
+): Promise<(ListedEmailRecord | undefined)[]> {
   const { store } = deps
   const columns = { ...SUMMARY_COLUMNS, ...EXPLAINED_COLUMNS }
   const rows = await store.read.select(columns).from(emails).where(isNamed(projectId, ids))

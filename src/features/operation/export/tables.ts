@@ -54,17 +54,17 @@ import {
   workflowTransitions,
 } from '../../../store/schema/workflows.ts'
 import type { Row } from '../../../store/snapshot/row-reader.ts'
-import { toEventView } from '../../ground/events/view.ts'
+import { toEventRecord } from '../../ground/events/view.ts'
 import { toSummary } from '../../insight/emails/summary.ts'
-import { toDomainView } from '../../mail/domains/view.ts'
-import { toSuppressionView } from '../../mail/suppressions/view.ts'
+import { toDomainRecord } from '../../mail/domains/view.ts'
+import { toSuppressionRecord } from '../../mail/suppressions/view.ts'
 import { toTemplateView } from '../../mail/templates/view.ts'
 import { toEndpointView } from '../../outreach/webhooks/endpoints/view.ts'
 import { toTransitionView, toWorkflowView } from '../../outreach/workflows/definition/view.ts'
 import { maskConfig } from '../../outreach/workflows/graph/secret-headers.ts'
 import { toContactRecord } from '../../people/contacts/read/view.ts'
 import { toSegmentView } from '../../people/segments/view.ts'
-import { toListedUpload } from '../../tenancy/uploads/view.ts'
+import { toListedUploadRecord } from '../../tenancy/uploads/view.ts'
 
 export type ExportedTable = {
   /** `contacts` for `contacts.ndjson`. */
@@ -95,7 +95,7 @@ export const EXPORTED: readonly ExportedTable[] = [
     isWholeView: true,
   },
   { name: 'invitations', table: invitations, condition: own },
-  one('domains', domains, (row: Domain, config) => toDomainView(row, config)),
+  one('domains', domains, (row: Domain, config) => toDomainRecord(row, config)),
   one('contacts', contacts, (row: Contact) => toContactRecord(row)),
   one('segments', segments, (row: Segment) => toSegmentView(row)),
   { name: 'segment_members', table: segmentMembers, condition: ownedBy('segment_id', 'segments') },
@@ -132,17 +132,17 @@ export const EXPORTED: readonly ExportedTable[] = [
   one('contents', contents),
   one('emails', emails, (row: Email) => toSummary(row, undefined)),
   { name: 'attempts', table: attempts, condition: ownedBy('email_id', 'emails') },
-  one('events', events, (row: EventRow) => toEventView(row)),
+  one('events', events, (row: EventRow) => toEventRecord(row)),
   {
     name: 'received',
     table: inboundMessages,
     condition: (id) => sql`exists (select 1 from ${eachOf(sql`recipients`)}
       where ${jsonValue(sql`value`, 'projectId')} = ${id})`,
   },
-  one('suppressions', suppressions, (row: Suppression) => toSuppressionView(row)),
+  one('suppressions', suppressions, (row: Suppression) => toSuppressionRecord(row)),
   one('held_suppressions', heldSuppressions),
   one('strikes', strikes),
-  one('uploads', uploads, (row: Upload, config) => toListedUpload(config, row)),
+  one('uploads', uploads, (row: Upload, config) => toListedUploadRecord(config, row)),
   one('reputation_hours', reputationHours),
   one('reputation_totals', reputationTotals),
   one('usage_months', usageMonths),

@@ -1,11 +1,11 @@
 /** Figures of links and events. */
 
 import { z } from 'zod'
-import { UNLISTED_EVENTS } from '../../../features/ground/events/unlisted.ts'
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findEvents } from '../../../features/insight/analytics/events.ts'
 import { findLinks } from '../../../features/insight/analytics/links.ts'
 import { countParameter } from '../../../records/page.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { completeHeader, rangeFields, rangeParameters } from '../../shapes/analytics.ts'

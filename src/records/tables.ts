@@ -1,0 +1,40 @@
+/** Text tables of records, as commands print them: the columns, without schemas. */
+import type { DomainRecord } from './domain.ts'
+import type { ListedSuppression } from './suppression.ts'
+
+export type Column<Row> = {
+  head: string
+  textOf(row: Row): string
+  /** Characters that are shown of a text; all unless given. */
+  maxLength?: number
+}
+
+const DOMAIN_WORDS: Partial<Record<DomainRecord['status'], string>> = {
+  TemporaryFailure: 'DNS did not answer',
+}
+
+/** How far a domain is verified, in words. */
+export function domainState({ verified, trusted, status }: DomainRecord): string {
+  if (trusted) return 'trusted'
+  return verified ? 'verified' : `not verified (${DOMAIN_WORDS[status] ?? status})`
+}
+
+export const DOMAIN_COLUMNS: readonly Column<DomainRecord>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'DOMAIN', textOf: ({ domain }) => domain },
+  { head: 'STATE', textOf: domainState },
+  { head: 'PROJECT', textOf: ({ projectId }) => projectId },
+]
+
+const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
+  { head: 'ADDRESS', textOf: ({ email }) => email },
+  { head: 'REASON', textOf: ({ reason }) => reason },
+  { head: 'SINCE', textOf: ({ createdAt }) => createdAt },
+  { head: 'SOURCE', textOf: ({ source }) => source, maxLength: 60 },
+]
+
+/** `isOfEvery`: the list is of every project. */
+export function suppressionColumns(isOfEvery: boolean): readonly Column<ListedSuppression>[] {
+  if (!isOfEvery) return ADDRESS_COLUMNS
+  return [...ADDRESS_COLUMNS, { head: 'PROJECT', textOf: ({ projectId = '' }) => projectId }]
+}

@@ -1,0 +1,30 @@
+/** The words that fields of records hold; a browser may import them. */
+
+export const CONTENT_CLASSES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const
+
+export const DOMAIN_STATUSES = ['Pending', 'Success', 'Failed', 'TemporaryFailure'] as const
+
+export const EMAIL_STATUSES = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'RECEIVED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SUPPRESSED',
+] as const
+
+/** MIME types of the images that a project may upload. */
+export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+
+/** What sends an email. */
+export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
+
+export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'] as const
+
+/** Events of the service that lists, names and counts include only when a request names them. */
+export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
