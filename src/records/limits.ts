@@ -22,6 +22,12 @@ export const MAX_SEARCH_LENGTH = 255
 /** Characters of the name of a project, template or segment. */
 export const MAX_NAME_LENGTH = 100
 
+/** Characters of the sender's name in a template. */
+export const MAX_FROM_NAME_LENGTH = 100
+
+/** The highest `maxPerHour` of a campaign. */
+export const MAX_PER_HOUR = 10_000_000
+
 /** Characters of the description of a template or segment. */
 export const MAX_DESCRIPTION_LENGTH = 500
 

@@ -12,8 +12,8 @@ import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list
 import { MAX_WARNINGS } from '../exchange/warnings.ts'
 import type { HttpResponse } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
-import { uuidKeyOf } from '../shapes/uuid-key.ts'
 import { toWarningTexts } from '../unknown-names.ts'
+import { uuidKeyOf } from '../uuid-key.ts'
 
 const shared = { tag: 'Emails' } as const
 

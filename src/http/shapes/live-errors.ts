@@ -4,7 +4,7 @@ import {
   findLiveError,
 } from '../../features/outreach/workflows/definition/validate.ts'
 import type { ProjectCall, RouteDeps } from '../route.ts'
-import { uuidKeyOf } from './uuid-key.ts'
+import { uuidKeyOf } from '../uuid-key.ts'
 
 /** `field`: of the request. */
 export async function warnOfLiveError(

@@ -5,6 +5,7 @@
 
 import { invalidField, tooLongText } from '../../../base/errors.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
+import type { TemplateRecord } from '../../../records/template.ts'
 import { containsText, octets } from '../../../store/dialect.ts'
 import {
   and,
@@ -25,7 +26,7 @@ import { type Listing, type PageEnd, pageListing, withEnd } from '../../ground/l
 import { formatSortedCursor, parseSortedCursor } from '../../ground/sorted-cursor.ts'
 import { parseOlderCursor, type TemplateOrder, type TemplateSortKey } from './cursor.ts'
 import { isTemplate } from './get.ts'
-import { type TemplateView, toTemplateView } from './view.ts'
+import { toTemplateRecord } from './view.ts'
 
 export type TemplateQuery = {
   projectId: string
@@ -65,7 +66,7 @@ const findBody = statement((db) =>
 export async function listTemplates(
   deps: Deps,
   query: TemplateQuery,
-): Promise<Listing<TemplateView, TemplatesEnd>> {
+): Promise<Listing<TemplateRecord, TemplatesEnd>> {
   const order = { sort: query.sort ?? 'createdAt', dir: query.dir ?? 'desc' }
   const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
   const rows = await findRows(deps, { query, order, limit })
@@ -105,11 +106,11 @@ async function findRows(
 async function readBodies(
   { store }: Deps,
   found: readonly { template: Omit<Template, 'body'> }[],
-): Promise<(TemplateView | undefined)[]> {
-  const views: (TemplateView | undefined)[] = []
+): Promise<(TemplateRecord | undefined)[]> {
+  const views: (TemplateRecord | undefined)[] = []
   for (const { template } of found) {
     const row = await store.read.find(findBody, { id: template.id })
-    views.push(row && toTemplateView({ ...template, body: row.body }))
+    views.push(row && toTemplateRecord({ ...template, body: row.body }))
   }
   return views
 }

@@ -58,12 +58,12 @@ import { toEventRecord } from '../../ground/events/view.ts'
 import { toSummary } from '../../insight/emails/summary.ts'
 import { toDomainRecord } from '../../mail/domains/view.ts'
 import { toSuppressionRecord } from '../../mail/suppressions/view.ts'
-import { toTemplateView } from '../../mail/templates/view.ts'
+import { toTemplateRecord } from '../../mail/templates/view.ts'
 import { toEndpointView } from '../../outreach/webhooks/endpoints/view.ts'
 import { toTransitionView, toWorkflowView } from '../../outreach/workflows/definition/view.ts'
 import { maskConfig } from '../../outreach/workflows/graph/secret-headers.ts'
 import { toContactRecord } from '../../people/contacts/read/view.ts'
-import { toSegmentView } from '../../people/segments/view.ts'
+import { toSegmentRecord } from '../../people/segments/view.ts'
 import { toListedUploadRecord } from '../../tenancy/uploads/view.ts'
 
 export type ExportedTable = {
@@ -97,9 +97,9 @@ export const EXPORTED: readonly ExportedTable[] = [
   { name: 'invitations', table: invitations, condition: own },
   one('domains', domains, (row: Domain, config) => toDomainRecord(row, config)),
   one('contacts', contacts, (row: Contact) => toContactRecord(row)),
-  one('segments', segments, (row: Segment) => toSegmentView(row)),
+  one('segments', segments, (row: Segment) => toSegmentRecord(row)),
   { name: 'segment_members', table: segmentMembers, condition: ownedBy('segment_id', 'segments') },
-  one('templates', templates, (row: Template) => toTemplateView(row)),
+  one('templates', templates, (row: Template) => toTemplateRecord(row)),
   one('campaigns', campaigns),
   { name: 'campaign_links', table: campaignLinks, condition: ownedBy('campaign_id', 'campaigns') },
   one('workflows', workflows, (row: Workflow) => toWorkflowView(row)),

@@ -13,8 +13,8 @@ import { page, pageParameters } from '../../../records/page.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 import { deliveryRecord, replaySpan, webhookStatus } from '../../shapes/webhook.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
 
 const listQuery = z.object({
   status: webhookStatus.optional(),

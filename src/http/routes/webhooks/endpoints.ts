@@ -9,7 +9,6 @@ import { findWeakPatterns } from '../../../features/outreach/webhooks/weak-patte
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RawCall, type RouteDeps } from '../../route.ts'
 import { warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 import {
   endpointChanges,
   endpointRecord,
@@ -18,6 +17,7 @@ import {
   shownTo,
   signingSecret,
 } from '../../shapes/webhook.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
 
 const shared = { tag: 'Webhooks' } as const
 

@@ -27,7 +27,7 @@ import {
   executionRecord,
   executionStatus,
 } from '../../shapes/execution.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
 import { validate } from '../../validation.ts'
 
 const context = z

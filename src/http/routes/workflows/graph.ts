@@ -9,9 +9,9 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { warnOfLiveError } from '../../shapes/live-errors.ts'
 import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { editedKeyOf, uuidKeyOf } from '../../shapes/uuid-key.ts'
 import { transitionRecord, workflowDetail } from '../../shapes/workflow.ts'
 import { graph, MAX_GRAPH_BYTES } from '../../shapes/workflow-fields.ts'
+import { editedKeyOf, uuidKeyOf } from '../../uuid-key.ts'
 
 const shared = { tag: 'Workflows' } as const
 

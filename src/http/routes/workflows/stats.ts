@@ -5,7 +5,7 @@ import { viewWorkflowStats } from '../../../features/outreach/workflows/executio
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
 
 const stepFigures = z.object({
   stepId: z.string(),

@@ -9,9 +9,9 @@ import { noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { warnOfLiveError } from '../../shapes/live-errors.ts'
 import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { stepRecord } from '../../shapes/workflow.ts'
 import { newStep, stepChanges } from '../../shapes/workflow-fields.ts'
+import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../uuid-key.ts'
 
 const shared = { tag: 'Workflows' } as const
 

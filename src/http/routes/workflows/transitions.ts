@@ -10,9 +10,9 @@ import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { warnOfLiveError } from '../../shapes/live-errors.ts'
 import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { stepRecord, transitionRecord } from '../../shapes/workflow.ts'
 import { insertedStep, newTransition } from '../../shapes/workflow-fields.ts'
+import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../uuid-key.ts'
 
 const shared = { tag: 'Workflows' } as const
 

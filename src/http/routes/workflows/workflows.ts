@@ -29,9 +29,9 @@ import { type HttpResponse, json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventName } from '../../shapes/event-name.ts'
 import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
 import { listedWorkflow, workflowDetail, workflowPage } from '../../shapes/workflow.ts'
 import { newWorkflow, workflowChanges } from '../../shapes/workflow-fields.ts'
+import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../uuid-key.ts'
 
 const listQuery = z
   .object({

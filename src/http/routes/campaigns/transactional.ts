@@ -1,9 +1,10 @@
 /** Warnings that a campaign of the type TRANSACTIONAL goes to unsubscribed contacts, too. */
-import type { FieldWarning } from '../../base/errors.ts'
-import type { CampaignView } from '../../features/outreach/campaigns/view.ts'
+
+import type { FieldWarning } from '../../../base/errors.ts'
+import type { CampaignRecord } from '../../../records/campaign.ts'
 
 type Warn = { warn(warning: FieldWarning): void }
-type Typed = Pick<CampaignView, 'type' | 'status'>
+type Typed = Pick<CampaignRecord, 'type' | 'status'>
 
 const TYPE = 'The type is TRANSACTIONAL.'
 const EFFECT =

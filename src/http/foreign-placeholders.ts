@@ -1,6 +1,6 @@
 /** Warns of placeholders of other services in a text that is saved: they go out as they are, or print nothing. */
-import type { FieldWarning } from '../../base/errors.ts'
-import { findForeignSyntax } from '../../features/mail/templates/foreign-syntax.ts'
+import type { FieldWarning } from '../base/errors.ts'
+import { findForeignSyntax } from '../features/mail/templates/foreign-syntax.ts'
 
 export function warnOfForeign(
   { subject = '', body = '' }: { subject?: string | undefined; body?: string | undefined },

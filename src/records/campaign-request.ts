@@ -1,18 +1,12 @@
 /** The fields of a campaign in requests. Some have two spellings, of which clients use either. */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { FieldWarning } from '../../base/errors.ts'
-import {
-  type CampaignChanges,
-  listIgnored,
-  MAX_PER_HOUR,
-} from '../../features/outreach/campaigns/validate.ts'
-import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
-import { conditionField } from '../../records/condition.ts'
-import { id } from '../../records/fields.ts'
-import type { NameRules } from '../unknown-names.ts'
-import { shownCampaign } from './campaign.ts'
-import { apartSender, contentClass, templateFields } from './template-fields.ts'
+import { MAX_TEMPLATE_LENGTH } from '../formats/template/limits.ts'
+import { conditionField } from './condition.ts'
+import { id } from './fields.ts'
+import { MAX_PER_HOUR } from './limits.ts'
+import { apartSender, contentClass, templateFields } from './template.ts'
+import { AUDIENCE_TYPES } from './words.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short, or a condition. */
 export const MAX_CAMPAIGN_BYTES = MAX_TEMPLATE_LENGTH * 6 + 256 * 1024
@@ -24,7 +18,7 @@ const fields = {
   type: contentClass.meta({
     description: 'TRANSACTIONAL goes to unsubscribed contacts, too; the others leave them out',
   }),
-  audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']).meta({
+  audienceType: z.enum(AUDIENCE_TYPES).meta({
     description:
       'SEGMENT needs `segmentId`, FILTERED `audienceCondition`; ALL is every contact, and ignores both',
   }),
@@ -71,55 +65,6 @@ export const schedule = z
   .superRefine(refuseTwoValues)
   .transform(({ scheduledFor, scheduledAt }) => ({ scheduledFor: scheduledFor ?? scheduledAt }))
 
-/**
- * A misspelt audience would be everybody, a misspelt sender another one, a misspelt time now: a name near one
- * of these fields is refused.
- */
-export const campaignNames: NameRules = {
-  record: shownCampaign,
-  ways: {
-    status:
-      'POST /campaigns/:id/send, /cancel, /pause and /resume change it; for a draft again, cancel the campaign and POST /campaigns/:id/duplicate',
-    archived: 'POST /campaigns/:id/archive or /unarchive',
-  },
-  guarded: [
-    'audienceType',
-    'segmentId',
-    'audienceCondition',
-    'audienceFilter',
-    'from',
-    'fromName',
-    'replyTo',
-    'scheduledFor',
-    'scheduledAt',
-  ],
-  aliases: {
-    audience: 'audienceType',
-    segment: 'segmentId',
-    segments: 'segmentId',
-    segmentIds: 'segmentId',
-    list: 'segmentId',
-    lists: 'segmentId',
-    listId: 'segmentId',
-    listIds: 'segmentId',
-    filter: 'audienceFilter',
-    condition: 'audienceCondition',
-    conditions: 'audienceCondition',
-    sender: 'from',
-    fromEmail: 'from',
-    senderName: 'fromName',
-    reply: 'replyTo',
-    sendAt: 'scheduledAt',
-    scheduled: 'scheduledAt',
-    schedule: 'scheduledAt',
-    html: 'body',
-    htmlBody: 'body',
-    content: 'body',
-    title: 'subject',
-    template: 'templateId',
-  },
-}
-
 type Spellings = Partial<z.output<typeof changes>>
 
 function refuseTwoValues(body: Spellings, context: z.core.$RefinementCtx<unknown>): void {
@@ -139,18 +84,4 @@ function toOneSpelling<Body extends Spellings>(body: Body) {
   const { audienceFilter, scheduledAt, ...rest } = body
   const { audienceCondition = audienceFilter, scheduledFor = scheduledAt } = rest
   return apartSender({ ...rest, audienceCondition, scheduledFor })
-}
-
-/** An audience of everybody does not mean that of the other fields: the answer says so. */
-export function warnOfIgnored({
-  body,
-  warn,
-}: {
-  body: CampaignChanges
-  warn(warning: FieldWarning): void
-}): void {
-  for (const field of listIgnored(body)) {
-    const message = 'Ignored: with the audienceType ALL the campaign goes to every contact.'
-    warn({ field, message, suggestion: null })
-  }
 }

@@ -1,9 +1,9 @@
 /** The record that the path of a call names by its UUID. */
 import { z } from 'zod'
-import { seesSecrets } from '../../features/tenancy/accounts/callers/caller.ts'
-import { id } from '../../records/fields.ts'
-import { type ProjectCall, rowKeyOf } from '../route.ts'
-import { validate } from '../validation.ts'
+import { seesSecrets } from '../features/tenancy/accounts/callers/caller.ts'
+import { id } from '../records/fields.ts'
+import { type ProjectCall, rowKeyOf } from './route.ts'
+import { validate } from './validation.ts'
 
 /** @throws AppError VALIDATION_ERROR for an id that is not a UUID */
 export function uuidKeyOf(call: ProjectCall<unknown, unknown>) {
