@@ -22,6 +22,15 @@ export const EMAIL_STATUSES = [
   'SUPPRESSED',
 ] as const
 
+export const EXECUTION_STATUSES = [
+  'RUNNING',
+  'WAITING',
+  'COMPLETED',
+  'EXITED',
+  'FAILED',
+  'CANCELLED',
+] as const
+
 /** MIME types of the images that a project may upload. */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
@@ -42,7 +51,26 @@ export const PAUSE_REASONS = [
 
 export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
 
+/** What a step of a workflow does. */
+export const STEP_TYPES = [
+  'TRIGGER',
+  'SEND_EMAIL',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'CONDITION',
+  'EXIT',
+  'WEBHOOK',
+  'UPDATE_CONTACT',
+] as const
+
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'] as const
 
 /** Events of the service that lists, names and counts include only when a request names them. */
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
+
+export const TRIGGER_TYPES = ['EVENT', 'MANUAL', 'SCHEDULE'] as const
+
+/** How a WAIT_FOR_EVENT ends. */
+export const WAIT_OUTCOMES = ['EVENT', 'TIMEOUT'] as const
+
+export const WEBHOOK_STATUSES = ['PENDING', 'SUCCEEDED', 'FAILED'] as const

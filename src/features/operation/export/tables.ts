@@ -59,8 +59,8 @@ import { toSummary } from '../../insight/emails/summary.ts'
 import { toDomainRecord } from '../../mail/domains/view.ts'
 import { toSuppressionRecord } from '../../mail/suppressions/view.ts'
 import { toTemplateRecord } from '../../mail/templates/view.ts'
-import { toEndpointView } from '../../outreach/webhooks/endpoints/view.ts'
-import { toTransitionView, toWorkflowView } from '../../outreach/workflows/definition/view.ts'
+import { toEndpointRecord } from '../../outreach/webhooks/endpoints/view.ts'
+import { toTransitionRecord, toWorkflowRecord } from '../../outreach/workflows/definition/view.ts'
 import { maskConfig } from '../../outreach/workflows/graph/secret-headers.ts'
 import { toContactRecord } from '../../people/contacts/read/view.ts'
 import { toSegmentRecord } from '../../people/segments/view.ts'
@@ -102,13 +102,13 @@ export const EXPORTED: readonly ExportedTable[] = [
   one('templates', templates, (row: Template) => toTemplateRecord(row)),
   one('campaigns', campaigns),
   { name: 'campaign_links', table: campaignLinks, condition: ownedBy('campaign_id', 'campaigns') },
-  one('workflows', workflows, (row: Workflow) => toWorkflowView(row)),
+  one('workflows', workflows, (row: Workflow) => toWorkflowRecord(row)),
   one('workflow_steps', workflowSteps, ({ config }: WorkflowStep) => ({
     config: maskConfig(config),
   })),
   {
     ...one('workflow_transitions', workflowTransitions, (row: WorkflowTransition) =>
-      toTransitionView(row),
+      toTransitionRecord(row),
     ),
     condition: ownedBy('workflow_id', 'workflows'),
   },
@@ -123,7 +123,7 @@ export const EXPORTED: readonly ExportedTable[] = [
     table: workflowFigures,
     condition: ownedBy('workflow_id', 'workflows'),
   },
-  one('webhook_endpoints', webhookEndpoints, (row: WebhookEndpoint) => toEndpointView(row)),
+  one('webhook_endpoints', webhookEndpoints, (row: WebhookEndpoint) => toEndpointRecord(row)),
   {
     name: 'webhook_deliveries',
     table: webhookDeliveries,
