@@ -12,9 +12,9 @@ import type { Base } from '../../ground/base.ts'
 import { wholeListing } from '../../ground/listing.ts'
 import { emailNotFound, getEmailHistory } from '../../mail/messages/explain/email-history.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
+import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
 import { toAttemptView } from './attempt-view.ts'
-import { toSummary } from './summary.ts'
 
 /** An email of a project. Another project's email counts as unknown. */
 export type EmailKey = { projectId: string; id: string }

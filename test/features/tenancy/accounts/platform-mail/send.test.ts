@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { DAY_MS } from '../../../../../src/base/clock.ts'
-import { createSchedule } from '../../../../../src/core/schedule.ts'
+import { createSchedule } from '../../../../../src/core/areas.ts'
 import { monthOf } from '../../../../../src/features/ground/usage/month.ts'
 import { suppress } from '../../../../../src/features/mail/messages/outcome/suppression.ts'
 import { upsertContact } from '../../../../../src/features/people/contacts/write/contact-queue.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyring } from '../../../../src/config/keyring.ts'
-import { checkSecret } from '../../../../src/features/mail/domains/secret-check.ts'
-import { openSender } from '../messages/sender.ts'
+import { checkSecret } from '../../../../src/features/operation/seals/check-secret.ts'
+import { openSender } from '../../mail/messages/sender.ts'
 
 test('a lost or different secret stops the start before the server serves', async (t) => {
   const { core } = await openSender(t)

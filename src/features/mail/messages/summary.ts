@@ -1,7 +1,7 @@
 /** An email as lists show it: without its body. */
 import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
-import type { WorkflowOrigin } from '../../mail/messages/explain/workflow-origin.ts'
+import type { WorkflowOrigin } from './explain/workflow-origin.ts'
 
 export const SUMMARY_COLUMNS = {
   id: emails.id,

@@ -1,16 +1,16 @@
 /** Counts include the key of address digests, which every database has. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createKeyring } from '../../../src/config/keyring.ts'
-import { createDirectory } from '../../../src/features/ground/directory.ts'
-import { resealAll } from '../../../src/features/operation/reseal.ts'
-import { createEndpoint } from '../../../src/features/outreach/webhooks/endpoints/create.ts'
-import { rotateEndpointSecret } from '../../../src/features/outreach/webhooks/endpoints/rotate-secret.ts'
-import { eq } from '../../../src/store/drizzle.ts'
-import { users } from '../../../src/store/schema/accounts.ts'
-import { webhookEndpoints } from '../../../src/store/schema/webhooks.ts'
-import { addProject, openTestCore, SECRET, trustDomain } from '../../core.ts'
-import { addUser } from '../../session.ts'
+import { createKeyring } from '../../../../src/config/keyring.ts'
+import { createDirectory } from '../../../../src/features/ground/directory.ts'
+import { resealAll } from '../../../../src/features/operation/seals/reseal.ts'
+import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
+import { rotateEndpointSecret } from '../../../../src/features/outreach/webhooks/endpoints/rotate-secret.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { users } from '../../../../src/store/schema/accounts.ts'
+import { webhookEndpoints } from '../../../../src/store/schema/webhooks.ts'
+import { addProject, openTestCore, SECRET, trustDomain } from '../../../core.ts'
+import { addUser } from '../../../session.ts'
 
 test('signing keys remain usable after a change of the secret', async (t) => {
   const core = await openTestCore(t)
@@ -21,8 +21,8 @@ test('signing keys remain usable after a change of the secret', async (t) => {
   assert.equal(await resealAll(core), 0)
 
   const both = createKeyring('a new secret', SECRET)
-  assert.equal(await resealAll({ store: core.store, keyring: both }), 3)
-  assert.equal(await resealAll({ store: core.store, keyring: both }), 0)
+  assert.equal(await resealAll({ ...core, keyring: both }), 3)
+  assert.equal(await resealAll({ ...core, keyring: both }), 0)
   const keyring = createKeyring('a new secret')
   const after = await createDirectory({ store: core.store, keyring }).findSenderDomain(
     id,
@@ -36,7 +36,7 @@ test('the secrets of second factors remain usable after a change of the secret',
   const { id } = await addUser(core, { totpSecret: core.keyring.seal('JBSWY3DPEHPK3PXP') })
   await addUser(core)
   const both = createKeyring('a new secret', SECRET)
-  assert.equal(await resealAll({ store: core.store, keyring: both }), 2)
+  assert.equal(await resealAll({ ...core, keyring: both }), 2)
   const row = await core.store.read.select().from(users).where(eq(users.id, id)).get()
   assert.equal(createKeyring('a new secret').unseal(row?.totpSecret ?? ''), 'JBSWY3DPEHPK3PXP')
 })
@@ -55,7 +55,7 @@ test('a column that changes while it is sealed again keeps its new value', async
       return both.reseal(sealed)
     },
   } as unknown as typeof both
-  await resealAll({ store: core.store, keyring })
+  await resealAll({ ...core, keyring })
   const row = await core.store.read.select().from(users).where(eq(users.id, id)).get()
   assert.equal(row?.totpSecret, fresh)
 })
@@ -78,7 +78,7 @@ test('a secret that is rotated while it is sealed again is sealed where it stand
     return core.store.write(act, options)
   }
   const store = { ...core.store, write }
-  assert.equal(await resealAll({ store, keyring: both }), 2)
+  assert.equal(await resealAll({ ...core, store, keyring: both }), 2)
   assert.notEqual(second, '')
   const [row] = await core.store.read.select().from(webhookEndpoints)
   const keyring = createKeyring('a new secret')
@@ -96,5 +96,5 @@ test('a row that is deleted while it is sealed again is no error', async (t) => 
     return core.store.write(act, options)
   }
   const keyring = createKeyring('a new secret', SECRET)
-  assert.equal(await resealAll({ store: { ...core.store, write }, keyring }), 1)
+  assert.equal(await resealAll({ ...core, store: { ...core.store, write }, keyring }), 1)
 })

@@ -1,39 +1,95 @@
 /**
  * Finds what workflows use: by their triggers, and by the configs of their steps
- * (`workflows/graph/step-config.ts`). The values are compared in the database, so that large configs
+ * (`graph/step-config.ts`). The values are compared in the database, so that large configs
  * are not read. Removed steps, deleted workflows and histories use nothing.
  */
 import { jsonType, jsonValue, startsWith } from '../../../store/dialect.ts'
 import { and, asc, eq, inArray, isNull, or, type SQL, sql } from '../../../store/drizzle.ts'
 import { templates } from '../../../store/schema/messages.ts'
 import { workflowSteps, workflows } from '../../../store/schema/workflows.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
-import { spellingsOf } from '../conditions/field.ts'
+import { spellingsOf } from '../../ground/conditions/field.ts'
+import type {
+  Queries,
+  Reference,
+  ReferenceQuery,
+  ReferenceSource,
+  Referent,
+} from '../../ground/manifest/reference.ts'
 
-type Queries = Pick<Tx, 'select'>
 type Scope = { projectId: string; limit?: number | undefined }
 type Found = { id: string; name: string }
 
+export const WORKFLOW_REFERENCES: readonly ReferenceSource[] = [
+  {
+    column: 'workflows.trigger_event',
+    label: 'workflows',
+    refersTo: ['event'],
+    find: async (queries, { referent, ...scope }) =>
+      referent.kind === 'event' ? findStartedBy(queries, scope, referent.name) : [],
+  },
+  {
+    column: 'workflows.segment_id',
+    label: 'workflows',
+    refersTo: ['segment'],
+    find: async (queries, { referent, ...scope }) =>
+      referent.kind === 'segment' ? findForSegment(queries, scope, referent.id) : [],
+  },
+  {
+    column: 'workflow_steps.config',
+    label: 'workflows',
+    refersTo: ['event', 'data field', 'standard field'],
+    find: (queries, { referent, ...scope }) => findByStep(queries, scope, usedBySteps(referent)),
+  },
+  {
+    column: 'workflow_steps.template_id',
+    label: 'workflows',
+    refersTo: ['template'],
+    find: async (queries, { referent, ...scope }) =>
+      referent.kind === 'template' ? findByStep(queries, scope, sendsTemplate(referent.id)) : [],
+  },
+  {
+    column: 'workflow_steps.template_id',
+    label: 'workflowSteps',
+    refersTo: ['template', 'sending domain'],
+    find: findSendingSteps,
+  },
+]
+
+/** What the config of a step says when it uses the object. */
+function usedBySteps(referent: Referent): SQL | undefined {
+  switch (referent.kind) {
+    case 'event':
+      return namesEvent(referent.name)
+    case 'data field':
+      return namesDataKey(referent.key)
+    case 'standard field':
+      return namesStandardField(referent.field)
+    default:
+      throw new TypeError(`The config of a step does not name a ${referent.kind}.`)
+  }
+}
+
+async function findSendingSteps(
+  queries: Queries,
+  { referent, ...scope }: ReferenceQuery,
+): Promise<Reference[]> {
+  if (referent.kind === 'template') return findSteps(queries, scope, sendsTemplate(referent.id))
+  if (referent.kind !== 'sending domain') return []
+  return findSteps(queries, scope, sendsFrom(queries, scope, referent.domain))
+}
+
 /** Finds the workflows that an event starts, whether or not they are enabled. */
-export function findStartedBy(queries: Queries, scope: Scope, eventName: string): Promise<Found[]> {
+function findStartedBy(queries: Queries, scope: Scope, eventName: string): Promise<Found[]> {
   return findWorkflows(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
 }
 
 /** Finds the workflows that a schedule starts for the members of a segment. */
-export function findForSegment(
-  queries: Queries,
-  scope: Scope,
-  segmentId: string,
-): Promise<Found[]> {
+function findForSegment(queries: Queries, scope: Scope, segmentId: string): Promise<Found[]> {
   return findWorkflows(queries, scope, eq(workflows.segmentId, segmentId))
 }
 
 /** Finds the workflows with a step that fits. */
-export function findByStep(
-  queries: Queries,
-  scope: Scope,
-  fits: SQL | undefined,
-): Promise<Found[]> {
+function findByStep(queries: Queries, scope: Scope, fits: SQL | undefined): Promise<Found[]> {
   const steps = queries
     .select({ id: workflowSteps.workflowId })
     .from(workflowSteps)
@@ -42,11 +98,7 @@ export function findByStep(
 }
 
 /** Finds the steps that fit, named `Onboarding / Welcome mail`. */
-export async function findSteps(
-  queries: Queries,
-  scope: Scope,
-  fits: SQL | undefined,
-): Promise<Found[]> {
+async function findSteps(queries: Queries, scope: Scope, fits: SQL | undefined): Promise<Found[]> {
   const rows = await queries
     .select({ id: workflowSteps.id, step: workflowSteps.name, workflow: workflows.name })
     .from(workflowSteps)
@@ -58,12 +110,12 @@ export async function findSteps(
 }
 
 /** A step that sends the template. */
-export function sendsTemplate(templateId: string): SQL {
+function sendsTemplate(templateId: string): SQL {
   return eq(workflowSteps.templateId, templateId)
 }
 
 /** A step that sends a template from the domain. */
-export function sendsFrom(queries: Queries, { projectId }: Scope, domain: string): SQL {
+function sendsFrom(queries: Queries, { projectId }: Scope, domain: string): SQL {
   const fromDomain = queries
     .select({ id: templates.id })
     .from(templates)
@@ -72,7 +124,7 @@ export function sendsFrom(queries: Queries, { projectId }: Scope, domain: string
 }
 
 /** A step that waits for the event, or asks whether an email has had it. */
-export function namesEvent(eventName: string): SQL | undefined {
+function namesEvent(eventName: string): SQL | undefined {
   const names = spellingsOf(eventName)
   const mailNames = names.filter((name) => name.startsWith('email.'))
   return or(
@@ -82,7 +134,7 @@ export function namesEvent(eventName: string): SQL | undefined {
 }
 
 /** A step that asks for the key of the contact's data, or for a part of its value, or sets it. */
-export function namesDataKey(key: string): SQL | undefined {
+function namesDataKey(key: string): SQL | undefined {
   const paths = [`data.${key}`, `contact.data.${key}`]
   const field = configValue('field')
   const isWithin = paths.map((path) => beginsWith(field, `${path}.`))
@@ -96,7 +148,7 @@ export function namesDataKey(key: string): SQL | undefined {
 }
 
 /** A step that asks for `contact.email` or `contact.subscribed`. */
-export function namesStandardField(field: string): SQL | undefined {
+function namesStandardField(field: string): SQL | undefined {
   return asks(eq(configValue('field'), `contact.${field}`))
 }
 

@@ -2,71 +2,26 @@
  * Seals all sealed columns again after a change of `secret`: what the previous secret sealed could not be
  * opened once `secret_previous` is removed.
  */
-import {
-  and,
-  asc,
-  eq,
-  gt,
-  isNotNull,
-  type SQL,
-  type SQLiteColumn,
-  type SQLiteTable,
-} from '../../store/drizzle.ts'
-import { users } from '../../store/schema/accounts.ts'
-import { domains } from '../../store/schema/domains.ts'
-import { emails } from '../../store/schema/messages.ts'
-import { webhookEndpoints, webhookSigningSecrets } from '../../store/schema/webhooks.ts'
-import { instanceKeys } from '../../store/schema/wishes.ts'
-import type { Base } from '../ground/base.ts'
+import { and, asc, eq, gt, type SQLiteColumn, type SQLiteTable } from '../../../store/drizzle.ts'
+import type { Base } from '../../ground/base.ts'
+import type { Sealed as SealedColumns, TableDuties } from '../../ground/manifest/table.ts'
 
-type Deps = Pick<Base, 'store' | 'keyring'>
-export type Sealed = {
-  table: SQLiteTable
-  key: SQLiteColumn
-  /** By the names of the table's properties. */
-  columns: Record<string, SQLiteColumn>
-  /** The rows that have a sealed text, where most have none; all rows if absent. */
-  where?: SQL
-}
+type Deps = Pick<Base, 'store' | 'keyring' | 'duties'>
+type Sealed = SealedColumns & { table: SQLiteTable }
 type SealedRow = { key: string; texts: Record<string, string | null> }
 
-/** A new sealed column is a new name here. */
-export const SEALED: readonly Sealed[] = [
-  {
-    table: domains,
-    key: domains.id,
-    columns: {
-      rsaPrivateKey: domains.rsaPrivateKey,
-      ed25519PrivateKey: domains.ed25519PrivateKey,
-    },
-  },
-  sealedSecrets(webhookEndpoints, webhookEndpoints.id),
-  sealedSecrets(webhookSigningSecrets, webhookSigningSecrets.projectId),
-  { table: users, key: users.id, columns: { totpSecret: users.totpSecret } },
-  { table: instanceKeys, key: instanceKeys.name, columns: { sealed: instanceKeys.sealed } },
-  {
-    table: emails,
-    key: emails.id,
-    columns: { sealedVariables: emails.sealedVariables },
-    where: isNotNull(emails.sealedVariables),
-  },
-]
-
 const PAGE = 500
+
+/** The tables with sealed columns. */
+export function listSealed(tables: readonly TableDuties[]): Sealed[] {
+  return tables.flatMap(({ table, sealed }) => (sealed === undefined ? [] : [{ table, ...sealed }]))
+}
 
 /** Returns the number of changed rows. @throws TypeError when neither secret opens one */
 export async function resealAll(deps: Deps): Promise<number> {
   let resealed = 0
-  for (const sealed of SEALED) resealed += await resealTable(deps, sealed)
+  for (const sealed of listSealed(deps.duties.tables)) resealed += await resealTable(deps, sealed)
   return resealed
-}
-
-function sealedSecrets(
-  table: typeof webhookEndpoints | typeof webhookSigningSecrets,
-  key: SQLiteColumn,
-): Sealed {
-  const { secret, previousSecret } = table
-  return { table, key, columns: { secret, previousSecret } }
 }
 
 async function resealTable(deps: Deps, sealed: Sealed): Promise<number> {
