@@ -3,6 +3,7 @@
  */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
+import type { ContactData } from './json-values.ts'
 import type { ValueKind } from './words.ts'
 
 export const contacts = sqliteTable('contacts', {
@@ -31,8 +32,6 @@ export const contactFields = sqliteTable(
 export const contactSearchBacklog = sqliteTable('contact_search_backlog', {
   number: integer('number').primaryKey(),
 })
-
-export type ContactData = Record<string, unknown>
 
 /** Without `number`, which only queries need. */
 export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>

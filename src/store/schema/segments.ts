@@ -1,15 +1,8 @@
 /** Segments and their members. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
+import type { FilterChange } from './json-values.ts'
 import type { SegmentType } from './words.ts'
-
-export type FilterChange = {
-  /** Epoch ms. */
-  at: number
-  membersBefore: number
-  membersAfter: number
-  filters: { field: string; operator: string }[]
-}
 
 export const segments = sqliteTable('segments', {
   id: text('id').primaryKey(),
