@@ -1,5 +1,6 @@
 /**
  * Contacts, the fields of their data, and the contacts that the search index does not cover yet.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
  */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
@@ -33,5 +34,5 @@ export const contactSearchBacklog = sqliteTable('contact_search_backlog', {
   number: integer('number').primaryKey(),
 })
 
-/** Without `number`, which only queries need. */
+/** Without `number`. */
 export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>

@@ -1,4 +1,7 @@
-/** Sending domains with their keys and the state of their DNS records. */
+/**
+ * Sending domains with their keys and the state of their DNS records.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
 import type { RecordFinding } from './json-values.ts'

@@ -1,4 +1,7 @@
-/** Received messages, and figures about them. */
+/**
+ * Received messages, and figures about them.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { blob, type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
 import type { InboundRecipient } from './json-values.ts'

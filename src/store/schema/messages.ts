@@ -1,4 +1,7 @@
-/** Templates, contents, emails, and the attempts to deliver them. */
+/**
+ * Templates, contents, emails, and the attempts to deliver them.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import type { QueueClass } from '../../base/queue-class.ts'
 import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn, stepList } from './columns.ts'
@@ -125,8 +128,8 @@ export const emails = sqliteTable('emails', {
   /** As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql. */
   figures: integer('figures').notNull().default(0),
   /**
-   * The snapshot of mail of the server to its users, sealed (`messages/delivery/sealed-snapshot.ts`).
-   * Whoever writes a final state clears it.
+   * The snapshot of mail of the server to its users, sealed
+   * (`messages/delivery/sealed-snapshot.ts`). Whoever writes a final state clears it.
    */
   sealedVariables: text('sealed_variables'),
   /** See `store/shelves.ts`. */
