@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LANGUAGES, matchLanguage } from '../../src/formats/languages.ts'
+import { LANGUAGES, matchLanguage } from '../../src/texts/languages.ts'
 
 test('a locale matches the language of its texts', () => {
   const cases: [string | null | undefined, string | undefined][] = [

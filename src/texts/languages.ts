@@ -1,5 +1,5 @@
 /**
- * The languages of texts for recipients: the footer of marketing mail and the hosted pages. A locale
+ * The languages of texts: the footer of marketing mail, the hosted pages and the mail to users. A locale
  * matches by its language: `pt-BR` gives `pt`. A Chinese locale matches by its script, else by its
  * region, which determine the script.
  */
