@@ -28,6 +28,9 @@ export const MAX_FROM_NAME_LENGTH = 100
 /** The highest `maxPerHour` of a campaign. */
 export const MAX_PER_HOUR = 10_000_000
 
+/** Characters of the postal address of a project. */
+export const MAX_POSTAL_ADDRESS_LENGTH = 250
+
 /** Characters of the description of a template or segment. */
 export const MAX_DESCRIPTION_LENGTH = 500
 
@@ -47,3 +50,7 @@ export const MAX_EVENT_NAME_LENGTH = 255
 export const MAX_CONDITION_DEPTH = 32
 export const MAX_CONDITION_FILTERS = 500
 export const MAX_FILTER_VALUES = 500
+
+/** Days of a range of analytics. */
+export const DEFAULT_DAYS = 30
+export const MAX_DAYS = 90

@@ -1,6 +1,9 @@
 /** Text tables of records, as commands print them: the columns, without schemas. */
 import type { DomainRecord } from './domain.ts'
+import type { ListedMember } from './member.ts'
+import type { DescribedProject, OwnedProjectRecord } from './project.ts'
 import type { ListedSuppression } from './suppression.ts'
+import type { ListedUser } from './user.ts'
 
 export type Column<Row> = {
   head: string
@@ -26,6 +29,29 @@ export const DOMAIN_COLUMNS: readonly Column<DomainRecord>[] = [
   { head: 'PROJECT', textOf: ({ projectId }) => projectId },
 ]
 
+export const MEMBER_COLUMNS: readonly Column<ListedMember>[] = [
+  { head: 'ID', textOf: ({ userId }) => userId },
+  { head: 'EMAIL', textOf: ({ email }) => email },
+  { head: 'ROLE', textOf: ({ role }) => role },
+  { head: 'SINCE', textOf: dayOf },
+  { head: '', textOf: ({ emailVerified }) => (emailVerified ? '' : 'unverified') },
+]
+
+/** Why a project is disabled; empty if it is not. */
+export function projectState({ disabled, disabledReason }: DescribedProject): string {
+  return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
+}
+
+export const PROJECT_COLUMNS: readonly Column<OwnedProjectRecord>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'NAME', textOf: ({ name }) => name },
+  { head: 'OWNER', textOf: ({ owner }) => owner ?? '' },
+  { head: 'TRACKING', textOf: ({ tracking }) => tracking },
+  { head: 'LANGUAGE', textOf: ({ language }) => language },
+  { head: 'SINCE', textOf: dayOf },
+  { head: '', textOf: projectState },
+]
+
 const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
   { head: 'ADDRESS', textOf: ({ email }) => email },
   { head: 'REASON', textOf: ({ reason }) => reason },
@@ -37,4 +63,28 @@ const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
 export function suppressionColumns(isOfEvery: boolean): readonly Column<ListedSuppression>[] {
   if (!isOfEvery) return ADDRESS_COLUMNS
   return [...ADDRESS_COLUMNS, { head: 'PROJECT', textOf: ({ projectId = '' }) => projectId }]
+}
+
+export const USER_COLUMNS: readonly Column<ListedUser>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'EMAIL', textOf: ({ email }) => email },
+  { head: 'METHOD', textOf: ({ method }) => method },
+  { head: 'SINCE', textOf: dayOf },
+  { head: '', textOf: notesOf },
+]
+
+function notesOf(user: ListedUser): string {
+  const { isOperator, emailVerified, onlyProjectId, twoFactor, isSandbox } = user
+  const notes = [
+    isOperator && 'operator',
+    !emailVerified && 'unverified',
+    onlyProjectId !== null && `only in project ${onlyProjectId}`,
+    twoFactor && 'second factor',
+    isSandbox && 'created by the sandbox',
+  ]
+  return notes.filter((note) => note !== false).join(', ')
+}
+
+function dayOf({ createdAt }: { createdAt: string }): string {
+  return createdAt.slice(0, 10)
 }

@@ -8,6 +8,7 @@ import { countRecent } from '../../features/insight/activity/recent.ts'
 import { countActivity } from '../../features/insight/activity/stats.ts'
 import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
 import { createAnswers } from '../../features/insight/analytics/answers.ts'
+import { COMPLETE_HEADER, completeHeader } from '../../records/analytics.ts'
 import { id, instant } from '../../records/fields.ts'
 import { countParameter, cursorParameter, instantParameter, page } from '../../records/page.ts'
 import { UNLISTED_EVENTS } from '../../records/words.ts'
@@ -23,7 +24,6 @@ import {
 import { jsonOrTable, recordTable } from '../exchange/table.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { COMPLETE_HEADER, completeHeader } from '../shapes/analytics.ts'
 
 const activityQuery = z.object({
   limit: countParameter({ fallback: 50, cap: 100 }),

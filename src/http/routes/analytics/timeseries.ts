@@ -9,9 +9,6 @@ import {
   GRANULARITIES,
   MAX_HOURLY_DAYS,
 } from '../../../features/insight/analytics/timeseries.ts'
-import { instant } from '../../../records/fields.ts'
-import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
   completeHeader,
   dateParameters,
@@ -19,7 +16,10 @@ import {
   rangeFields,
   rangeParameters,
   wordParameter,
-} from '../../shapes/analytics.ts'
+} from '../../../records/analytics.ts'
+import { instant } from '../../../records/fields.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
 import { answerRange, answerWith, readAsked, readDates } from './respond.ts'
 
 const granularity = wordParameter(

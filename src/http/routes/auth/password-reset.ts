@@ -6,12 +6,12 @@ import {
   resetPassword,
 } from '../../../features/tenancy/accounts/passwords/reset.ts'
 import { emailAddress } from '../../../records/fields.ts'
+import { emailToken, messageResult, newPassword } from '../../account-fields.ts'
 import { deviceCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { emailToken, messageResult, newPassword } from '../../shapes/account.ts'
 
 const REQUESTS_PER_HOUR = 10
 

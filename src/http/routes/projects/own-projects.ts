@@ -12,16 +12,16 @@ import {
   regenerateOwnKeys,
 } from '../../../features/tenancy/accounts/projects/settings.ts'
 import { MAX_NAME_LENGTH } from '../../../records/limits.ts'
-import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { json } from '../../response.ts'
-import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
 import {
   onTemplateFault,
   postalAddress,
   projectRecord,
   submissionTemplates,
   trackingMode,
-} from '../../shapes/project.ts'
+} from '../../../records/project.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { json } from '../../response.ts'
+import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
 
 const name = z.string().min(1).max(MAX_NAME_LENGTH).meta({
   description: 'Without invisible characters, and without letters that imitate those of others',

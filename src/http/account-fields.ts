@@ -1,12 +1,11 @@
 /** Shapes of users and of what they prove themselves with. */
 import { z } from 'zod'
-import { tooLongText } from '../../base/errors.ts'
-import { LINK_TOKEN_LENGTH } from '../../features/tenancy/accounts/links/link-token.ts'
+import { tooLongText } from '../base/errors.ts'
+import { LINK_TOKEN_LENGTH } from '../features/tenancy/accounts/links/link-token.ts'
 import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
-} from '../../features/tenancy/accounts/passwords/passwords.ts'
-import { METHOD_NAMES } from '../../features/tenancy/accounts/self/view.ts'
+} from '../features/tenancy/accounts/passwords/passwords.ts'
 
 const MAX_CODE_LENGTH = 40
 
@@ -24,8 +23,6 @@ export const code = z
   .min(1)
   .max(MAX_CODE_LENGTH)
   .meta({ description: 'Six digits of the authenticator app, or a recovery code' })
-
-export const accountMethod = z.enum(Object.values(METHOD_NAMES))
 
 /** A password that is stored, or could have been. */
 export const newPassword = z

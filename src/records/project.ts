@@ -1,13 +1,10 @@
-/** The shapes of projects in responses. */
+/** Projects in the API: the record that members see, its form for commands, and projects in short. */
 import { z } from 'zod'
-import {
-  FAULT_ACTIONS,
-  MAX_POSTAL_ADDRESS_LENGTH,
-  TRACKING_MODES,
-} from '../../features/tenancy/accounts/projects/projects.ts'
-import { instant, lineOfText } from '../../records/fields.ts'
+import { instant, lineOfText } from './fields.ts'
+import { MAX_POSTAL_ADDRESS_LENGTH } from './limits.ts'
+import { DISABLED_REASONS, FAULT_ACTIONS, ROLES, TRACKING_MODES } from './words.ts'
 
-export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
+export const role = z.enum(ROLES)
 export const trackingMode = z.enum(TRACKING_MODES)
 
 export const postalAddress = lineOfText(MAX_POSTAL_ADDRESS_LENGTH).nullable().meta({
@@ -45,15 +42,7 @@ export const projectRecord = z
     publicLastUsedAt: lastUsed,
     secretLastUsedAt: lastUsed,
     disabled: z.boolean().meta({ description: 'True also while the project is being reset' }),
-    disabledReason: z
-      .enum([
-        'PAYMENT_FAILED',
-        'EMAIL_REPUTATION',
-        'PHISHING_DETECTED',
-        'CARD_VERIFICATION_FAILED',
-        'MANUAL',
-      ])
-      .nullable(),
+    disabledReason: z.enum(DISABLED_REASONS).nullable(),
     customer: z.string().nullable().meta({ description: 'The id of the customer at Stripe' }),
     subscription: z
       .string()
@@ -78,6 +67,20 @@ export const projectRecord = z
   })
   .meta({ id: 'Project' })
 
+export type ProjectRecord = z.output<typeof projectRecord>
+
+/** As the operator of the server sees a project. */
+export type DescribedProject = Omit<
+  ProjectRecord,
+  `billingLimit${string}` | `${string}LastUsedAt` | 'customer' | 'subscription' | 'role'
+>
+
+/** `owner`: an address; null if the user was deleted. */
+export type OwnedProjectRecord = DescribedProject & { owner: string | null }
+
+/** `secret` is complete when the keys were just made, masked otherwise. */
+export type ProjectKeysRecord = Pick<ProjectRecord, 'id' | 'name' | 'public' | 'secret'>
+
 export const projectSummary = z
   .object({
     id: z.string(),
@@ -86,3 +89,31 @@ export const projectSummary = z
     createdAt: instant,
   })
   .meta({ id: 'ProjectSummary' })
+
+export type ProjectSummary = z.output<typeof projectSummary>
+
+export const projectExample: ProjectRecord = {
+  id: '0199a7c0-0000-7000-8000-000000000001',
+  name: 'Shop',
+  public: 'pk_…',
+  secret: 'sk_…',
+  publicLastUsedAt: null,
+  secretLastUsedAt: null,
+  disabled: false,
+  disabledReason: null,
+  customer: null,
+  subscription: null,
+  billingLimitWorkflows: null,
+  billingLimitCampaigns: null,
+  billingLimitTransactional: null,
+  billingLimitInbound: null,
+  tracking: 'MARKETING_ONLY',
+  language: 'pt-BR',
+  postalAddress: 'Shop Ltd, 1 Main Street, Springfield',
+  submissionTemplates: false,
+  onTemplateFault: 'refuse',
+  publicKeyMayUpdate: false,
+  role: 'OWNER',
+  createdAt: '2026-11-21T12:00:00.000Z',
+  updatedAt: '2026-11-22T09:30:00.000Z',
+}

@@ -1,8 +1,8 @@
-/** Parameters and shapes of analytics that several routes share. */
+/** Analytics in the API: the figures, and the parameters that several calls share. */
 import { z } from 'zod'
-import type { COUNT_NAMES, RATE_NAMES } from '../../features/insight/analytics/metrics.ts'
-import { DEFAULT_DAYS, MAX_DAYS, STREAMS } from '../../features/insight/analytics/range/range.ts'
-import { instant } from '../../records/fields.ts'
+import { instant } from './fields.ts'
+import { DEFAULT_DAYS, MAX_DAYS } from './limits.ts'
+import { type COUNT_NAMES, type RATE_NAMES, STREAMS } from './words.ts'
 
 const STREAM_CHOICES = ['ALL', ...STREAMS] as const
 
@@ -88,6 +88,7 @@ const rates = {
   unsubscribeRate: rate,
 } satisfies Record<(typeof RATE_NAMES)[number], z.ZodType>
 
+/** The figures of emails, the same in every call. */
 export const metrics = { ...counts, ...rates }
 
 /** What every response tells about its range. */
