@@ -3,10 +3,10 @@
  * `SHA256SUMS`, a bill of materials, and `bundle.sha256` with the checksums of the bundled code. It sets the version
  * in package.json and package-lock.json, commits both, and prints the command that tags the commit. It pushes nothing.
  *
- * The same commit and lockfile give the same bytes on the same machine, except for the executable that has the code
- * caches, that of the platform of the build. `serve.cache` in it holds the functions that V8 had compiled when a server
- * answered, which timers and garbage collections change; it spares a fifth of a start. For this
- * executable `bundle.sha256` holds: the code in it is the same.
+ * The same commit and lockfile give the same bytes on the same machine, except for the executable of the platform of
+ * the build, which has a cache of compiled code: V8 writes into it what a start has run at that moment
+ * (`executable/build-executables.ts`), and it spares a fifth of a start. For this executable `bundle.sha256` holds: the code
+ * in it is the same.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -4,8 +4,9 @@
  * start, which a service user does not have. The program reads its assets through `src/config/assets.ts`.
  *
  * The same commit and lockfile give the same bytes on the same machine, in any folder, except for `serve.cache`
- * of the executable for the platform of the build: V8 writes into it the functions that a start has run by then,
- * which depends on timers and garbage collections. `strip` of another version writes other bytes, too.
+ * of the executable for the platform of the build. It holds the functions that a start has run by then, numbered in the
+ * order of their compilation, and padding that V8 leaves as it was: timers and threads decide. Flags that prevent this
+ * make a cache that V8 refuses without them. `strip` of another version writes other bytes, too.
  */
 import { execFile } from 'node:child_process'
 import { chmod, copyFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
