@@ -26,7 +26,7 @@ export const GUIDE_TASKS: readonly GuideTask[] = [
   },
   {
     title: 'Change the program',
-    names: ['contributing', 'internals', 'decisions', 'performance', 'changelog'],
+    names: ['contributing', 'internals', 'decisions', 'performance', 'translating', 'changelog'],
   },
 ]
 
