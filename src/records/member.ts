@@ -46,5 +46,7 @@ export const invitationRecord = z
   })
   .meta({ id: 'Invitation' })
 
+export type InvitationRecord = z.output<typeof invitationRecord>
+
 export const newMember = z.object({ email: emailAddress, role: givenRole.default('MEMBER') })
 export const roleChange = z.object({ role: givenRole })
