@@ -70,8 +70,6 @@ import { startInbound } from './inbound/listener.ts'
 import { startSandboxSink } from './inbound/sandbox-sink.ts'
 import type { MailService } from './inbound/service.ts'
 import { startSubmission } from './inbound/submission.ts'
-import { endLeases } from './jobs/job-row.ts'
-import { startJobs } from './jobs/jobs.ts'
 import {
   type Outbound,
   type OutboundDeps,
@@ -82,6 +80,8 @@ import { createProbes } from './outbound/probe/probes.ts'
 import { readSpace } from './store/files/disk.ts'
 import { lookForLog } from './store/files/log-mark.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
+import { endLeases } from './work/jobs/job-row.ts'
+import { startJobs } from './work/jobs/jobs.ts'
 
 /** The time for a stop; unfinished work is put back. */
 const STOP_WITHIN_MS = 8_500

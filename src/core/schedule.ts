@@ -46,8 +46,8 @@ import { deleteExpiredSessions } from '../features/tenancy/accounts/sessions/exp
 import { CANCELLATION_KIND, runCancellation } from '../features/tenancy/billing/cancel.ts'
 import { deleteExpiredBilling } from '../features/tenancy/billing/retention.ts'
 import { deleteOrphanedFiles } from '../features/tenancy/uploads/delete-orphaned-files.ts'
-import type { CronEntry } from '../jobs/cron.ts'
-import type { JobHandler } from '../jobs/run.ts'
+import type { CronEntry } from '../work/jobs/cron.ts'
+import type { JobHandler } from '../work/jobs/run.ts'
 import type { Core } from './core.ts'
 
 type Schedule = {

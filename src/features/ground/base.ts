@@ -18,11 +18,11 @@ import type { Disk } from '../../store/files/disk.ts'
 import type { UsageCategory } from '../../store/schema/words.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Notifier } from '../../work/notifier.ts'
+import type { SharedRuns } from '../../work/shared-runs.ts'
 import type { Directory } from './directory.ts'
 import type { InboundNotice } from './inbound-notice.ts'
 import type { ListTotals } from './list-totals.ts'
-import type { Notifier } from './notifier.ts'
-import type { SharedRuns } from './shared-runs.ts'
 import type { WebhookNotifier } from './webhook-notifier.ts'
 
 export type UsageNotice = {

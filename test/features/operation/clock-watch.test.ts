@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../../src/base/clock.ts'
 import { createLog } from '../../../src/base/log.ts'
-import { createNotifier } from '../../../src/features/ground/notifier.ts'
 import { watchClock } from '../../../src/features/operation/clock-watch.ts'
+import { createNotifier } from '../../../src/work/notifier.ts'
 
 const START = Date.UTC(2026, 10, 21, 12)
 

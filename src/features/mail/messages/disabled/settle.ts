@@ -9,9 +9,9 @@
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import { type BatchPace, createBatchPace } from '../../../../jobs/pace.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type BatchPace, createBatchPace } from '../../../../work/jobs/pace.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { endEmails } from '../outcome/end-emails.ts'

@@ -9,8 +9,8 @@
  */
 import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import { createBatchPace } from '../../../../jobs/pace.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../../work/jobs/pace.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findGeneration } from '../../../ground/fence/rows.ts'

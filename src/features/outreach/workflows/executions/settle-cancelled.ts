@@ -5,12 +5,12 @@
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import { createBatchPace } from '../../../../jobs/pace.ts'
 import { orderedJoin } from '../../../../store/dialect.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import { statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../../work/jobs/pace.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../../../../src/features/people/import-export/csv/header.ts'
 import { createCsvParser } from '../../../../../src/features/people/import-export/csv/parser.ts'
 import { LANGUAGES } from '../../../../../src/formats/languages.ts'
-import { FinalFailure } from '../../../../../src/jobs/run.ts'
+import { FinalFailure } from '../../../../../src/work/jobs/run.ts'
 
 function header(line: string, mapping: Mapping = []) {
   const parser = createCsvParser({ delimiter: ',', ...RECORD_LIMITS })

@@ -12,12 +12,12 @@
  * between projects (due.ts) and save their progress (progress.ts); the program interrupts them at
  * once when it stops.
  */
-import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../base/clock.ts'
-import type { Counters } from '../base/counters.ts'
-import { describeError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
-import { lookAfterWrites } from '../store/look-after-writes.ts'
-import type { Store } from '../store/store.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../../base/clock.ts'
+import type { Counters } from '../../base/counters.ts'
+import { describeError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import { lookAfterWrites } from '../../store/look-after-writes.ts'
+import type { Store } from '../../store/store.ts'
 import { type CronEntry, startCron } from './cron.ts'
 import { type DueKinds, findNextDue, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
