@@ -12,18 +12,20 @@
  */
 import { setImmediate } from 'node:timers/promises'
 
+/** The loop as its runs see it: the same object for all of them. */
 export type LoopRun = {
   /** Aborts when the loop stops. */
   readonly signal: AbortSignal
   /** Whether another run follows this one at once. */
   isWoken(): boolean
+  wake(): void
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most runs have nothing to say.
 type NextWaitMs = number | void
 
 export type LoopOptions = {
-  run(run: LoopRun): Promise<NextWaitMs> | NextWaitMs
+  run(loop: LoopRun): Promise<NextWaitMs> | NextWaitMs
   /** Logs an error of a run. If absent, a run must not throw. */
   onError?(error: unknown): void
   /** Each subscribes the loop to what wakes it, and returns the function that ends that. */
@@ -63,7 +65,6 @@ export function startLoop({
 }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
-  const isWoken = () => isWanted
   let isWanted = false
   /** Of the latest runs: settled unless `isRunning`. */
   let running = Promise.resolve()
@@ -96,7 +97,7 @@ export function startLoop({
 
   function tryRun(): Promise<number> | number {
     try {
-      const result = run({ signal, isWoken })
+      const result = run(seen)
       return result instanceof Promise ? result.then(toWait, fail) : toWait(result)
     } catch (error) {
       return fail(error)
@@ -131,6 +132,7 @@ export function startLoop({
     dueAt = Number.POSITIVE_INFINITY
   }
 
+  const seen: LoopRun = { signal, wake, isWoken: () => isWanted }
   const ends = wakes.map((subscribe) => subscribe(wake))
   if (firstWaitMs > 0) wakeWithin(firstWaitMs)
   else wake()
@@ -149,6 +151,11 @@ export function startLoop({
       else await settlesWithin(graceMs, running)
     },
   }
+}
+
+/** A loop whose runs are `everyMs` apart, also the first from now; it keeps no process alive. */
+export function runEvery(everyMs: number, run: LoopOptions['run']): Loop {
+  return startLoop({ run, firstWaitMs: everyMs, maxWaitMs: everyMs, keepsAlive: false })
 }
 
 /** Resolves when the work settles, or after `ms` with false. */
