@@ -5,7 +5,7 @@ import { createBatchPace } from '../../../work/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Part, PartValues } from './parts.ts'
+import type { Part, PartValues } from '../../ground/manifest/part.ts'
 
 export type EraserDeps = Pick<Base, 'store' | 'now' | 'log'>
 

@@ -12,7 +12,7 @@ import {
   readHeader,
 } from '../../../../../src/features/people/import-export/csv/header.ts'
 import { createCsvParser } from '../../../../../src/features/people/import-export/csv/parser.ts'
-import { LANGUAGES } from '../../../../../src/formats/languages.ts'
+import { LANGUAGES } from '../../../../../src/texts/languages.ts'
 import { FinalFailure } from '../../../../../src/work/jobs/run.ts'
 
 function header(line: string, mapping: Mapping = []) {
