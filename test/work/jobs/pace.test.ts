@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withRest } from '../../src/jobs/pace.ts'
+import { withRest } from '../../../src/work/jobs/pace.ts'
 
 /** A batch of so many milliseconds, by a clock of its own. */
 function batchOf(ms: number) {
