@@ -18,15 +18,13 @@ import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Core } from './core/core.ts'
+import { startFollowers } from './core/followers.ts'
 import { type OpenCore, type OpenOptions, openCore } from './core/open-core.ts'
 import { createSchedule } from './core/schedule.ts'
 import { startRequestLog } from './features/ground/requests/log.ts'
 import { createRateLimiter } from './features/ground/requests/rate-limit.ts'
-import { startUsage } from './features/ground/usage/follow-events.ts'
 import { startProcessing } from './features/incoming/receiving/process/process.ts'
 import { startReceivingDomains } from './features/incoming/receiving/receiving-domains.ts'
-import { startAnalytics } from './features/insight/analytics/counting/follow-events.ts'
-import { startReputation } from './features/insight/reputation/follow-events.ts'
 import { createDeliverer, type Deliverer } from './features/mail/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/mail/messages/disabled/settle.ts'
 import { startSettlingFenced } from './features/mail/messages/fenced/settle.ts'
@@ -44,14 +42,10 @@ import { startIdleCollection } from './features/operation/idle-memory.ts'
 import { startAnswering } from './features/operation/questions/answer.ts'
 import { startGenerationWatch } from './features/operation/recovery/watch.ts'
 import { resealAll } from './features/operation/reseal.ts'
-import { startRefusals } from './features/outreach/campaigns/brake/follow-refusals.ts'
-import { startFigures } from './features/outreach/campaigns/figures/follow-outcomes.ts'
 import { startCampaigns } from './features/outreach/campaigns/sending/loop.ts'
 import { startSettling } from './features/outreach/campaigns/settle-stopped.ts'
-import { startWebhookFollower } from './features/outreach/webhooks/follow-events.ts'
 import { startWebhookSender } from './features/outreach/webhooks/sending/sender.ts'
 import { startEngine } from './features/outreach/workflows/engine/engine.ts'
-import { startTriggers } from './features/outreach/workflows/engine/follow-events.ts'
 import { startSettlingCancelled } from './features/outreach/workflows/executions/settle-cancelled.ts'
 import { startRequester } from './features/outreach/workflows/requests/requester.ts'
 import { startSchedules } from './features/outreach/workflows/schedule/loop.ts'
@@ -60,7 +54,6 @@ import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/tenancy/accounts/projects/sandbox-project.ts'
-import { meter } from './features/tenancy/billing/metering/collect.ts'
 import { startMetering } from './features/tenancy/billing/metering/loop.ts'
 import type { Tracker } from './formats/html/tracking.ts'
 import { startChallengeListeners } from './http/server/challenge-listener.ts'
@@ -228,12 +221,11 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.loops.push(settling.stop, startSettlingDisabled(core).stop)
   const campaigns = startCampaigns(core)
   stops.loops.push(campaigns.stop)
-  stops.loops.push(startFigures(core).stop, startRefusals(core).stop)
-  stops.loops.push(startReputation(core).stop, startAnalytics(core).stop)
-  startBilling(core, stops)
+  stops.loops.push(startFollowers(core).stop)
+  if (core.stripe !== null) stops.loops.push(startMetering({ ...core, stripe: core.stripe }).stop)
   stops.loops.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
-  stops.loops.push(engine.stop, startTriggers(core).stop)
+  stops.loops.push(engine.stop)
   // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store, log, counters, now, ...createSchedule(core) })
@@ -245,23 +237,12 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const stopRequests: Stop = async (graceMs) => {
     await Promise.all([webhooks.stop(graceMs), requester.stop(graceMs)])
   }
-  stops.loops.push(stopRequests, startWebhookFollower(core).stop)
+  stops.loops.push(stopRequests)
   const ordering = startOrdering(core)
   stops.loops.push(async () => ordering?.stop())
   const searchIndex = startSearchIndexer(core)
   stops.loops.push(searchIndex.stop)
   await startReading(core, stops)
-}
-
-/** The use of projects is counted without Stripe, too. */
-function startBilling(core: Core, stops: Stops): void {
-  const { stripe } = core
-  if (stripe === null) {
-    stops.loops.push(startUsage(core).stop)
-    return
-  }
-  const usage = startUsage(core, { meter: (tx, events) => meter(core, tx, events) })
-  stops.loops.push(usage.stop, startMetering({ ...core, stripe }).stop)
 }
 
 /**

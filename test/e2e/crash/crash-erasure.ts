@@ -3,6 +3,7 @@
  * project. In the end no row of the project is left, and none of another one has changed that has
  * contacts with the same addresses.
  */
+
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import path from 'node:path'
@@ -11,7 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { type OpenCore, openCore } from '../../../src/core/open-core.ts'
-import { startAnalytics } from '../../../src/features/insight/analytics/counting/follow-events.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { analyticsHandler } from '../../../src/features/insight/analytics/counting/follow-events.ts'
 import { deleteProject } from '../../../src/features/operation/erasure/delete.ts'
 import { KEPT_TABLES } from '../../../src/features/operation/erasure/parts.ts'
 import { resetProject } from '../../../src/features/operation/erasure/reset.ts'
@@ -154,7 +156,7 @@ async function countAll(core: OpenCore): Promise<void> {
     tx.run(sql`update event_followers set seq = (select max(seq) from events)
       where name = 'billing'`),
   )
-  const follower = startAnalytics(core)
+  const follower = startLazyReader(core, [analyticsHandler(core)])
   await follower.caughtUp()
   await follower.stop()
 }

@@ -1,5 +1,5 @@
 /**
- * The names of the followers, whose cursors are rows of `event_followers`. Not each row is a cursor: 'analytics-backfill'
+ * The names of the handlers of followers, whose cursors are rows of `event_followers`. Not each row is a cursor: 'analytics-backfill'
  * marks where 'analytics' has caught up with an upgrade, and never moves.
  */
 export const FOLLOWERS = [
