@@ -8,22 +8,14 @@
 import { parseJsonText } from '../../../base/json-text.ts'
 import { unseen } from '../../../store/dialect.ts'
 import { asc, getTableColumns, gt, sql } from '../../../store/drizzle.ts'
-import type { CountedEvent } from '../../../store/schema/analytics.ts'
 import { type EventRow, events } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { type Follower, startFollower } from '../../../work/follower.ts'
-import type { Handler } from '../../../work/follower-handler.ts'
 import type { Base } from '../base.ts'
+import type { LazyHandler, UrgentEvent, UrgentHandler } from '../event-handlers.ts'
 import { listCounted } from './counted-events.ts'
 import { followedRows } from './followed-rows.ts'
 import { createCursors } from './follower-cursor.ts'
-import type { FollowerName } from './followers.ts'
-
-/** `dataText`: the data as stored, because few events are looked at (`withData`). */
-export type UrgentEvent = Omit<EventRow, 'data'> & { dataText: string | null }
-
-export type UrgentHandler = Handler<UrgentEvent, FollowerName>
-export type LazyHandler = Handler<CountedEvent, FollowerName>
 
 type Deps = Pick<Base, 'store' | 'log' | 'now'>
 /** For tests. `clock`: ms. */

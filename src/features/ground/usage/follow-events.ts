@@ -5,7 +5,7 @@
  */
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { LazyHandler } from '../events/readers.ts'
+import type { LazyHandler } from '../event-handlers.ts'
 import { giveBack } from './give-back.ts'
 
 /**

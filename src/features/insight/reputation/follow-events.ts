@@ -15,7 +15,7 @@ import { projects } from '../../../store/schema/accounts.ts'
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { LazyHandler } from '../../ground/events/readers.ts'
+import type { LazyHandler } from '../../ground/event-handlers.ts'
 import { addCounts, type HourCounts, hourOf } from './counters.ts'
 import { createEnforcement, type EnforceDeps, type Enforcement } from './enforce.ts'
 

@@ -10,7 +10,7 @@ import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/we
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import type { UrgentEvent, UrgentHandler } from '../../ground/events/readers.ts'
+import type { UrgentEvent, UrgentHandler } from '../../ground/event-handlers.ts'
 import { raiseDeliveries, splitAtFence } from '../../ground/fence/rows.ts'
 import { insertDeliveries } from './deliveries/insert.ts'
 import { createEventMatcher } from './event-patterns.ts'

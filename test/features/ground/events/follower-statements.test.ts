@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FOLLOWERS, type FollowerName } from '../../../../src/features/ground/event-handlers.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
-import { FOLLOWERS, type FollowerName } from '../../../../src/features/ground/events/followers.ts'
 import {
   startLazyReader,
   startUrgentReader,

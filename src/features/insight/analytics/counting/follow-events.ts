@@ -13,7 +13,7 @@
 import type { CountedEvent } from '../../../../store/schema/analytics.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { LazyHandler } from '../../../ground/events/readers.ts'
+import type { LazyHandler } from '../../../ground/event-handlers.ts'
 import { isAnalyticsComplete } from '../complete.ts'
 import { findHosts } from './find-hosts.ts'
 import { findProjects } from './projects.ts'

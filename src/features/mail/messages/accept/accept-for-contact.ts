@@ -1,6 +1,6 @@
 /**
- * Accepts an email that a workflow sends: to a contact, or about a contact to an address of its own
- * (contract 5.4). No contact is made or changed. The email always becomes a row; what may not be sent
+ * Accepts an email that a workflow sends: to a contact, or about a contact to an address of its own.
+ * No contact is made or changed. The email always becomes a row; what may not be sent
  * ends at once, as it would when the queue claims it (`delivery/prepare.ts`):
  *
  *   suppressed    the recipient's address is on the suppression list
@@ -12,8 +12,8 @@ import { WORKFLOW_CLASS } from '../../../../base/queue-class.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
-import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
-import type { Snapshot } from '../../../../store/schema/messages.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import type { ContactData, Snapshot } from '../../../../store/schema/json-values.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { categoryOf } from '../../../ground/usage/categories.ts'
 import { UNSUBSCRIBED } from '../delivery/prepare.ts'
