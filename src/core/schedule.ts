@@ -5,16 +5,16 @@
 
 import { deleteExpiredChunks } from '../features/ground/chunks.ts'
 import { runEventDeletion } from '../features/ground/events/delete.ts'
-import { deleteExpiredIdempotencyKeys } from '../features/ground/requests/idempotency.ts'
-import { deleteExpiredRequests } from '../features/ground/requests/retention.ts'
+import { IDEMPOTENCY_KEYS } from '../features/ground/requests/idempotency.ts'
+import { REQUESTS } from '../features/ground/requests/retention.ts'
 import { deleteExpiredInboundMessages } from '../features/incoming/receiving/retention.ts'
-import { deleteExpiredNotifications } from '../features/incoming/sns/processed-messages.ts'
+import { NOTIFICATIONS } from '../features/incoming/sns/processed-messages.ts'
 import { deleteExpiredQuarters } from '../features/insight/analytics/counting/retention.ts'
 import { deleteExpiredHours } from '../features/insight/reputation/counters.ts'
 import { checkDueDomains } from '../features/mail/domains/check-due.ts'
 import { deleteExpiredDomains } from '../features/mail/domains/expire-unverified.ts'
 import { recheckDomains } from '../features/mail/messages/outcome/recheck-domains.ts'
-import { deleteExpiredStrikes } from '../features/mail/messages/outcome/strikes.ts'
+import { STRIKES } from '../features/mail/messages/outcome/strikes.ts'
 import { createWalks, deleteExpiredContent } from '../features/mail/messages/retention.ts'
 import { deleteExpiredSandboxMessages } from '../features/mail/messages/sandbox-messages.ts'
 import { importSuppressions } from '../features/mail/suppressions/import-suppressions.ts'
@@ -37,17 +37,18 @@ import { refreshSegments } from '../features/people/segments/refresh-all.ts'
 import { deleteSeenChanges } from '../features/people/segments/retention.ts'
 import { runListVerification } from '../features/people/verification/bulk/run.ts'
 import { LIST_JOB_KIND } from '../features/people/verification/bulk/start.ts'
-import { deleteExpiredErasedRecipients } from '../features/people/wishes/erased-recipients.ts'
-import { deleteOldInvitations } from '../features/tenancy/accounts/invitations/retention.ts'
+import { ERASED_RECIPIENTS } from '../features/people/wishes/erased-recipients.ts'
+import { INVITATIONS } from '../features/tenancy/accounts/invitations/retention.ts'
 import { PLATFORM_MAIL_KIND } from '../features/tenancy/accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from '../features/tenancy/accounts/platform-mail/send.ts'
 import { findPlatformSender } from '../features/tenancy/accounts/platform-mail/sender.ts'
-import { deleteExpiredSessions } from '../features/tenancy/accounts/sessions/expiry.ts'
+import { SESSIONS } from '../features/tenancy/accounts/sessions/expiry.ts'
 import { CANCELLATION_KIND, runCancellation } from '../features/tenancy/billing/cancel.ts'
-import { deleteExpiredBilling } from '../features/tenancy/billing/retention.ts'
+import { BILLING } from '../features/tenancy/billing/retention.ts'
 import { deleteOrphanedFiles } from '../features/tenancy/uploads/delete-orphaned-files.ts'
 import type { CronEntry } from '../jobs/cron.ts'
-import type { JobHandler } from '../jobs/run.ts'
+import type { JobHandler, RunningJob } from '../jobs/run.ts'
+import { deleteExpired, type Retention } from '../work/retention.ts'
 import type { Core } from './core.ts'
 
 type Schedule = {
@@ -63,31 +64,36 @@ type Schedule = {
  */
 type ScheduledTask = { name: string; schedule: string; atOnce?: number; run: JobHandler }
 
+const RETENTIONS: readonly Retention[] = [
+  REQUESTS,
+  IDEMPOTENCY_KEYS,
+  SESSIONS,
+  NOTIFICATIONS,
+  INVITATIONS,
+  ERASED_RECIPIENTS,
+  STRIKES,
+  BILLING,
+]
+
 export function createSchedule(core: Core): Schedule {
-  const { store, config, now } = core
+  const { config } = core
   const walks = createWalks()
   const tasks: ScheduledTask[] = [
+    ...RETENTIONS.map((retention) => ({
+      name: retention.name,
+      schedule: retention.schedule,
+      run: ({ signal }: RunningJob) => deleteExpired(core, retention, signal),
+    })),
     {
       name: 'check-domains',
       schedule: '*/5 * * * *',
       run: ({ signal }) => checkDueDomains(core, signal),
     },
     { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteExpiredDomains(core) },
-    { name: 'delete-old-requests', schedule: '0 3 * * *', run: () => deleteExpiredRequests(core) },
     {
       name: 'clear-old-bodies',
       schedule: '0 4 * * *',
       run: () => deleteExpiredContent(core, walks),
-    },
-    {
-      name: 'sweep-idempotency-keys',
-      schedule: '17 * * * *',
-      run: () => store.write((tx) => deleteExpiredIdempotencyKeys(tx, now())),
-    },
-    {
-      name: 'sweep-sessions',
-      schedule: '37 * * * *',
-      run: ({ signal }) => deleteExpiredSessions(core, signal),
     },
     { name: 'sweep-chunks', schedule: '27 * * * *', run: () => deleteExpiredChunks(core) },
     { name: 'sweep-uploads', schedule: '47 * * * *', run: () => deleteExpiredImportFiles(core) },
@@ -99,11 +105,6 @@ export function createSchedule(core: Core): Schedule {
       run: ({ signal }) => deleteOrphanedFiles(core, signal),
     },
     {
-      name: 'forget-notifications',
-      schedule: '40 3 * * *',
-      run: () => deleteExpiredNotifications(core),
-    },
-    {
       name: 'delete-old-arrivals',
       schedule: '20 4 * * *',
       run: () => deleteExpiredInboundMessages(core),
@@ -112,11 +113,6 @@ export function createSchedule(core: Core): Schedule {
       name: 'recheck-domains',
       schedule: '*/10 * * * *',
       run: ({ signal }) => recheckDomains(core, signal),
-    },
-    {
-      name: 'delete-old-invitations',
-      schedule: '30 3 * * *',
-      run: () => deleteOldInvitations(core),
     },
     {
       name: 'delete-old-reputation',
@@ -131,20 +127,9 @@ export function createSchedule(core: Core): Schedule {
       run: ({ signal }) => deleteExpiredQuarters(core, signal),
     },
     {
-      name: 'delete-old-link-ids',
-      schedule: '35 4 * * *',
-      run: () => deleteExpiredErasedRecipients(core),
-    },
-    { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
-    {
       name: 'delete-seen-changes',
       schedule: '45 3 * * *',
       run: ({ signal }) => deleteSeenChanges(core, signal),
-    },
-    {
-      name: 'delete-old-billing',
-      schedule: '0 5 * * *',
-      run: ({ signal }) => deleteExpiredBilling(core, signal),
     },
     {
       name: 'delete-old-webhooks',

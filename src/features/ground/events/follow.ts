@@ -23,9 +23,9 @@
  */
 import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { createBatchPace } from '../../../jobs/pace.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../work/pace.ts'
 import type { Base } from '../base.ts'
 import { type Followed, handleBatch } from './follower-batch.ts'
 import { loadCursor, saveCursor } from './follower-cursor.ts'

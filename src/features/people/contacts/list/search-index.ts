@@ -10,12 +10,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../../base/errors.ts'
-import { withRest } from '../../../../jobs/pace.ts'
 import { unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { lookAfterWrites } from '../../../../store/look-after-writes.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { withRest } from '../../../../work/pace.ts'
 import type { Base } from '../../../ground/base.ts'
 import { deleteEntries, insertEntries, mergeSegments } from './search-index.sqlite.ts'
 
