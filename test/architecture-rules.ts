@@ -21,16 +21,17 @@ const table: Record<string, string[] | 'any'> = {
   app: 'any',
   base: [],
   turns: [],
+  texts: [],
   config: [],
-  formats: [],
+  formats: ['texts'],
   threads: ['config'],
   store: ['threads', 'config'],
   jobs: ['store', 'config'],
   work: ['jobs', 'store', 'config'],
   outbound: ['threads', 'formats', 'config'],
-  features: ['store', 'work', 'jobs', 'outbound', 'formats', 'config'],
+  features: ['store', 'work', 'jobs', 'outbound', 'formats', 'texts', 'config'],
   core: ['features', 'store', 'work', 'jobs', 'outbound', 'config'],
-  http: ['core', 'features', 'formats', 'config'],
+  http: ['core', 'features', 'formats', 'texts', 'config'],
   inbound: ['core', 'features', 'threads', 'formats', 'config'],
   cli: ['app', 'http', 'core', 'features', 'store', 'formats', 'config'],
 }
@@ -62,7 +63,7 @@ const impure = /^node:(net|tls|dgram|dns|http|https|http2|fs|child_process|worke
 /** The sources of the program. */
 export function readSources(): Sources {
   const root = path.join(import.meta.dirname, '..', 'src')
-  const files = globSync('**/*.{ts,tsx}', { cwd: root })
+  const files = globSync('{**/*.{ts,tsx},texts/*.json}', { cwd: root })
   return new Map(
     files.map((file) => [
       file.replaceAll(path.sep, '/'),

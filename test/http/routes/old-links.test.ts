@@ -133,13 +133,14 @@ for (const [how, erase] of Object.entries(DELETIONS)) {
 test('only these files delete contacts or emails, and each keeps the ids', () => {
   const root = path.join(import.meta.dirname, '../../../src')
   const deletes =
-    /delete from (contacts|emails)\b|\.delete\((contacts|emails)\)|part\('(contacts|emails)'/
+    /delete from (contacts|emails)\b|\.delete\((contacts|emails)\)|partOf\('(contacts|emails)'|erasedBy\w+\((contacts|emails)\b/
   const files = globSync('**/*.ts', { cwd: root }).filter((file) =>
     deletes.test(readFileSync(path.join(root, file), 'utf8')),
   )
   assert.deepEqual(files.map((file) => file.replaceAll(path.sep, '/')).sort(), [
-    'features/people/contacts/write/delete.ts',
     'features/operation/erasure/parts.ts',
+    'features/people/area.ts',
+    'features/people/contacts/write/delete.ts',
   ])
 })
 

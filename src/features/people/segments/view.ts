@@ -1,7 +1,8 @@
 /** A segment as the API returns it. */
 import { formatInstant } from '../../../base/clock.ts'
 import { type AppError, notFound } from '../../../base/errors.ts'
-import type { FilterChange, Segment } from '../../../store/schema/segments.ts'
+import type { FilterChange } from '../../../store/schema/json-values.ts'
+import type { Segment } from '../../../store/schema/segments.ts'
 import type { SegmentType } from '../../../store/schema/words.ts'
 
 export type SegmentView = {

@@ -1,7 +1,8 @@
 /** The API's representation of a contact. */
 import { formatInstant } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
-import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import type { ContactData } from '../../../../store/schema/json-values.ts'
 
 export type ContactView = {
   id: string
