@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SESSIONS } from '../../../../../src/features/tenancy/accounts/sessions/expiry.ts'
 import { findSession } from '../../../../../src/features/tenancy/accounts/sessions/find.ts'
+import { SESSIONS } from '../../../../../src/features/tenancy/accounts/sessions/lifetime.ts'
 import {
   insertSession,
   issueCookie,
