@@ -18,7 +18,7 @@ import { describeError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { lookAfterWrites } from '../store/look-after-writes.ts'
 import type { Store } from '../store/store.ts'
-import { type CronEntry, startCron } from './cron.ts'
+import { type CronEntry, startCron, TICK_PREFIX } from './cron.ts'
 import { type DueKinds, findNextDue, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
 import {
@@ -270,7 +270,7 @@ async function settlesWithin(ms: number, work: Promise<unknown>): Promise<boolea
 /** Enqueues the job of a cron entry, unless the previous one still waits or runs. */
 async function tick(state: JobsState, { name, kind, payload = {} }: CronEntry): Promise<void> {
   const now = state.now()
-  const job = { kind, payload, now, uniqueKey: `cron:${name}`, maxAttempts: 1 }
+  const job = { kind, payload, now, uniqueKey: `${TICK_PREFIX}${name}`, maxAttempts: 1 }
   await state.store.write((tx) => enqueueJob(tx, job))
   poll(state)
 }

@@ -24,7 +24,7 @@ export const ground: Area<Base> = {
   name: 'ground',
   loops: [],
   jobs: [
-    { name: 'sweep-chunks', schedule: '27 * * * *', run: deleteExpiredChunks },
+    { name: 'delete-expired-chunks', schedule: '27 * * * *', run: deleteExpiredChunks },
     {
       name: 'delete-events',
       atOnce: 2,

@@ -19,7 +19,7 @@ export const incoming: Area<Base> = {
   loops: [],
   jobs: [
     {
-      name: 'delete-old-arrivals',
+      name: 'delete-expired-received-mail',
       schedule: '20 4 * * *',
       run: deleteExpiredInboundMessages,
     },

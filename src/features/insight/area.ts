@@ -27,12 +27,12 @@ export const insight: Area<Base> = {
   loops: [startReputation, startAnalytics],
   jobs: [
     {
-      name: 'delete-old-reputation',
+      name: 'delete-expired-reputation',
       schedule: '10 3 * * *',
       run: (parts, { signal }) => deleteExpiredHours(parts, signal),
     },
     {
-      name: 'delete-old-quarters',
+      name: 'delete-expired-quarters',
       schedule: '40 4 * * *',
       // A run may take minutes, and a stop of the program does not wait for it.
       atOnce: 1,

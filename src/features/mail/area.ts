@@ -56,17 +56,17 @@ export const mail: Area<Parts> = {
       run: (parts, { signal }) => recheckDomains(parts, signal),
     },
     {
-      name: 'lapse-domain-claims',
+      name: 'delete-expired-domains',
       schedule: '20 3 * * *',
       run: deleteExpiredDomains,
     },
     {
-      name: 'clear-old-bodies',
+      name: 'delete-expired-content',
       schedule: '0 4 * * *',
       run: (parts) => deleteExpiredContent(parts, walksOf(parts)),
     },
     {
-      name: 'trim-sandbox',
+      name: 'delete-expired-sandbox-messages',
       schedule: '*/10 * * * *',
       run: (parts) => deleteExpiredSandboxMessages(parts, parts.config.retention.sandboxMessages),
     },

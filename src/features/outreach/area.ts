@@ -87,7 +87,7 @@ export const outreach: Area<Parts> = {
       run: (parts, { signal }) => countUncounted(parts, signal),
     },
     {
-      name: 'delete-old-webhooks',
+      name: 'delete-expired-deliveries',
       schedule: '10 4 * * *',
       run: (parts, { signal }) => deleteExpiredDeliveries(parts, signal),
     },

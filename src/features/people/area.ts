@@ -44,7 +44,7 @@ export const people: Area<Parts> = {
   name: 'people',
   loops: [startSearchIndexer],
   jobs: [
-    { name: 'sweep-uploads', schedule: '47 * * * *', run: deleteExpiredImportFiles },
+    { name: 'delete-expired-import-files', schedule: '47 * * * *', run: deleteExpiredImportFiles },
     {
       name: 'delete-seen-changes',
       schedule: '45 3 * * *',

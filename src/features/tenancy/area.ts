@@ -36,7 +36,7 @@ export const tenancy: Area<Parts> = {
   loops: [startBilling],
   jobs: [
     {
-      name: 'sweep-images',
+      name: 'delete-orphaned-images',
       schedule: '37 * * * *',
       // A run reads the names of all images.
       atOnce: 1,

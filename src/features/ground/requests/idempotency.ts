@@ -124,7 +124,7 @@ export async function insertIdempotencyKey(
 }
 
 export const IDEMPOTENCY_KEYS: Retention = {
-  name: 'sweep-idempotency-keys',
+  name: 'delete-expired-idempotency-keys',
   schedule: '17 * * * *',
   keptMs: 0,
   deletions: [

@@ -23,7 +23,7 @@ const deleteChunk = statement((db) => {
 })
 
 export const REQUESTS: Retention = {
-  name: 'delete-old-requests',
+  name: 'delete-expired-requests',
   schedule: '0 3 * * *',
   keptMs: ({ requestLogDays }) => requestLogDays * DAY_MS,
   deletions: [{ statement: deleteChunk, index: 'api_requests_age' }],

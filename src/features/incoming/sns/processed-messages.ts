@@ -49,7 +49,7 @@ export async function isProcessed(
 
 /** A message of this age is refused for its age. */
 export const NOTIFICATIONS: Retention = {
-  name: 'forget-notifications',
+  name: 'delete-expired-notifications',
   schedule: '40 3 * * *',
   keptMs: RETENTION_MS,
   deletions: [

@@ -88,7 +88,7 @@ export const deletePage = statement(
 )
 
 export const ERASED_RECIPIENTS: Retention = {
-  name: 'delete-old-link-ids',
+  name: 'delete-expired-erased-recipients',
   schedule: '35 4 * * *',
   keptMs: KEPT_MS,
   deletions: [{ statement: deletePage, index: 'PRIMARY KEY' }],

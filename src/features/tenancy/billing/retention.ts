@@ -28,7 +28,7 @@ export const eraseEnded = statement(
 )
 
 export const BILLING: Retention = {
-  name: 'delete-old-billing',
+  name: 'delete-expired-billing',
   schedule: '0 5 * * *',
   keptMs: KEPT_MS,
   deletions: [

@@ -111,7 +111,7 @@ export async function deleteStrikesOf(
 }
 
 export const STRIKES: Retention = {
-  name: 'delete-old-strikes',
+  name: 'delete-expired-strikes',
   schedule: '50 3 * * *',
   keptMs: RETENTION_MS,
   deletions: [oldRows({ table: 'strikes', key: 'id', column: 'at', index: 'strikes_age' })],

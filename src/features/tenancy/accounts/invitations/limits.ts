@@ -64,7 +64,7 @@ async function refuseOver(
 
 /** Deletes old invitations, which hold the addresses of people. */
 export const INVITATIONS: Retention = {
-  name: 'delete-old-invitations',
+  name: 'delete-expired-invitations',
   schedule: '30 3 * * *',
   // Longer than an invitation is open, and than any limit looks back.
   keptMs: 30 * DAY_MS,

@@ -23,7 +23,7 @@ export function isRenewalDue(
 
 /** Deletes sessions and tokens of mailed links that have expired. */
 export const SESSIONS: Retention = {
-  name: 'sweep-sessions',
+  name: 'delete-expired-sessions',
   schedule: '37 * * * *',
   keptMs: 0,
   deletions: [
