@@ -12,10 +12,10 @@
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Now } from '../base/clock.ts'
-import { saveProgress } from '../jobs/progress.ts'
-import type { RunningJob } from '../jobs/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
+import { saveProgress } from './jobs/progress.ts'
+import type { RunningJob } from './jobs/run.ts'
 import { type AdaptiveSize, createBatchPace, withRest } from './pace.ts'
 
 /**

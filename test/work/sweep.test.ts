@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { loadProgress } from '../../src/jobs/progress.ts'
 import type { Tx } from '../../src/store/write/transaction.ts'
+import { loadProgress } from '../../src/work/jobs/progress.ts'
 import { type Pace, sweep, sweepPages, sweepRows } from '../../src/work/sweep.ts'
-import { openJobs } from '../jobs/job-loop.ts'
-import { claimJob } from '../jobs/running.ts'
+import { openJobs } from './jobs/job-loop.ts'
+import { claimJob } from './jobs/running.ts'
 
 const TEN: Pace = { rows: 10, rest: 'none' }
 const LIGHT = { pace: TEN, heavyFor: undefined }

@@ -33,6 +33,7 @@ test('the loops of a server at rest scan nothing, until something is written', a
     const before = scans.length
     passMs(MINUTE_MS)
     t.mock.timers.tick(MINUTE_MS)
+    for (const { wake } of settlers) wake()
     for (const { reload } of dispatchers) reload()
     await rest()
     return scans.length - before

@@ -1,8 +1,8 @@
 /** Erases the rows of a project in short transactions between which requests run. */
 
-import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
-import type { RunningJob } from '../../../jobs/run.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Part, PartValues } from '../../ground/manifest/part.ts'

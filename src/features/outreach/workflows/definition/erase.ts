@@ -3,10 +3,10 @@
  * left after a crash is found in the database.
  */
 
-import type { RunningJob } from '../../../../jobs/run.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import type { RunningJob } from '../../../../work/jobs/run.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 

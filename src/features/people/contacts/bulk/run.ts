@@ -8,12 +8,12 @@
  * reaches them. The walk follows their numbers, which a change of `subscribed` does not affect.
  */
 import { AppError } from '../../../../base/errors.ts'
-import { loadProgress } from '../../../../jobs/progress.ts'
-import { FinalFailure, type RunningJob } from '../../../../jobs/run.ts'
 import { addressDigest, listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { loadProgress } from '../../../../work/jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { type Pace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'

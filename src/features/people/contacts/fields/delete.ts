@@ -5,9 +5,6 @@
  * visit.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
-import { enqueueForProject } from '../../../../jobs/enqueue-for-project.ts'
-import { loadProgress } from '../../../../jobs/progress.ts'
-import type { RunningJob } from '../../../../jobs/run.ts'
 import {
   indexedBy,
   jsonPath,
@@ -18,8 +15,11 @@ import {
 } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { loadProgress } from '../../../../work/jobs/progress.ts'
+import type { RunningJob } from '../../../../work/jobs/run.ts'
 import { type JobProgress, type Pace, sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
+import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
 import { findNewestNumber } from '../bulk/existing.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'

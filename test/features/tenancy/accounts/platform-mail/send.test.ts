@@ -6,15 +6,11 @@ import { monthOf } from '../../../../../src/features/ground/usage/month.ts'
 import { suppress } from '../../../../../src/features/mail/messages/outcome/suppression.ts'
 import { upsertContact } from '../../../../../src/features/people/contacts/write/contact-queue.ts'
 import { digestLinkToken } from '../../../../../src/features/tenancy/accounts/links/link-token.ts'
-import {
-  enqueuePlatformMail,
-  PLATFORM_MAIL_KIND,
-  type PlatformMail,
-} from '../../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
+import { enqueuePlatformMail, PLATFORM_MAIL_KIND, type PlatformMail } from '../../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from '../../../../../src/features/tenancy/accounts/platform-mail/send.ts'
 import { judgeSender } from '../../../../../src/features/tenancy/accounts/platform-mail/sender.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
-import { claimJobs } from '../../../../../src/jobs/job-row.ts'
+import { claimJobs } from '../../../../../src/work/jobs/job-row.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { invitations, projects, users } from '../../../../../src/store/schema/accounts.ts'

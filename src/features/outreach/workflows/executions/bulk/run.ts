@@ -5,9 +5,9 @@
  * disabled or gone.
  */
 import { AppError } from '../../../../../base/errors.ts'
-import { loadProgress } from '../../../../../jobs/progress.ts'
-import { FinalFailure, type RunningJob } from '../../../../../jobs/run.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
+import { loadProgress } from '../../../../../work/jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../../../work/jobs/run.ts'
 import { type Pace, sweepPages } from '../../../../../work/sweep.ts'
 import type { Base } from '../../../../ground/base.ts'
 import { compileCondition } from '../../../../ground/conditions/compile.ts'

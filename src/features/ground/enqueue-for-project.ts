@@ -1,11 +1,11 @@
-import { AppError, notFound } from '../base/errors.ts'
-import { and, eq, sql } from '../store/drizzle.ts'
-import { projects } from '../store/schema/accounts.ts'
-import { jobs } from '../store/schema/jobs.ts'
-import { parameter, statement } from '../store/statement.ts'
-import type { Tx } from '../store/write/transaction.ts'
-import { isUnfinished } from './due.ts'
-import { enqueueJob, type NewJob } from './enqueue.ts'
+import { AppError, notFound } from '../../base/errors.ts'
+import { and, eq, sql } from '../../store/drizzle.ts'
+import { projects } from '../../store/schema/accounts.ts'
+import { jobs } from '../../store/schema/jobs.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import { isUnfinished } from '../../work/jobs/due.ts'
+import { enqueueJob, type NewJob } from '../../work/jobs/enqueue.ts'
 
 type ProjectJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
   /** The beginning of the id: `import`, `bulk-delete`. */

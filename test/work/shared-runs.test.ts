@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSharedRuns } from '../../../src/features/ground/shared-runs.ts'
+import { createSharedRuns } from '../../src/work/shared-runs.ts'
 
 test('callers during a run wait for the next run and share it', async () => {
   const sharedRuns = createSharedRuns()

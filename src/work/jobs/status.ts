@@ -1,8 +1,8 @@
-import type { Now } from '../base/clock.ts'
-import { notFound } from '../base/errors.ts'
-import { and, eq, inArray } from '../store/drizzle.ts'
-import { type Job, jobs } from '../store/schema/jobs.ts'
-import type { Store } from '../store/store.ts'
+import type { Now } from '../../base/clock.ts'
+import { notFound } from '../../base/errors.ts'
+import { and, eq, inArray } from '../../store/drizzle.ts'
+import { type Job, jobs } from '../../store/schema/jobs.ts'
+import type { Store } from '../../store/store.ts'
 
 /** A job as the API shows it to its project. */
 export type JobStatus = {

@@ -14,11 +14,11 @@
  * Saving checks the job's lease: a run that has lost it cannot commit another batch, so no batch is
  * applied twice.
  */
-import { eq } from '../store/drizzle.ts'
-import { jobProgress } from '../store/schema/jobs.ts'
-import { parameter, statement } from '../store/statement.ts'
-import type { Reader } from '../store/store.ts'
-import type { Tx } from '../store/write/transaction.ts'
+import { eq } from '../../store/drizzle.ts'
+import { jobProgress } from '../../store/schema/jobs.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Reader } from '../../store/store.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { lostLeaseError, recordAdvance } from './job-row.ts'
 import type { RunningJob } from './run.ts'
 

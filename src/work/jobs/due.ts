@@ -5,10 +5,10 @@
  * last job of the kind ended longest ago goes first, so that a project with many jobs does not hold up
  * the others.
  */
-import { larger } from '../store/dialect.ts'
-import { and, gt, inArray, lte, min, type SQL, sql } from '../store/drizzle.ts'
-import { jobs } from '../store/schema/jobs.ts'
-import type { Store } from '../store/store.ts'
+import { larger } from '../../store/dialect.ts'
+import { and, gt, inArray, lte, min, type SQL, sql } from '../../store/drizzle.ts'
+import { jobs } from '../../store/schema/jobs.ts'
+import type { Store } from '../../store/store.ts'
 
 export type DueKinds = {
   kinds: readonly string[]

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from '../base/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts'
 
 const FIRST_DELAY_MS = MINUTE_MS
 const MAX_DELAY_MS = HOUR_MS

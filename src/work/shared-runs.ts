@@ -3,7 +3,7 @@
  * begins when that run has ended. So each caller gets the result of a run that began after its
  * call, and at most one run waits.
  */
-import { runShared } from '../../turns/owner.ts'
+import { runShared } from '../turns/owner.ts'
 
 export type SharedRuns = {
   /**

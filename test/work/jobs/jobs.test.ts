@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { jobDelayMs } from '../../src/jobs/backoff.ts'
-import { enqueueJob } from '../../src/jobs/enqueue.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { jobs } from '../../../src/store/schema/jobs.ts'
+import { currentOwner } from '../../../src/turns/owner.ts'
+import { jobDelayMs } from '../../../src/work/jobs/backoff.ts'
+import { enqueueJob } from '../../../src/work/jobs/enqueue.ts'
 import {
   claimJobs,
   deleteExpiredJobs,
   deleteForeignTicks,
   putBackLostJobs,
-} from '../../src/jobs/job-row.ts'
-import { FinalFailure } from '../../src/jobs/run.ts'
-import { eq } from '../../src/store/drizzle.ts'
-import { jobs } from '../../src/store/schema/jobs.ts'
-import { currentOwner } from '../../src/turns/owner.ts'
-import { START } from '../core.ts'
-import { pause } from '../pause.ts'
+} from '../../../src/work/jobs/job-row.ts'
+import { FinalFailure } from '../../../src/work/jobs/run.ts'
+import { START } from '../../core.ts'
+import { pause } from '../../pause.ts'
 import { openJobs, type TestJobs } from './job-loop.ts'
 
 const setUp = (t: TestContext) => openJobs(t, 'work')

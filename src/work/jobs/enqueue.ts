@@ -1,7 +1,7 @@
-import { newId } from '../store/ids.ts'
-import { jobs } from '../store/schema/jobs.ts'
-import { parameter, statement } from '../store/statement.ts'
-import type { Tx } from '../store/write/transaction.ts'
+import { newId } from '../../store/ids.ts'
+import { jobs } from '../../store/schema/jobs.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 
 export type NewJob = {
   /** A UUID if absent. */

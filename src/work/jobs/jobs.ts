@@ -12,12 +12,14 @@
  * between projects (due.ts) and save their progress (progress.ts); the program interrupts them at
  * once when it stops.
  */
-import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../base/clock.ts'
-import type { Counters } from '../base/counters.ts'
-import { describeError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
-import { lookAfterWrites } from '../store/look-after-writes.ts'
-import type { Store } from '../store/store.ts'
+
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../../base/clock.ts'
+import type { Counters } from '../../base/counters.ts'
+import { describeError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import { lookAfterWrites } from '../../store/look-after-writes.ts'
+import type { Store } from '../../store/store.ts'
+import { type Loop, type LoopRun, runEvery, settlesWithin, startLoop } from '../loop.ts'
 import { type CronEntry, startCron, TICK_PREFIX } from './cron.ts'
 import { type DueKinds, findNextDue, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
@@ -69,10 +71,6 @@ type JobsState = Required<Omit<JobsOptions, 'cron' | 'counters'>> & {
   counters: JobsOptions['counters']
   groups: SlotGroup[]
   running: Map<string, JobRun>
-  isStopping: boolean
-  polling: Promise<void> | undefined
-  isWoken: boolean
-  timer: NodeJS.Timeout | undefined
   deletedExpiredAt: number
 }
 
@@ -102,62 +100,39 @@ export function startJobs(options: JobsOptions): Jobs {
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
     groups: toGroups(kinds, { concurrency, limits }),
     running: new Map(),
-    isStopping: false,
-    polling: undefined,
-    isWoken: false,
-    timer: undefined,
     deletedExpiredAt: 0,
   }
-  const wake = () => poll(state)
-  const cronTimers = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
-  const heartbeat = setInterval(() => renewLeases(state), state.leaseMs / 3)
-  const unwatch = lookAfterWrites(state.store, POLL_MS, wake)
-  wake()
+  // First: it throws if a schedule is wrong.
+  const tickOf = (entry: CronEntry) => tick(state, entry).then(() => loop.wake())
+  const cronTimers = startCron({ log: state.log, tick: tickOf }, cron)
+  const loop: Loop = startLoop({
+    run: (polling) => poll(state, polling),
+    onError: (error) => state.log.error({ error: describeError(error) }, 'no jobs can be claimed'),
+    wakes: [(wake) => lookAfterWrites(state.store, POLL_MS, wake)],
+    maxWaitMs: MAX_WAIT_MS,
+    retryMs: POLL_MS,
+  })
+  const heartbeat = runEvery(state.leaseMs / 3, () => renewLeases(state))
   return {
-    wake,
+    wake: loop.wake,
     async stop(graceMs) {
-      state.isStopping = true
       cronTimers.stop()
-      unwatch()
-      await state.polling
-      clearTimeout(state.timer)
+      await loop.stop()
       await finish(state, graceMs)
-      clearInterval(heartbeat)
+      await heartbeat.stop()
     },
   }
 }
 
-/** Runs one poll at a time; a call during a poll starts another one after it. */
-function poll(state: JobsState): void {
-  state.isWoken = true
-  if (state.polling || state.isStopping) return
-  clearTimeout(state.timer)
-  state.polling = pollWhileWoken(state)
-    .then((lookedAt) => findWaitMs(state, lookedAt))
-    .catch((error) => {
-      state.log.error({ error: describeError(error) }, 'no jobs can be claimed')
-      return POLL_MS
-    })
-    .then((waitMs) => {
-      state.polling = undefined
-      if (state.isWoken) poll(state)
-      else state.timer = setTimeout(poll, waitMs, state)
-    })
-}
-
-/** Returns up to when the last look saw due jobs. */
-async function pollWhileWoken(state: JobsState): Promise<number> {
-  let lookedAt = state.now()
-  while (state.isWoken && !state.isStopping) {
-    state.isWoken = false
-    await deleteExpired(state)
-    const free = freeGroups(state)
-    lookedAt = state.now()
-    if (free.length > 0 && (await isWorkDue(state.store, free, lookedAt))) {
-      await claim(state, free, lookedAt)
-    }
+/** Claims the jobs that are due. Returns after how many ms others are. */
+async function poll(state: JobsState, loop: LoopRun): Promise<number> {
+  await deleteExpired(state)
+  const free = freeGroups(state)
+  const lookedAt = state.now()
+  if (free.length > 0 && (await isWorkDue(state.store, free, lookedAt))) {
+    await claim(state, free, { at: lookedAt, wake: loop.wake })
   }
-  return lookedAt
+  return loop.isWoken() ? 0 : findWaitMs(state, lookedAt)
 }
 
 /**
@@ -194,7 +169,12 @@ function toGroups(
   return [{ kinds: shared, slots: concurrency, onePerProject: false }, ...own]
 }
 
-async function claim(state: JobsState, free: readonly SlotGroup[], now: number): Promise<void> {
+/** `wake`: called when a job has ended. */
+async function claim(
+  state: JobsState,
+  free: readonly SlotGroup[],
+  { at: now, wake }: { at: number; wake: () => void },
+): Promise<void> {
   const leaseUntil = now + state.leaseMs
   const claimed = await state.store.write(async (tx) => {
     await putBackLostJobs(tx, now)
@@ -210,7 +190,7 @@ async function claim(state: JobsState, free: readonly SlotGroup[], now: number):
     const abort = new AbortController()
     const done = runJob(state, job, abort.signal).then(() => {
       if (state.running.get(job.id)?.abort === abort) state.running.delete(job.id)
-      poll(state)
+      wake()
     })
     state.running.set(job.id, { job, abort, done })
   }
@@ -259,20 +239,11 @@ function stopError(): Error {
   return new Error('The program is stopping.')
 }
 
-async function settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, ms, false)
-  const isDone = await Promise.race([work.then(() => true), promise])
-  clearTimeout(timer)
-  return isDone
-}
-
 /** Enqueues the job of a cron entry, unless the previous one still waits or runs. */
 async function tick(state: JobsState, { name, kind, payload = {} }: CronEntry): Promise<void> {
   const now = state.now()
   const job = { kind, payload, now, uniqueKey: `${TICK_PREFIX}${name}`, maxAttempts: 1 }
   await state.store.write((tx) => enqueueJob(tx, job))
-  poll(state)
 }
 
 async function deleteExpired(state: JobsState): Promise<void> {

@@ -1,22 +1,22 @@
 /** The loop asks after each second with writes: its questions must be answered by indexes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLog } from '../../src/base/log.ts'
-import { findNextDue, isWorkDue } from '../../src/jobs/due.ts'
-import { countUnfinished } from '../../src/jobs/enqueue-for-project.ts'
+import { silentLog } from '../../../src/base/log.ts'
+import { countUnfinished } from '../../../src/features/ground/enqueue-for-project.ts'
+import { StoreDb } from '../../../src/store/database.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import type { Tx } from '../../../src/store/write/transaction.ts'
+import { findNextDue, isWorkDue } from '../../../src/work/jobs/due.ts'
 import {
   claimJobs,
   deleteExpiredJobs,
   deleteForeignTicks,
   deleteSurplusJobs,
   putBackLostJobs,
-} from '../../src/jobs/job-row.ts'
-import { StoreDb } from '../../src/store/database.ts'
-import { sql } from '../../src/store/drizzle.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
-import type { Tx } from '../../src/store/write/transaction.ts'
-import { copyDatabase } from '../database-template.ts'
-import { makeDatabaseFolder } from '../store/test-store.ts'
+} from '../../../src/work/jobs/job-row.ts'
+import { copyDatabase } from '../../database-template.ts'
+import { makeDatabaseFolder } from '../../store/test-store.ts'
 
 test('no query of the job loop reads the whole table', async (t) => {
   const { path } = await makeDatabaseFolder(t)

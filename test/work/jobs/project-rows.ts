@@ -1,5 +1,5 @@
-import { projects } from '../../src/store/schema/accounts.ts'
-import type { Store } from '../../src/store/store.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import type { Store } from '../../../src/store/store.ts'
 
 /** Projects with these ids, for jobs that are refused without their project. */
 export async function addProjectRows(store: Store, ...ids: string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AT_ONCE, createLoopTurns } from '../../../src/features/ground/loop-turns.ts'
-import type { WorkOwner } from '../../../src/turns/owner.ts'
+import type { WorkOwner } from '../../src/turns/owner.ts'
+import { AT_ONCE, createLoopTurns } from '../../src/work/loop-turns.ts'
 
 const ownerOf = (key: string): WorkOwner => ({ key, isJob: false })
 

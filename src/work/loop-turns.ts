@@ -6,8 +6,8 @@
  * and made stays in memory between its turns, so the more are begun, the more the collector of garbage has to
  * go through. Work that asks for no turn, because its client takes nothing, holds nobody up.
  */
-import { createRoundRobin } from '../../store/read/round-robin.ts'
-import { currentOwner, type WorkOwner } from '../../turns/owner.ts'
+import { createRoundRobin } from '../store/read/round-robin.ts'
+import { currentOwner, type WorkOwner } from '../turns/owner.ts'
 
 /** Turns of the loop between two of these, so that short work, which takes several, is not slowed by each. */
 const TURNS_OF_OTHERS = 2

@@ -2,11 +2,17 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { AppError } from '../../src/base/errors.ts'
-import { createLog, type Log, silentLog } from '../../src/base/log.ts'
-import { isWorkDue, selectDue } from '../../src/jobs/due.ts'
-import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
-import { enqueueForProject, MAX_UNFINISHED } from '../../src/jobs/enqueue-for-project.ts'
+import { AppError } from '../../../src/base/errors.ts'
+import { createLog, type Log, silentLog } from '../../../src/base/log.ts'
+import {
+  enqueueForProject,
+  MAX_UNFINISHED,
+} from '../../../src/features/ground/enqueue-for-project.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { type Job, jobs } from '../../../src/store/schema/jobs.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { isWorkDue, selectDue } from '../../../src/work/jobs/due.ts'
+import { enqueueJob, type NewJob } from '../../../src/work/jobs/enqueue.ts'
 import {
   type ClaimedJob,
   claimJobs,
@@ -14,15 +20,12 @@ import {
   failJob,
   putBackJob,
   putBackLostJobs,
-} from '../../src/jobs/job-row.ts'
-import { startJobs } from '../../src/jobs/jobs.ts'
-import { FinalFailure, type JobHandler } from '../../src/jobs/run.ts'
-import { sql } from '../../src/store/drizzle.ts'
-import { type Job, jobs } from '../../src/store/schema/jobs.ts'
-import { openStore } from '../../src/store/store.ts'
-import { copyDatabase } from '../database-template.ts'
-import { pause } from '../pause.ts'
-import { makeDatabaseFolder } from '../store/test-store.ts'
+} from '../../../src/work/jobs/job-row.ts'
+import { startJobs } from '../../../src/work/jobs/jobs.ts'
+import { FinalFailure, type JobHandler } from '../../../src/work/jobs/run.ts'
+import { copyDatabase } from '../../database-template.ts'
+import { pause } from '../../pause.ts'
+import { makeDatabaseFolder } from '../../store/test-store.ts'
 import { addProjectRows } from './project-rows.ts'
 import { findJob } from './running.ts'
 

@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
-import { describeError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
+import { describeError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 
 export type CronEntry = {
   /** Unique among the entries. */

@@ -12,12 +12,13 @@
  * that is lost five times without progress fails, because it is the likely cause. Every change of
  * an active job checks its lease: without the lease nothing changes.
  */
-import { MINUTE_MS } from '../base/clock.ts'
-import { larger } from '../store/dialect.ts'
-import { and, eq, gte, inArray, isNotNull, lt, lte, notInArray, sql } from '../store/drizzle.ts'
-import { newId } from '../store/ids.ts'
-import { type Job, jobProgress, jobs } from '../store/schema/jobs.ts'
-import type { Tx } from '../store/write/transaction.ts'
+
+import { MINUTE_MS } from '../../base/clock.ts'
+import { larger } from '../../store/dialect.ts'
+import { and, eq, gte, inArray, isNotNull, lt, lte, notInArray, sql } from '../../store/drizzle.ts'
+import { newId } from '../../store/ids.ts'
+import { type Job, jobProgress, jobs } from '../../store/schema/jobs.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { TICK_PREFIX } from './cron.ts'
 import { isActive, selectDue } from './due.ts'
 

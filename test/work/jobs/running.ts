@@ -1,11 +1,11 @@
 /** A job as its handler is given it, for tests that call the handler themselves. */
 import assert from 'node:assert/strict'
-import type { Now } from '../../src/base/clock.ts'
-import { claimJobs, putBackLostJobs, setPercent } from '../../src/jobs/job-row.ts'
-import type { RunningJob } from '../../src/jobs/run.ts'
-import { eq } from '../../src/store/drizzle.ts'
-import { type Job, jobs } from '../../src/store/schema/jobs.ts'
-import type { Reader, Store } from '../../src/store/store.ts'
+import type { Now } from '../../../src/base/clock.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { type Job, jobs } from '../../../src/store/schema/jobs.ts'
+import type { Reader, Store } from '../../../src/store/store.ts'
+import { claimJobs, putBackLostJobs, setPercent } from '../../../src/work/jobs/job-row.ts'
+import type { RunningJob } from '../../../src/work/jobs/run.ts'
 
 export type ClaimedJob = RunningJob & { abort: AbortController }
 
