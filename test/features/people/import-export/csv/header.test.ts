@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADDRESS_COLUMN_NAMES } from '../../../../../src/features/people/import-export/csv/address-column.ts'
-import { isImportable, type Mapping } from '../../../../../src/features/people/import-export/csv/column-names.ts'
+import {
+  isImportable,
+  type Mapping,
+} from '../../../../../src/features/people/import-export/csv/column-names.ts'
 import { detectDelimiter } from '../../../../../src/features/people/import-export/csv/delimiter.ts'
-import { isAddressHeader, RECORD_LIMITS, readHeader } from '../../../../../src/features/people/import-export/csv/header.ts'
+import {
+  isAddressHeader,
+  RECORD_LIMITS,
+  readHeader,
+} from '../../../../../src/features/people/import-export/csv/header.ts'
 import { createCsvParser } from '../../../../../src/features/people/import-export/csv/parser.ts'
-import { FinalFailure } from '../../../../../src/work/jobs/run.ts'
 import { LANGUAGES } from '../../../../../src/texts/languages.ts'
+import { FinalFailure } from '../../../../../src/work/jobs/run.ts'
 
 function header(line: string, mapping: Mapping = []) {
   const parser = createCsvParser({ delimiter: ',', ...RECORD_LIMITS })
