@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withRest } from '../../../src/work/jobs/pace.ts'
+import { createBatchPace, withRest } from '../../src/work/pace.ts'
 
 /** A batch of so many milliseconds, by a clock of its own. */
 function batchOf(ms: number) {
@@ -50,4 +50,28 @@ test('no pause is longer than a second, and a signal ends it', async (t) => {
   t.mock.timers.tick(1000)
   await settle()
   assert.equal(ended.at(-1), 'long')
+})
+
+test('batches at most double while they are quick, and shrink when they are slow', async () => {
+  const clock = { at: 0 }
+  const pace = createBatchPace({ first: 10, max: 60, batchMs: 10, clock: () => clock.at })
+  const sizes: number[] = []
+  for (const msPerRow of [0, 0.1, 0.1, 1, 1, 50, 0.2]) {
+    const rows = pace.size()
+    sizes.push(rows)
+    await pace.measure(rows, async () => {
+      clock.at += rows * msPerRow
+    })
+  }
+  assert.deepEqual([...sizes, pace.size()], [10, 20, 40, 60, 10, 10, 1, 2])
+})
+
+test('a batch has at least `min` rows, however slow it is', async () => {
+  const clock = { at: 0 }
+  const rules = { first: 500, min: 100, max: 1500, batchMs: 10, clock: () => clock.at }
+  const pace = createBatchPace(rules)
+  await pace.measure(pace.size(), async () => {
+    clock.at += 10_000
+  })
+  assert.equal(pace.size(), 100)
 })

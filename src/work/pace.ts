@@ -1,8 +1,8 @@
 /**
  * Limits the speed of long work, so that requests stay fast. A request waits behind at most one
  * batch; the number of rows in a batch adapts so that each holds the writer for about the same
- * time. A rest of twice the batch's duration follows, so that the disk keeps up: otherwise the
- * write-ahead log would grow until writers have to wait.
+ * time. A rest follows the batch, so that the disk keeps up: otherwise the write-ahead log would grow
+ * until writers have to wait.
  */
 export type BatchPace = {
   /** The number of rows for the next batch. */
@@ -14,26 +14,20 @@ export type BatchPace = {
   measure<T>(rows: number, work: () => Promise<T>): Promise<T>
   /** As `measure`, for who knows the number of rows only afterwards. */
   record(rows: number, tookMs: number): void
-  /** Runs a batch, then rests twice as long. */
-  batch<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-type BatchPaceOptions = {
-  first: number
-  max: number
-  /** The time that a batch should take; 4 if absent. */
-  batchMs?: number
-  clock?(): number
-}
+/** Rows of the first batch, of the largest, and of the smallest; the time that a batch should take. */
+export type AdaptiveSize = { first: number; max: number; min?: number; batchMs: number }
 
-const DEFAULT_BATCH_MS = 4
-const REST_TIMES = 2
+type BatchPaceOptions = AdaptiveSize & { clock?(): number }
+
 const MAX_REST_MS = 1000
 
 export function createBatchPace({
   first,
   max,
-  batchMs = DEFAULT_BATCH_MS,
+  min = 1,
+  batchMs,
   clock = () => performance.now(),
 }: BatchPaceOptions): BatchPace {
   let size = first
@@ -41,7 +35,7 @@ export function createBatchPace({
   function record(rows: number, tookMs: number): void {
     const fitting = Math.floor((rows * batchMs) / Math.max(tookMs, 0.01))
     // The size at most doubles, because the rows of one batch may be unlike the others.
-    size = Math.max(1, Math.min(max, size * 2, fitting))
+    size = Math.max(min, Math.min(max, size * 2, fitting))
   }
 
   return {
@@ -53,7 +47,6 @@ export function createBatchPace({
       record(rows, clock() - from)
       return result
     },
-    batch: (act, signal) => withRest(act, { times: REST_TIMES, signal, clock }),
   }
 }
 
