@@ -46,7 +46,7 @@ const BOUNDED: Bound[] = [
   ...['text-rules.ts', 'reply-rule.ts'].map((name) => ({
     file: `src/formats/replies/${name}`,
     length: 2_000,
-    code: { 'src/formats/replies/match-reply.ts': ['reply.text.slice(0, MAX_MATCHED_LENGTH)'] },
+    code: { 'src/formats/replies/classify-reply.ts': ['reply.text.slice(0, MAX_MATCHED_LENGTH)'] },
   })),
   { file: 'src/formats/precomposed/body.ts', length: 2_000_000, code: TEMPLATES },
   { file: 'src/formats/incoming/automatic.ts', length: 262_144, code: FIELDS },
