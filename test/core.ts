@@ -35,7 +35,7 @@ import { createTemplateCache } from '../src/formats/precomposed/template-cache.t
 import { compileTemplate, renderTemplate } from '../src/formats/template/template.ts'
 import { createWebhookClient } from '../src/outbound/http/webhook-client.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
-import { createInlineThreads } from '../src/store/read/inline-thread.ts'
+import { createInlineThreads } from '../src/store/read/thread.ts'
 import type { createThread } from '../src/store/read/thread.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
