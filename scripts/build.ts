@@ -20,8 +20,7 @@ import {
   targets,
 } from '../build.config.ts'
 import { ADDON_ASSET } from '../src/config/addon.ts'
-import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
-import { assetSource, listAssets } from '../src/config/assets.ts'
+import { ASSET_SOURCES, assetSource, listAssets } from '../src/config/assets.ts'
 import { THREAD_SOURCES } from '../src/threads/start.ts'
 import { findBaseNode } from './base-node.ts'
 import { bundle } from './bundle.ts'
