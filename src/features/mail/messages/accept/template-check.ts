@@ -10,7 +10,7 @@ import {
   findQuickFault,
   type TemplateFault,
 } from '../../../../formats/template/template.ts'
-import type { CheckedTemplate } from '../../../../outbound/composing/template-checks.ts'
+import type { CheckedTemplate } from '../../../../outbound/composing/texts.ts'
 import type { Outbound } from '../../../../outbound/outbound.ts'
 import type { OnTemplateFault } from '../../../../store/schema/words.ts'
 import { requireClient } from '../../../../turns/owner.ts'
