@@ -8,7 +8,7 @@
  *
  * It stands on `node:http` and not on undici, which was tried (8.13.1, against `test/outbound/http`): undici closes
  * a connection at an interim response 100, takes status lines, empty lines, chunk extensions and leading zeros of
- * chunks without a limit, and reads the socket itself, so that `peer-limits.ts` cannot count what arrives.
+ * chunks without a limit, and reads the socket itself, so that `hop-limits.ts` cannot count what arrives.
  */
 import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
