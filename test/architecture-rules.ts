@@ -24,15 +24,16 @@ const table: Record<string, string[] | 'any'> = {
   texts: [],
   config: [],
   formats: ['texts'],
+  records: ['formats'],
   threads: ['config'],
   store: ['threads', 'config'],
   work: ['store', 'config'],
   outbound: ['threads', 'formats', 'config'],
-  features: ['work', 'store', 'outbound', 'formats', 'texts', 'config'],
+  features: ['work', 'store', 'outbound', 'records', 'formats', 'texts', 'config'],
   core: ['features', 'work', 'store', 'outbound', 'config'],
-  http: ['core', 'features', 'work', 'formats', 'texts', 'config'],
+  http: ['core', 'features', 'work', 'records', 'formats', 'texts', 'config'],
   inbound: ['core', 'features', 'threads', 'formats', 'config'],
-  cli: ['app', 'http', 'core', 'features', 'store', 'formats', 'config'],
+  cli: ['app', 'http', 'core', 'features', 'records', 'store', 'formats', 'config'],
 }
 
 /** The folders of `features/`: each may import itself and those before it. */

@@ -27,7 +27,7 @@ import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
 import { deleteExpiredBilling } from './billing/retention.ts'
 import type { StripeClient } from './billing/stripe.ts'
 import { deleteOrphanedFiles } from './uploads/delete-orphaned-files.ts'
-import { toListedUpload } from './uploads/view.ts'
+import { toListedUploadRecord } from './uploads/view.ts'
 
 type Parts = Base & { stripe: StripeClient | null; queueNotifier: QueueNotifier }
 
@@ -105,7 +105,9 @@ export const tenancy: Area<Parts> = {
     {
       table: uploads,
       erasure: erasedByDeletion(uploads),
-      export: exported(uploads, { view: (row: Upload, config) => toListedUpload(config, row) }),
+      export: exported(uploads, {
+        view: (row: Upload, config) => toListedUploadRecord(config, row),
+      }),
     },
     {
       // What a deleted project sent is still charged.
