@@ -87,7 +87,7 @@ const BOUNDED: Bound[] = [
     },
   },
   {
-    file: 'src/features/ground/events/event-name.ts',
+    file: 'src/records/event-name.ts',
     length: 1_048_576,
     code: { 'src/http/route.ts': ['DEFAULT_BODY_BYTES = 1024 * 1024'] },
   },
