@@ -15,7 +15,7 @@ import {
   withCore,
 } from './engine/command.ts'
 import { escapeControls } from './engine/text.ts'
-import { askYes } from './options/confirm.ts'
+import { askYes } from './options/questions.ts'
 
 const MAIL_WARNING =
   'this project sends the mail of the server to its users: sign-ups will fail without it'

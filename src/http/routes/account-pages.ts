@@ -21,16 +21,16 @@ import {
 } from '../../features/tenancy/accounts/sign-up/verify-address.ts'
 import type { Language } from '../../texts/languages.ts'
 import { deviceCookie } from '../exchange/cookies.ts'
+import type { Layout, Page } from '../pages/layout.ts'
+import { readerLanguage } from '../pages/reader-language.ts'
 import {
   changedView,
+  errorView,
   expiredView,
   resetView,
   verifiedView,
   verifyView,
-} from '../pages/account-views.ts'
-import type { Layout, Page } from '../pages/layout.ts'
-import { readerLanguage } from '../pages/reader-language.ts'
-import { errorView } from '../pages/views.ts'
+} from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { addressNetwork } from '../server/client-address.ts'
