@@ -95,8 +95,31 @@ export function reexport(source: string): string {
   return lines.join('\n')
 }
 
-/** What the bundler must know of packages that it would not bundle by itself. */
-export const bundledPackages: Plugin[] = [bundledDrizzle, withoutColors]
+/**
+ * `footers.ts` uses one part of each file of texts. The bundler leaves out the other parts only if this one is imported
+ * by its name, which Node does not allow.
+ */
+const footersAlone: Plugin = {
+  name: 'footers-alone',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]src[/\\]texts[/\\]footers\.ts$/ }, async ({ path: file }) => ({
+      contents: importFooters(await readFile(file, 'utf8')),
+      resolveDir: path.dirname(file),
+      loader: 'ts',
+    }))
+  },
+}
+
+/** `import en from './en.json' with …` with `en.footer` becomes `import { footer as en } from './en.json'` with `en`. */
+function importFooters(source: string): string {
+  const statement = /^import (\w+) from '(\.\/[\w-]+\.json)' with \{ type: 'json' \}$/gm
+  return source
+    .replace(statement, "import { footer as $1 } from '$2'")
+    .replaceAll(/: (\w+)\.footer,$/gm, ': $1,')
+}
+
+/** What the bundler must know of files that it would not bundle well by itself. */
+export const bundledPackages: Plugin[] = [bundledDrizzle, withoutColors, footersAlone]
 
 function refuseMissing(outputs: Metafile['outputs']): void {
   const outside = Object.values(outputs).flatMap(({ imports }) => imports)

@@ -21,16 +21,17 @@ const table: Record<string, string[] | 'any'> = {
   app: 'any',
   base: [],
   turns: [],
+  texts: [],
   config: [],
-  formats: [],
+  formats: ['texts'],
   records: ['formats'],
   threads: ['config'],
   store: ['threads', 'config'],
   jobs: ['store', 'config'],
   outbound: ['threads', 'formats', 'config'],
-  features: ['store', 'jobs', 'outbound', 'records', 'formats', 'config'],
+  features: ['store', 'jobs', 'outbound', 'records', 'formats', 'texts', 'config'],
   core: ['features', 'store', 'jobs', 'outbound', 'config'],
-  http: ['core', 'features', 'records', 'formats', 'config'],
+  http: ['core', 'features', 'records', 'formats', 'texts', 'config'],
   inbound: ['core', 'features', 'threads', 'formats', 'config'],
   cli: ['app', 'http', 'core', 'features', 'records', 'store', 'formats', 'config'],
 }
@@ -62,7 +63,7 @@ const impure = /^node:(net|tls|dgram|dns|http|https|http2|fs|child_process|worke
 /** The sources of the program. */
 export function readSources(): Sources {
   const root = path.join(import.meta.dirname, '..', 'src')
-  const files = globSync('**/*.{ts,tsx}', { cwd: root })
+  const files = globSync('{**/*.{ts,tsx},texts/*.json}', { cwd: root })
   return new Map(
     files.map((file) => [
       file.replaceAll(path.sep, '/'),

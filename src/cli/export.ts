@@ -1,6 +1,8 @@
 /** `export`: writes everything of a project into a new folder. */
+
 import path from 'node:path'
 import { formatInstant, now } from '../base/clock.ts'
+import { DUTIES } from '../core/areas.ts'
 import { watchSpace } from '../features/operation/backup/create/space-watch.ts'
 import { exportProject } from '../features/operation/export/export-project.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
@@ -23,7 +25,10 @@ export async function exportCommand(context: CommandContext, input: Input): Prom
     const { minFreeBytes } = config.backup
     const space = await watchSpace({ folders, minFreeBytes })
     try {
-      return await exportProject({ config, now, signal: space.signal }, { projectId, folder })
+      return await exportProject(
+        { config, now, signal: space.signal, tables: DUTIES.tables },
+        { projectId, folder },
+      )
     } finally {
       space.stop()
     }

@@ -7,6 +7,7 @@ import { createLog } from '../base/log.ts'
 import type { Config } from '../config/config.ts'
 import { FILE_NAME, readToml, SYSTEM_FILE } from '../config/layers/file.ts'
 import { loadConfig } from '../config/load.ts'
+import { DUTIES } from '../core/areas.ts'
 import { openCore } from '../core/open-core.ts'
 import type { OutsideFile } from '../features/operation/backup/archive/manifest.ts'
 import { relocateConfig } from '../features/operation/backup/restore/relocate-config.ts'
@@ -42,7 +43,10 @@ export async function restoreCommand(context: CommandContext, input: Input): Pro
     folder === undefined ? (await context.configuration.load()).config : configOf(context, folder)
   const source = openArchive(terminal, file)
   const act = async () => {
-    const restored = await restoreBackup({ config, now, log: createLog('fatal'), openCore }, source)
+    const restored = await restoreBackup(
+      { config, now, log: createLog('fatal'), tables: DUTIES.tables, openCore },
+      source,
+    )
     const written =
       folder === undefined ? keepConfig(restored) : await writeConfig(folder, restored)
     return { restored, written }

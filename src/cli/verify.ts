@@ -2,6 +2,7 @@
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { AppError, hasCode } from '../base/errors.ts'
+import { DUTIES } from '../core/areas.ts'
 import { type Verified, verifyBackup } from '../features/operation/backup/inspect/verify-backup.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
@@ -9,7 +10,7 @@ import { escapeControls, formatFields } from './engine/text.ts'
 
 export async function verifyCommand(context: CommandContext, input: Input): Promise<Result> {
   const [file = ''] = input.args
-  const verified = await verifyBackup(openArchive(context.terminal, file))
+  const verified = await verifyBackup(DUTIES, openArchive(context.terminal, file))
   const { manifest, projects, emails, schema, isNewer, opensSecrets } = verified
   const { version, generation, createdAt, hostname, seq, withoutSecret, outside } = manifest
   const counts = { projects, emails, schema, isNewer, opensSecrets }

@@ -18,11 +18,11 @@ import { createListTotals } from '../features/ground/list-totals.ts'
 import { createNotifier } from '../features/ground/notifier.ts'
 import { createSharedRuns } from '../features/ground/shared-runs.ts'
 import type { WebhookNotice } from '../features/ground/webhook-notifier.ts'
-import { checkSecret } from '../features/mail/domains/secret-check.ts'
 import { createAcceptQueue } from '../features/mail/messages/accept/accept-queue.ts'
 import { sealWaiting } from '../features/mail/messages/delivery/seal-waiting.ts'
 import type { QueueNotice } from '../features/mail/messages/queue/notifier.ts'
 import { createChallenges } from '../features/operation/acme/challenges.ts'
+import { checkSecret } from '../features/operation/seals/check-secret.ts'
 import type { WorkflowNotice } from '../features/outreach/workflows/notifier.ts'
 import { createEventQueue } from '../features/people/contacts/events/event-queue.ts'
 import { createContactQueue } from '../features/people/contacts/write/contact-queue.ts'
@@ -44,6 +44,7 @@ import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
 import { lookForLog } from '../store/files/log-mark.ts'
 import { createInlineThreads } from '../store/read/inline-thread.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
+import { DUTIES } from './areas.ts'
 import type { CommandCore } from './core.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
@@ -95,7 +96,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     ...(createThread && { createThread }),
   })
   try {
-    await checkSecret({ store, keyring })
+    await checkSecret({ store, keyring, duties: DUTIES })
     await sealWaiting({ store, keyring })
     await loadAddressKey({ store, keyring, now })
     await keyOlderWishes({ store })
@@ -162,6 +163,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     acmeChallenges: createChallenges(),
   }
   const parts = {
+    duties: DUTIES,
     config,
     keyring,
     store,

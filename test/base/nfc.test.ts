@@ -37,7 +37,7 @@ test('F10: nothing else normalises a text', () => {
   const names = files.map((file) => file.split(path.sep).join('/'))
   // A password has at most 1,000 characters, and its hash stays what it is.
   assert.deepEqual(names.sort(), [
-    'src/features/tenancy/accounts/passwords/passwords.ts',
     'src/base/nfc.ts',
+    'src/features/tenancy/accounts/passwords/passwords.ts',
   ])
 })

@@ -19,7 +19,7 @@ describe('links between the files', () => {
 
   it('and the names of source files and folders are right', () => {
     const rooms =
-      /^(?:src|test|migrations|scripts|store|features|jobs|mail|http|cli|config)\/[\w./-]+$/
+      /^(?:src|test|migrations|scripts|store|features|jobs|formats|texts|http|cli|config)\/[\w./-]+$/
     const names = pages.flatMap(({ codeSpans }) => codeSpans.filter((text) => rooms.test(text)))
     assert.ok(names.length > 15)
     for (const name of names) {

@@ -4,7 +4,7 @@
  */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts'
-import { createSchedule } from '../../src/core/schedule.ts'
+import { createSchedule } from '../../src/core/areas.ts'
 import { appendEvents } from '../../src/features/ground/events/append.ts'
 import { monthOf } from '../../src/features/ground/usage/month.ts'
 import { addCounts } from '../../src/features/insight/reputation/counters.ts'

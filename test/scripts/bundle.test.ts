@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, it } from 'node:test'
-import { escapeNonAscii, reexport } from '../../scripts/bundle.ts'
+import { bundleFrom, escapeNonAscii, reexport } from '../../scripts/bundle.ts'
 import * as drizzle from '../../src/store/drizzle.ts'
+import { LANGUAGES } from '../../src/texts/languages.ts'
+import { textsOf } from '../../src/texts/texts.ts'
 
 const file = path.join(import.meta.dirname, '..', '..', 'src', 'store', 'drizzle.ts')
 
@@ -24,6 +28,20 @@ describe('the bundled drizzle.ts', () => {
   it('is refused when an export has an unknown form', () => {
     assert.throws(() => reexport('export const x = 1'), /not understood/)
     assert.throws(() => reexport('export const { x } = y\n'), /y is no required package/)
+  })
+})
+
+describe('the bundled footers', () => {
+  it('bring along no other texts', async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-footers-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const outfile = path.join(folder, 'footers.cjs')
+    await bundleFrom({ entryPoints: ['src/texts/footers.ts'], outfile })
+    const { FOOTERS } = createRequire(import.meta.url)(outfile)
+    for (const language of LANGUAGES) {
+      assert.deepEqual(FOOTERS[language], textsOf(language).footer, language)
+    }
+    assert.doesNotMatch(readFileSync(outfile, 'utf8'), /unsubscribed|invitation/)
   })
 })
 

@@ -21,6 +21,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Directory } from './directory.ts'
 import type { InboundNotice } from './inbound-notice.ts'
 import type { ListTotals } from './list-totals.ts'
+import type { Duties } from './manifest/area.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
 import type { WebhookNotifier } from './webhook-notifier.ts'
@@ -73,6 +74,8 @@ export type Base = {
   health: Health
   /** The counters of `/metrics`. */
   counters: Counters
+  /** What the areas hand in: tables, references, kinds of jobs. */
+  duties: Duties
   now: Now
   log: Log
 }

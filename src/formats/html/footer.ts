@@ -3,9 +3,9 @@
  * project's postal address if it has one. It goes before the closing body tag of HTML, and at the end of plain text.
  */
 
-import type { Language } from '../languages.ts'
+import { FOOTERS } from '../../texts/footers.ts'
+import type { Language } from '../../texts/languages.ts'
 import { escapeHtml } from '../template/characters.ts'
-import { FOOTER_PHRASES } from './footer-phrases.ts'
 
 export type Footer = {
   language: Language
@@ -28,7 +28,7 @@ const TEXT_STYLE =
   'text-align: center'
 
 export function footerHtml({ language, projectName, url, postalAddress }: Footer): string {
-  const { sentence, link } = FOOTER_PHRASES[language]
+  const { sentence, link } = FOOTERS[language]
   const reason = sentence.replace('{project}', () => escapeHtml(projectName))
   const address = postalAddress === null ? '' : `<br>\n${escapeHtml(postalAddress)}`
   return `<div lang="${language}" style="${BOX_STYLE}">
@@ -39,7 +39,7 @@ export function footerHtml({ language, projectName, url, postalAddress }: Footer
 }
 
 export function footerText({ language, projectName, url, postalAddress }: Footer): string {
-  const { sentence, link } = FOOTER_PHRASES[language]
+  const { sentence, link } = FOOTERS[language]
   const address = postalAddress === null ? '' : `\n${postalAddress}`
   return `${sentence.replace('{project}', () => projectName)}\n${link} (${url})${address}`
 }

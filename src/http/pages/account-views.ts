@@ -3,18 +3,17 @@
  * page changes nothing, so scanners of links do no harm; its form does.
  */
 import { html } from 'hono/html'
-import type { Language } from '../../formats/languages.ts'
+import type { Language } from '../../texts/languages.ts'
+import { textsOf } from '../../texts/texts.ts'
 import type { Page } from './layout.ts'
 import type { Html } from './phrase.ts'
-import { ACCOUNT_TRANSLATIONS } from './translations/account.ts'
-import { APP_TRANSLATIONS } from './translations/app.ts'
 import { ENVELOPE, heading, icon, TICK } from './views.ts'
 
 /** `minLength`, `maxLength`: of a password. */
 type PasswordRule = { minLength: number; maxLength: number }
 
 export function verifyView(language: Language, token: string): Page {
-  const { title, ask, button } = ACCOUNT_TRANSLATIONS[language].verify
+  const { title, ask, button } = textsOf(language).account.verify
   return page(language, title, [
     icon(ENVELOPE),
     heading(title),
@@ -28,7 +27,7 @@ export function verifyView(language: Language, token: string): Page {
 }
 
 export function verifiedView(language: Language): Page {
-  return doneView(language, ACCOUNT_TRANSLATIONS[language].verified)
+  return doneView(language, textsOf(language).account.verified)
 }
 
 type Reset = PasswordRule & {
@@ -44,7 +43,7 @@ export function resetView(
   language: Language,
   { token, address, isRefused, minLength, maxLength }: Reset,
 ): Page {
-  const { title, label, rule, button } = ACCOUNT_TRANSLATIONS[language].reset
+  const { title, label, rule, button } = textsOf(language).account.reset
   const state = isRefused ? html` aria-invalid="true" autofocus` : ''
   return page(language, title, [
     heading(title),
@@ -64,15 +63,15 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
 
 /** The page of the link says how to log in, which this page asks for. */
 export function changedView(language: Language): Page {
-  const logIn = APP_TRANSLATIONS[language].login.title
-  const shown = doneView(language, ACCOUNT_TRANSLATIONS[language].changed)
+  const logIn = textsOf(language).app.login.title
+  const shown = doneView(language, textsOf(language).account.changed)
   const link = html`<p><a class="button" href="../app/login">${logIn}</a></p>\n`
   return { ...shown, content: html`${shown.content}${link}` }
 }
 
 /** For a link that is unknown, used or expired. */
 export function expiredView(language: Language): Page {
-  const { title, text } = ACCOUNT_TRANSLATIONS[language].expired
+  const { title, text } = textsOf(language).account.expired
   return { ...page(language, title, [heading(title), html`<p>${text}</p>`]), status: 404 }
 }
 

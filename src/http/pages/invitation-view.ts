@@ -5,12 +5,13 @@ import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
 } from '../../features/tenancy/accounts/passwords/passwords.ts'
-import type { Language } from '../../formats/languages.ts'
+import type { Language } from '../../texts/languages.ts'
+import { type Texts, textsOf } from '../../texts/texts.ts'
 import { logInCall, sessionCall, showCalls } from './calls.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
-import { APP_TRANSLATIONS } from './translations/app.ts'
-import { INVITATION_TRANSLATIONS, type InvitationTexts } from './translations/invitation.ts'
+
+type InvitationTexts = Texts['invitation']
 
 type OpenInvitation = Extract<ShownInvitation, { state: 'open' }>
 
@@ -26,7 +27,7 @@ export function invitationView(
   invitation: ShownInvitation,
   { language, isWrongPassword = false, ...call }: InvitationInput,
 ): Page {
-  const texts = INVITATION_TRANSLATIONS[language]
+  const texts = textsOf(language).invitation
   const { projectName, address } = invitation
   const isOpen = invitation.state === 'open'
   const title = isOpen ? texts.title : texts.accepted.title
@@ -40,7 +41,7 @@ ${link('../app', texts.accepted.button)}`
 
 /** The page for an invitation that is not open. */
 export function goneInvitationView(language: Language): Page {
-  const { title, text } = INVITATION_TRANSLATIONS[language].gone
+  const { title, text } = textsOf(language).invitation.gone
   const content = html`<h1>${title}</h1>\n<p>${text}</p>`
   return { status: 404, language, title, projectName: null, content }
 }
@@ -86,7 +87,7 @@ ${fields}<button type="submit">${button}</button>
 
 function logOutForm(language: Language): Html {
   return html`<form method="post" action="../app/logout">
-<button type="submit">${APP_TRANSLATIONS[language].home.logOut}</button>
+<button type="submit">${textsOf(language).app.home.logOut}</button>
 </form>
 `
 }

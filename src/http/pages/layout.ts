@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import type { Language } from '../../formats/languages.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { HttpResponse } from '../response.ts'
 import type { Html } from './phrase.ts'
 import { STYLE } from './style.ts'

@@ -1,19 +1,15 @@
 /**
  * Sentences with names in them. A name is escaped, and isolated from the direction of the text around
- * it (`bdi`). Braces in a name are not placeholders.
+ * it (`bdi`).
  */
 import { html } from 'hono/html'
+import { fillPieces, type Values } from '../../texts/fill.ts'
 
 export type Html = ReturnType<typeof html>
 
-/** By placeholder. */
-type Names = Readonly<Partial<Record<'project' | 'email' | 'inviter', string>>>
-
-/** `text` with the names in place of `{project}`, `{email}` and `{inviter}`. */
-export function phrase(text: string, names: Names): Html {
-  const known: Readonly<Record<string, string | undefined>> = names
-  const parts = text.split(/\{(project|email|inviter)\}/)
-  return html`${parts.map((part, index) => (index % 2 === 0 ? part : named(known[part] ?? '')))}`
+/** `text` with the names in place of its placeholders. */
+export function phrase(text: string, names: Values): Html {
+  return html`${fillPieces(text, names, named)}`
 }
 
 function named(name: string): Html {

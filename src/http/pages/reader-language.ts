@@ -1,5 +1,5 @@
 /** The language of an unknown reader, by the browser's `Accept-Language` (RFC 9110, section 12.5.4). */
-import { type Language, matchLanguage } from '../../formats/languages.ts'
+import { type Language, matchLanguage } from '../../texts/languages.ts'
 
 /** The rest of a longer header is ignored. */
 const MAX_LENGTH = 500

@@ -5,10 +5,10 @@
  */
 import { html } from 'hono/html'
 import type { PageContact } from '../../features/people/contacts/read/public-contact.ts'
-import type { Language } from '../../formats/languages.ts'
+import type { Language } from '../../texts/languages.ts'
+import { type Texts, textsOf } from '../../texts/texts.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
-import { CONTACT_TRANSLATIONS, type ContactTexts } from './translations/contact.ts'
 
 export type View = (input: PageInput) => Page
 
@@ -24,7 +24,7 @@ type Wish = 'subscribe' | 'unsubscribe'
 
 export const unsubscribeView: View = (input) => {
   const { contact, link } = input
-  const { unsubscribe, unsubscribed, manage } = CONTACT_TRANSLATIONS[contact.language]
+  const { unsubscribe, unsubscribed, manage } = textsOf(contact.language).contact
   if (contact.subscribed) {
     const { title, ask, button } = unsubscribe
     return page(input, title, [
@@ -50,7 +50,7 @@ export const unsubscribeView: View = (input) => {
 
 export const subscribeView: View = (input) => {
   const { contact, link } = input
-  const texts = CONTACT_TRANSLATIONS[contact.language]
+  const texts = textsOf(contact.language).contact
   const toManage = links([{ href: `../manage/${link}`, text: texts.manage.link }])
   if (contact.subscribed) {
     const { title, text } = texts.subscribed
@@ -74,7 +74,7 @@ export const subscribeView: View = (input) => {
 
 export const manageView: View = (input) => {
   const { contact } = input
-  const texts = CONTACT_TRANSLATIONS[contact.language]
+  const texts = textsOf(contact.language).contact
   const { title, what, on, off } = texts.manage
   const [state, button] = contact.subscribed
     ? [html`<p class="state on">${on}</p>`, form('unsubscribe', texts.unsubscribe.button, 'quiet')]
@@ -93,7 +93,7 @@ ${button}
 
 /** The page for an invalid link or an error. */
 export function errorView(status: number, language: Language): Page {
-  const { notFound, failed } = CONTACT_TRANSLATIONS[language]
+  const { notFound, failed } = textsOf(language).contact
   const { title, text } = status === 404 ? notFound : failed
   const content = html`${heading(title)}<p>${text}</p>`
   return { status, language, title, projectName: null, content }
@@ -101,7 +101,7 @@ export function errorView(status: number, language: Language): Page {
 
 /** The page of a signed link whose contact and email were deleted without a trace. */
 export function goneView(language: Language): Page {
-  const { notFound, gone } = CONTACT_TRANSLATIONS[language]
+  const { notFound, gone } = textsOf(language).contact
   const { title } = notFound
   const content = html`${heading(title)}<p>${gone}</p>`
   return { status: 410, language, title, projectName: null, content }
@@ -134,7 +134,7 @@ function links(items: readonly { href: string; text: string }[]): Html {
 }
 
 /** For a subscribed contact whose address is suppressed: no mail will be sent. */
-function suppressionNote(contact: PageContact, { suppressed }: ContactTexts): Html {
+function suppressionNote(contact: PageContact, { suppressed }: Texts['contact']): Html {
   if (!contact.isSuppressed || !contact.subscribed) return html``
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
 }

@@ -19,7 +19,7 @@ import {
   invalidToken,
   verifyByToken,
 } from '../../features/tenancy/accounts/sign-up/verify-address.ts'
-import type { Language } from '../../formats/languages.ts'
+import type { Language } from '../../texts/languages.ts'
 import { deviceCookie } from '../exchange/cookies.ts'
 import {
   changedView,

@@ -1,4 +1,7 @@
-/** Users with their sessions and tokens, projects, and the memberships of users in projects. */
+/**
+ * Users with their sessions and tokens, projects, and the memberships of users in projects.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool } from './columns.ts'
 import type {
@@ -19,7 +22,10 @@ export const users = sqliteTable('users', {
   isOperator: bool('is_operator').notNull().default(false),
   /** When the address was proven; null until then. Read with `users/proof.ts` only. */
   verifiedAt: integer('verified_at'),
-  /** The project of the invitation without mail that made the account; null once the address is proven. */
+  /**
+   * The project of the invitation without mail that made the account; null once the address is
+   * proven.
+   */
   onlyProjectId: text('only_project_id'),
   /** `xx` or `xx-XX` */
   language: text('language').notNull().default('en'),
@@ -165,6 +171,6 @@ export type User = InferSelectModel<typeof users>
 
 export type Session = InferSelectModel<typeof sessions>
 
-export type Invitation = InferSelectModel<typeof invitations>
-
 export type Project = InferSelectModel<typeof projects>
+
+export type Invitation = InferSelectModel<typeof invitations>

@@ -1,4 +1,7 @@
-/** Counts of emails and events by time, and the view that followers of events count from. */
+/**
+ * Counts of emails and events by time, and the view that followers of events count from.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import {
   type InferSelectModel,
   integer,
@@ -19,8 +22,6 @@ export const analyticsSubjects = sqliteTable('analytics_subjects', {
   /** The day (UTC) of the first bucket with it. */
   firstDay: integer('first_day').notNull().default(0),
 })
-
-export type AnalyticsSubject = InferSelectModel<typeof analyticsSubjects>
 
 /** Emails by the instant of their acceptance. `span`: the length of a bucket in ms. */
 export const mailCounts = sqliteTable(
@@ -97,9 +98,38 @@ export const eventCounts = sqliteTable(
   ],
 )
 
-/** The email's columns are null without an email, or when the email was deleted. */
-const countedColumns = {
+/**
+ * Events with all that analytics and billing need of their emails. Columns: see `deletedEvents`.
+ */
+export const countedEvents = sqliteView('counted_events', {
   seq: integer('seq').notNull(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  emailId: text('email_id'),
+  contactId: text('contact_id'),
+  createdAt: integer('created_at').notNull(),
+  detail: text('detail'),
+  isFirst: bool('is_first'),
+  acceptedAt: integer('accepted_at'),
+  sourceType: text('source_type').$type<SourceType>(),
+  campaignId: text('campaign_id'),
+  templateId: text('template_id'),
+  workflowId: text('workflow_id'),
+  recipientDomain: text('recipient_domain'),
+  sentAt: integer('sent_at'),
+  deliveredAt: integer('delivered_at'),
+  openedAt: integer('opened_at'),
+  clickedAt: integer('clicked_at'),
+  isPlatform: bool('is_platform'),
+  isTest: bool('is_test'),
+}).existing()
+
+/**
+ * Events that were deleted before both followers had counted them. The email's columns are null
+ * without an email, or when the email was deleted.
+ */
+export const deletedEvents = sqliteTable('deleted_events', {
+  seq: integer('seq').primaryKey(),
   projectId: text('project_id').notNull(),
   name: text('name').notNull(),
   emailId: text('email_id'),
@@ -124,17 +154,11 @@ const countedColumns = {
   clickedAt: integer('clicked_at'),
   isPlatform: bool('is_platform'),
   isTest: bool('is_test'),
-}
-
-/** Events with all that analytics and billing need of their emails. */
-export const countedEvents = sqliteView('counted_events', countedColumns).existing()
-
-/** Events that were deleted before both followers had counted them. */
-export const deletedEvents = sqliteTable('deleted_events', {
-  ...countedColumns,
-  seq: integer('seq').primaryKey(),
   /** The first server that the email was offered to; null if a smarthost took it. */
   host: text('host'),
 })
 
+export type AnalyticsSubject = InferSelectModel<typeof analyticsSubjects>
+
+/** Without `host`. */
 export type CountedEvent = Omit<InferSelectModel<typeof deletedEvents>, 'host'>

@@ -1,10 +1,12 @@
-/** The attempts at backups that have ended. */
+/**
+ * The attempts at backups that have ended.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
-import type { BackupOrigin } from './words.ts'
 
 export const backups = sqliteTable('backups', {
   number: integer('number').primaryKey({ autoIncrement: true }),
-  origin: text('origin').$type<BackupOrigin>().notNull(),
+  origin: text('origin').$type<'command' | 'schedule'>().notNull(),
   /** The path of the archive; `-` for standard output. */
   file: text('file').notNull(),
   startedAt: integer('started_at').notNull(),

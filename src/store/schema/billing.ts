@@ -1,4 +1,7 @@
-/** The use of a project by the month, the notices about it, and what Stripe was told. */
+/**
+ * The use of a project by the month, the notices about it, and what Stripe was told.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
 import type { MeteringState, UsageCategory } from './words.ts'
@@ -63,7 +66,10 @@ export const meteringBatches = sqliteTable('metering_batches', {
   updatedAt: integer('updated_at').notNull(),
   /** In the order of their events; empty once they are charged. */
   emailIds: jsonColumn('email_ids').$type<string[]>().notNull(),
-  /** The id of the meter of its tries; '' if they were of several. Null without a try, or of an old one. */
+  /**
+   * The id of the meter of its tries; '' if they were of several. Null without a try, or of an old
+   * one.
+   */
   meter: text('meter'),
   /** A fence holds the batch. */
   isHeld: bool('is_held').notNull().default(false),

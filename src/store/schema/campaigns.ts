@@ -1,4 +1,7 @@
-/** Campaigns: the definition that people edit, and the progress that the server writes. */
+/**
+ * Campaigns: the definition that people edit, and the progress that the server writes.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
 import type { AudienceType, CampaignStatus, ContentClass, PauseReason } from './words.ts'
@@ -26,7 +29,9 @@ export const campaigns = sqliteTable('campaigns', {
   version: integer('version').notNull().default(1),
   /** An estimate, null until the audience has been counted; the number of rows once sent. */
   totalRecipients: integer('total_recipients'),
-  /** Set while a campaign that is SENDING is paused, and while a fence holds one that is SCHEDULED. */
+  /**
+   * Set while a campaign that is SENDING is paused, and while a fence holds one that is SCHEDULED.
+   */
   pausedAt: integer('paused_at'),
   pauseReason: text('pause_reason').$type<PauseReason>(),
   /** The figures that the brake saw. */

@@ -1,6 +1,6 @@
 /**
- * Column types that every area uses. The tables in this folder match `migrations/`: ids are UUIDv7
- * text, instants integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
+ * Column types of drizzle for the tables in this folder, which `npm run schema` makes from the migrations: ids are
+ * UUIDv7 text, instants integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
  */
 
 import { parseJsonText } from '../../base/json-text.ts'

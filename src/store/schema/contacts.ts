@@ -1,8 +1,10 @@
 /**
  * Contacts, the fields of their data, and the contacts that the search index does not cover yet.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
  */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
+import type { ContactData } from './json-values.ts'
 import type { ValueKind } from './words.ts'
 
 export const contacts = sqliteTable('contacts', {
@@ -32,7 +34,5 @@ export const contactSearchBacklog = sqliteTable('contact_search_backlog', {
   number: integer('number').primaryKey(),
 })
 
-export type ContactData = Record<string, unknown>
-
-/** Without `number`, which only queries need. */
+/** Without `number`. */
 export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>

@@ -1,6 +1,10 @@
-/** Sending domains with their keys and the state of their DNS records. */
+/**
+ * Sending domains with their keys and the state of their DNS records.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
+import type { RecordFinding } from './json-values.ts'
 import type { DomainStatus } from './words.ts'
 
 export const domains = sqliteTable('domains', {
@@ -29,12 +33,5 @@ export const domains = sqliteTable('domains', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
-
-/** The result of the last check of a required DNS record. */
-export type RecordFinding = {
-  purpose: string
-  state: 'found' | 'missing' | 'different' | 'unknown'
-  found: string[]
-}
 
 export type Domain = InferSelectModel<typeof domains>

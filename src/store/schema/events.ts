@@ -1,4 +1,7 @@
-/** Events, and how far each follower has read them. */
+/**
+ * Events, and how far each follower has read them.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { jsonColumn } from './columns.ts'
 
@@ -9,12 +12,14 @@ export const events = sqliteTable('events', {
   name: text('name').notNull(),
   contactId: text('contact_id'),
   emailId: text('email_id'),
-  /** An object for the server's own events. Clients' events may have any JSON: `unwrapEventData`. */
+  /**
+   * An object for the server's own events. Clients' events may have any JSON: `unwrapEventData`.
+   */
   data: jsonColumn('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
   /**
-   * Executions of workflows that led to the event, one after the other. Null for none, and for events of an
-   * email, whose row names the execution.
+   * Executions of workflows that led to the event, one after the other. Null for none, and for
+   * events of an email, whose row names the execution.
    */
   depth: integer('depth'),
 })

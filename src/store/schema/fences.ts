@@ -1,4 +1,7 @@
-/** The generations of the database, and the projects whose fence stands. */
+/**
+ * The generations of the database, and the projects whose fence stands.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool } from './columns.ts'
 import type { FenceCause } from './words.ts'

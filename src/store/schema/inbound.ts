@@ -1,6 +1,10 @@
-/** Received messages, and figures about them. */
+/**
+ * Received messages, and figures about them.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { blob, type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
+import type { InboundRecipient } from './json-values.ts'
 import type { InboundKind, InboundState, PendingKind } from './words.ts'
 
 export const inboundMessages = sqliteTable('inbound_messages', {
@@ -76,15 +80,5 @@ export const snsNotifications = sqliteTable('sns_notifications', {
   id: text('id').primaryKey(),
   receivedAt: integer('received_at').notNull(),
 })
-
-/**
- * The meaning of an inbound recipient: decided at RCPT, used once the message is parsed. `digest`: of the
- * address that the email went to, in hex, if the token carries one.
- */
-export type InboundRecipient =
-  | { for: 'return-path'; address: string; emailId: string; digest?: string }
-  | { for: 'unsubscribe'; address: string; emailId: string; digest?: string }
-  | { for: 'mailbox'; address: string; projectId: string }
-  | { for: 'server'; address: string }
 
 export type InboundMessage = InferSelectModel<typeof inboundMessages>

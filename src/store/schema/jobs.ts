@@ -1,4 +1,7 @@
-/** Background jobs, their progress, and the files that they import. */
+/**
+ * Background jobs, their progress, and the files that they import.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { jsonColumn } from './columns.ts'
 import type { JobState } from './words.ts'
@@ -7,7 +10,7 @@ export const jobs = sqliteTable('jobs', {
   id: text('id').primaryKey(),
   kind: text('kind').notNull(),
   projectId: text('project_id'),
-  payload: jsonColumn('payload').$type<unknown>().notNull(),
+  payload: jsonColumn('payload').notNull(),
   state: text('state').$type<JobState>().notNull(),
   priority: integer('priority').notNull().default(0),
   runAt: integer('run_at').notNull(),
@@ -17,7 +20,7 @@ export const jobs = sqliteTable('jobs', {
   leaseUntil: integer('lease_until'),
   uniqueKey: text('unique_key'),
   progress: integer('progress').notNull().default(0),
-  result: jsonColumn('result').$type<unknown>(),
+  result: jsonColumn('result'),
   error: text('error'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

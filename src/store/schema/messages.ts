@@ -1,7 +1,11 @@
-/** Templates, contents, emails, and the attempts to deliver them. */
+/**
+ * Templates, contents, emails, and the attempts to deliver them.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import type { QueueClass } from '../../base/queue-class.ts'
 import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn, stepList } from './columns.ts'
+import type { Snapshot, StoredAttachment, StoredFault } from './json-values.ts'
 import type { ContentClass, EmailStatus, QueueState, SourceType } from './words.ts'
 
 export const templates = sqliteTable('templates', {
@@ -124,8 +128,8 @@ export const emails = sqliteTable('emails', {
   /** As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql. */
   figures: integer('figures').notNull().default(0),
   /**
-   * The snapshot of mail of the server to its users, sealed (`messages/delivery/sealed-snapshot.ts`).
-   * Whoever writes a final state clears it.
+   * The snapshot of mail of the server to its users, sealed
+   * (`messages/delivery/sealed-snapshot.ts`). Whoever writes a final state clears it.
    */
   sealedVariables: text('sealed_variables'),
   /** See `store/shelves.ts`. */
@@ -156,47 +160,6 @@ export const holds = sqliteTable('holds', {
   domain: text('domain').primaryKey(),
   heldAt: integer('held_at').notNull(),
 })
-
-/** The data for rendering an email: the contact's at acceptance, and the request's. */
-export type Snapshot = {
-  stored: Record<string, unknown>
-  request: Record<string, unknown>
-  /**
-   * The contact that the email is rendered as, in place of its recipient: of a test of a campaign, and
-   * of an email that a workflow sends to an address which its step names.
-   */
-  reader?: { id: string; email: string; subscribed: boolean }
-}
-
-/** `line` and `column` count from 1; null if they are unknown. */
-export type StoredFault = {
-  part: 'subject' | 'body' | 'text'
-  line: number | null
-  column: number | null
-  message: string
-}
-
-export type AttachmentFacts = Pick<
-  StoredAttachment,
-  'filename' | 'contentType' | 'contentId' | 'disposition'
->
-
-export type StoredAttachment = {
-  filename: string
-  contentType: string
-  /** base64; empty when the octets are in chunks. */
-  content: string
-  /** The number of its chunks, which follow those of the attachments before it. */
-  chunks?: number
-  contentId: string | null
-  /** `alternative`: another form of the text. */
-  disposition: 'attachment' | 'inline' | 'alternative'
-  /**
-   * The content is the whole body of a signed or encrypted message; `fields` are its Content-* fields,
-   * with their line ends, and `files` what a reader finds in it.
-   */
-  sealed?: { fields: string; files: readonly AttachmentFacts[] }
-}
 
 export type Template = InferSelectModel<typeof templates>
 

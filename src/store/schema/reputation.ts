@@ -1,4 +1,7 @@
-/** Counts of a project's mail, from which its reputation is judged. */
+/**
+ * Counts of a project's mail, from which its reputation is judged.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 
 /** By the hour; `startsAt` is later than the hour's start if the project was enabled within it. */

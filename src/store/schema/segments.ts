@@ -1,15 +1,11 @@
-/** Segments and their members. */
+/**
+ * Segments and their members.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
+import type { FilterChange } from './json-values.ts'
 import type { SegmentType } from './words.ts'
-
-export type FilterChange = {
-  /** Epoch ms. */
-  at: number
-  membersBefore: number
-  membersAfter: number
-  filters: { field: string; operator: string }[]
-}
 
 export const segments = sqliteTable('segments', {
   id: text('id').primaryKey(),
@@ -21,7 +17,10 @@ export const segments = sqliteTable('segments', {
   hasMembershipEvents: bool('track_membership').notNull().default(false),
   memberCount: integer('member_count').notNull().default(0),
   countedAt: integer('counted_at'),
-  /** The rules of filters of the last computation or count (features/ground/conditions/changed-filters.ts). */
+  /**
+   * The rules of filters of the last computation or count
+   * (features/ground/conditions/changed-filters.ts).
+   */
   filterRules: integer('filter_rules').notNull().default(1),
   /** What new rules of filters changed; null if nothing. */
   filterChange: jsonColumn('filter_change').$type<FilterChange>(),

@@ -1,4 +1,7 @@
-/** Requests to the API, questions to the running server, and the mail that sandbox mode stores. */
+/**
+ * Requests to the API, questions to the running server, and the mail that sandbox mode stores.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { blob, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { jsonColumn } from './columns.ts'
 

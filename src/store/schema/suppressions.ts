@@ -1,4 +1,7 @@
-/** Suppressed addresses, suppressions that wait, and the evidence for them. */
+/**
+ * Suppressed addresses, suppressions that wait, and the evidence for them.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import type { HeldCause, SuppressionReason } from './words.ts'
 

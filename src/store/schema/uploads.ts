@@ -1,4 +1,7 @@
-/** Images that projects uploaded. */
+/**
+ * Images that projects uploaded.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 
 export const uploads = sqliteTable('uploads', {

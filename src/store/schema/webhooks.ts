@@ -1,4 +1,7 @@
-/** Outgoing webhooks: endpoints of projects, events on their way to them, and the secrets that sign. */
+/**
+ * Outgoing webhooks: endpoints of projects, events on their way to them, and the secrets that sign.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
 import type { WebhookStatus } from './words.ts'
@@ -17,14 +20,16 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   secret: text('secret').notNull(),
   previousSecret: text('previous_secret'),
   previousUntil: integer('previous_until'),
-  /** Events up to this one make no deliveries: the newest when the endpoint was created or enabled. */
+  /**
+   * Events up to this one make no deliveries: the newest when the endpoint was created or enabled.
+   */
   afterSeq: integer('after_seq').notNull(),
   /** The first failure since the last success. */
   failingSince: integer('failing_since'),
   lastSuccessAt: integer('last_success_at'),
   /**
-   * Waiting deliveries up to this number have failed, because the endpoint was disabled then; 0 once
-   * their rows say so.
+   * Waiting deliveries up to this number have failed, because the endpoint was disabled then; 0
+   * once their rows say so.
    */
   failedThrough: integer('failed_through').notNull().default(0),
   /** A deleted endpoint is hidden; its row follows its deliveries. */
@@ -66,4 +71,5 @@ export const webhookSigningSecrets = sqliteTable('webhook_signing_secrets', {
 })
 
 export type WebhookEndpoint = InferSelectModel<typeof webhookEndpoints>
+
 export type WebhookDelivery = InferSelectModel<typeof webhookDeliveries>

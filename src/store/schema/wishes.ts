@@ -1,4 +1,7 @@
-/** What people decided about mail, by the digests of their addresses. */
+/**
+ * What people decided about mail, by the digests of their addresses.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { blob, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import type { WishKind } from './words.ts'
 
@@ -24,7 +27,10 @@ export const erasedRecipients = sqliteTable('erased_recipients', {
   id: text('id').notNull(),
   digest: blob('digest', { mode: 'buffer' }).notNull(),
   projectId: text('project_id').notNull(),
-  /** The contact that has the address now, if it came back; until then, the contact that had it before. */
+  /**
+   * The contact that has the address now, if it came back; until then, the contact that had it
+   * before.
+   */
   contactId: text('contact_id'),
   at: integer('at').notNull(),
 })

@@ -105,4 +105,3 @@ export type FenceCause = 'restore' | 'command' | 'start' | 'lost-log'
 /** What the counts of emails are about. */
 export type AnalyticsKind = 'all' | 'provider' | 'campaign' | 'template' | 'workflow'
 export type AnalyticsStream = Exclude<SourceType, 'INBOUND'>
-export type BackupOrigin = 'command' | 'schedule'

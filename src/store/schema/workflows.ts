@@ -1,4 +1,7 @@
-/** Workflows: the graph that people edit, and the executions of contacts that walk through it. */
+/**
+ * Workflows: the graph that people edit, and the executions of contacts that walk through it.
+ * Made by `npm run schema` from `migrations/sqlite`, `annotations.ts` and `docs.ts`: change those.
+ */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
 import type {
@@ -82,14 +85,19 @@ export const workflowExecutions = sqliteTable('workflow_executions', {
   context: jsonColumn('context').$type<Record<string, unknown>>(),
   sourceEventId: text('source_event_id'),
   sourceEventSeq: integer('source_event_seq'),
-  /** When the engine goes on; null at the end, and while only an event or a webhook ends the wait. */
+  /**
+   * When the engine goes on; null at the end, and while only an event or a webhook ends the wait.
+   */
   dueAt: integer('due_at'),
   /** The number of step rows before the current step's. */
   stepsDone: integer('steps_done').notNull().default(0),
   startedAt: integer('started_at').notNull(),
   completedAt: integer('completed_at'),
   updatedAt: integer('updated_at').notNull(),
-  /** Executions that led to this one, one after the other: 0 unless an event of an execution started it. */
+  /**
+   * Executions that led to this one, one after the other: 0 unless an event of an execution started
+   * it.
+   */
   depth: integer('depth').notNull().default(0),
 })
 
@@ -163,7 +171,11 @@ export const chainStarts = sqliteTable('chain_starts', {
 })
 
 export type Workflow = InferSelectModel<typeof workflows>
+
 export type WorkflowStep = InferSelectModel<typeof workflowSteps>
+
 export type WorkflowTransition = InferSelectModel<typeof workflowTransitions>
+
 export type WorkflowExecution = InferSelectModel<typeof workflowExecutions>
+
 export type WorkflowStepExecution = InferSelectModel<typeof workflowStepExecutions>

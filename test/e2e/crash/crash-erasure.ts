@@ -3,6 +3,7 @@
  * project. In the end no row of the project is left, and none of another one has changed that has
  * contacts with the same addresses.
  */
+
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import path from 'node:path'
@@ -10,10 +11,11 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
+import { DUTIES } from '../../../src/core/areas.ts'
 import { type OpenCore, openCore } from '../../../src/core/open-core.ts'
 import { startAnalytics } from '../../../src/features/insight/analytics/counting/follow-events.ts'
 import { deleteProject } from '../../../src/features/operation/erasure/delete.ts'
-import { KEPT_TABLES } from '../../../src/features/operation/erasure/parts.ts'
+import { listTables } from '../../../src/features/operation/erasure/parts.ts'
 import { resetProject } from '../../../src/features/operation/erasure/reset.ts'
 import { createProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
@@ -54,7 +56,8 @@ export async function crashReset(t: TestContext, crash: Crash): Promise<number> 
         const left = await countOf(core.store.read, name, id)
         // Its own job stays, as a finished one.
         if (name === 'jobs') assert.equal(left, 1)
-        else if (KEPT_TABLES.includes(name)) assert.ok(left > 0 || !FILLED.includes(name), name)
+        else if (listTables(DUTIES.tables, 'deletion').includes(name))
+          assert.ok(left > 0 || !FILLED.includes(name), name)
         else assert.equal(left, 0, name)
       }
       await checkUsable(t, { installation, secret })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { LANGUAGES } from '../../../src/formats/languages.ts'
 import { createTemplateCache } from '../../../src/formats/precomposed/template-cache.ts'
+import { LANGUAGES } from '../../../src/texts/languages.ts'
 import { testTracker } from '../tracker.ts'
 
 test('equal texts are compiled once for each format', () => {

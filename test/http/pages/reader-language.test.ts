@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LANGUAGES } from '../../../src/formats/languages.ts'
 import { readerLanguage } from '../../../src/http/pages/reader-language.ts'
+import { LANGUAGES } from '../../../src/texts/languages.ts'
 
 test('the supported language that the reader prefers is chosen', () => {
   const cases: [string | undefined, string][] = [

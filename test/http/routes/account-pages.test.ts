@@ -6,11 +6,11 @@ import { HOUR_MS } from '../../../src/base/clock.ts'
 import { insertToken } from '../../../src/features/tenancy/accounts/links/email-tokens.ts'
 import { makeLinkToken } from '../../../src/features/tenancy/accounts/links/link-token.ts'
 import { isPassword } from '../../../src/features/tenancy/accounts/passwords/passwords.ts'
-import { LANGUAGES } from '../../../src/formats/languages.ts'
-import { ACCOUNT_TRANSLATIONS } from '../../../src/http/pages/translations/account.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { accountTokens, users } from '../../../src/store/schema/accounts.ts'
 import type { TokenPurpose } from '../../../src/store/schema/words.ts'
+import { LANGUAGES } from '../../../src/texts/languages.ts'
+import { textsOf } from '../../../src/texts/texts.ts'
 import { addUser } from '../../session.ts'
 import { makesKnown, setCookies } from './auth/browser.ts'
 import { clock, useNewcomers } from './auth/newcomers.ts'
@@ -162,7 +162,7 @@ describe('both pages', () => {
         'accept-language',
         language,
       )
-      assert.equal(titleOf(shown), ACCOUNT_TRANSLATIONS[language].reset.title)
+      assert.equal(titleOf(shown), textsOf(language).account.reset.title)
       assert.match(shown.text, new RegExp(`<html lang="${language}"`))
       assert.equal(shown.headers['content-language'], language)
     }

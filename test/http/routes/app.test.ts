@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { LOGIN_FAILURES } from '../../../src/features/tenancy/accounts/oauth/login-failure.ts'
 import { createProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
-import { APP_TRANSLATIONS } from '../../../src/http/pages/translations/app.ts'
+import { textsOf } from '../../../src/texts/texts.ts'
 import { addUser, logIn } from '../../session.ts'
 import { FOREIGN_SITE } from '../foreign-site.ts'
 import type { Browser } from './oauth/browser.ts'
@@ -58,7 +58,7 @@ describe('the page /app', () => {
     const read = async () =>
       (await browser.get('/app')).text.replaceAll('&#39;', "'").replaceAll('&quot;', '"')
     const empty = await read()
-    assert.ok(empty.includes(APP_TRANSLATIONS.en.home.next))
+    assert.ok(empty.includes(textsOf('en').app.home.next))
     assert.ok(empty.includes(`curl -sS -b cookies.txt ${BASE_URL}/users/@me/projects -H`), empty)
     assert.ok(empty.includes(`-d '{"email":"o'\\''hara@people.test","password":"…"}'`), empty)
     const made = await createProject(server.core, { name: '<b>Shop</b>', ownerAddress: address })
@@ -105,12 +105,12 @@ describe('the page /app/login', () => {
     const open = !server.core.config.accounts.disableSignups
     assert.ok(text.includes(logIn))
     assert.equal(text.includes(signUp), open)
-    assert.equal(text.includes(APP_TRANSLATIONS.en.login.closed), !open)
+    assert.equal(text.includes(textsOf('en').app.login.closed), !open)
     const accounts = { github: client, disableSignups: open }
     const other = await startLoginServer(own, { accounts })
     const changed = (await other.browser().get('/app/login', { 'accept-language': 'de' })).text
     assert.equal(changed.includes(signUp), !open)
-    const { closed, signUp: offered } = APP_TRANSLATIONS.de.login
+    const { closed, signUp: offered } = textsOf('de').app.login
     assert.ok(changed.includes(open ? closed : offered))
   })
 
@@ -119,7 +119,7 @@ describe('the page /app/login', () => {
       const headers = { 'accept-language': 'de-AT' }
       const { text } = await server.browser().get(`/app/login?error=${code}`, headers)
       const shown = text.replaceAll('&#39;', "'")
-      assert.ok(shown.includes(APP_TRANSLATIONS.de.failures[code]), code)
+      assert.ok(shown.includes(textsOf('de').app.failures[code]), code)
     }
   })
 
@@ -129,7 +129,7 @@ describe('the page /app/login', () => {
       assert.ok(!text.includes('<i>') && !text.includes('__proto__'))
     }
     const { text } = await server.browser().get('/app/login?error=nothing')
-    assert.ok(text.includes(APP_TRANSLATIONS.en.failures.other))
+    assert.ok(text.includes(textsOf('en').app.failures.other))
   })
 })
 

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import supertest from 'supertest'
-import { createSchedule } from '../../../src/core/schedule.ts'
+import { createSchedule } from '../../../src/core/areas.ts'
 import { leaveByMail } from '../../../src/features/incoming/receiving/process/apply-unsubscribe.ts'
 import { resetProject } from '../../../src/features/operation/erasure/reset.ts'
 import { runBulk } from '../../../src/features/people/contacts/bulk/run.ts'
@@ -132,13 +132,14 @@ for (const [how, erase] of Object.entries(DELETIONS)) {
 test('only these files delete contacts or emails, and each keeps the ids', () => {
   const root = path.join(import.meta.dirname, '../../../src')
   const deletes =
-    /delete from (contacts|emails)\b|\.delete\((contacts|emails)\)|part\('(contacts|emails)'/
+    /delete from (contacts|emails)\b|\.delete\((contacts|emails)\)|partOf\('(contacts|emails)'|erasedBy\w+\((contacts|emails)\b/
   const files = globSync('**/*.ts', { cwd: root }).filter((file) =>
     deletes.test(readFileSync(path.join(root, file), 'utf8')),
   )
   assert.deepEqual(files.map((file) => file.replaceAll(path.sep, '/')).sort(), [
-    'features/people/contacts/write/delete.ts',
     'features/operation/erasure/parts.ts',
+    'features/people/area.ts',
+    'features/people/contacts/write/delete.ts',
   ])
 })
 

@@ -8,7 +8,6 @@ import { createKeyring } from '../../../src/config/keyring.ts'
 import { suppress } from '../../../src/features/mail/messages/outcome/suppression.ts'
 import { setSubscribed } from '../../../src/features/people/contacts/write/set-subscribed.ts'
 import { updateProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
-import { LANGUAGES } from '../../../src/formats/languages.ts'
 import {
   createClickToken,
   createOpenToken,
@@ -16,12 +15,13 @@ import {
   createUnsubscribeLocalPart,
   uuidBytes,
 } from '../../../src/formats/signed-tokens.ts'
-import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
+import { LANGUAGES } from '../../../src/texts/languages.ts'
+import { textsOf } from '../../../src/texts/texts.ts'
 import { SECRET } from '../../core.ts'
 import {
   addEmail,
@@ -208,7 +208,7 @@ test('a link truncated at any character shows a page in the language of the read
       const answer = await get(path).set('accept-language', 'de').expect(404)
       assert.match(answer.headers['content-type'] ?? '', /^text\/html/, path)
       assert.match(answer.text, /<html lang="de"/, path)
-      assert.ok(answer.text.includes(CONTACT_TRANSLATIONS.de.notFound.title), path)
+      assert.ok(answer.text.includes(textsOf('de').contact.notFound.title), path)
     }
     await get(`${link.slice(0, -5)}%E0%A4`)
       .expect(404)
@@ -328,7 +328,7 @@ test('S18: names and addresses are shown as text, in every language', async (t) 
 test('a page is in the language of its contact, and says so', async () => {
   for (const language of LANGUAGES) {
     const { token } = await makeRecipient({ data: { locale: language } })
-    const texts = CONTACT_TRANSLATIONS[language]
+    const texts = textsOf(language).contact
     for (const page of pages) {
       const { text, headers } = await get(`/${page}/${token}`)
       assert.match(text, new RegExp(`<html lang="${language}" dir="ltr">`))

@@ -8,11 +8,11 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { insertToken } from '../../../src/features/tenancy/accounts/links/email-tokens.ts'
 import { makeLinkToken } from '../../../src/features/tenancy/accounts/links/link-token.ts'
 import { isPassword } from '../../../src/features/tenancy/accounts/passwords/passwords.ts'
-import { LANGUAGES, type Language } from '../../../src/formats/languages.ts'
-import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { users } from '../../../src/store/schema/accounts.ts'
 import type { TokenPurpose } from '../../../src/store/schema/words.ts'
+import { LANGUAGES, type Language } from '../../../src/texts/languages.ts'
+import { textsOf } from '../../../src/texts/texts.ts'
 import {
   addRecipient,
   type Recipient,
@@ -209,8 +209,7 @@ async function visit(
 }
 
 async function leaveAndComeBack(page: Page, ada: Recipient, language: Language): Promise<void> {
-  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } =
-    CONTACT_TRANSLATIONS[language]
+  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } = textsOf(language).contact
   const before = (await subscriptionEvents(service.core)).length
   await page.goto(`${service.url}/unsubscribe/${ada.token}`)
   assert.equal(await page.locator('html').getAttribute('lang'), language)

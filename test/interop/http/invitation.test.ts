@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inviteMember } from '../../../src/features/tenancy/accounts/invitations/invite.ts'
-import { LANGUAGES } from '../../../src/formats/languages.ts'
-import { INVITATION_TRANSLATIONS } from '../../../src/http/pages/translations/invitation.ts'
+import { LANGUAGES } from '../../../src/texts/languages.ts'
+import { textsOf } from '../../../src/texts/texts.ts'
 import { useService } from '../../http/service.ts'
 import { addUser, logIn } from '../../session.ts'
 import { useChromium } from './chromium.ts'
@@ -14,7 +14,7 @@ const LAN_HOST = 'mail.lan'
 
 const { service, mine } = useService({ http: { allowedHosts: [LAN_HOST] } })
 const { skip, visit } = useChromium([`--host-resolver-rules=MAP ${LAN_HOST} 127.0.0.1`])
-const texts = INVITATION_TRANSLATIONS.en
+const texts = textsOf('en').invitation
 let count = 0
 
 describe('in Chromium', { skip }, () => {

@@ -49,7 +49,7 @@ export const deleteBatch = statement(
  *   CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function deleteEvents(
-  deps: Deps & Pick<Base, 'jobNotifier'>,
+  deps: Deps & Pick<Base, 'jobNotifier' | 'duties'>,
   key: EventKey,
 ): Promise<EventDeletion> {
   await refuseUsed(deps, key)
@@ -101,7 +101,7 @@ export async function findDeletionStatus(
   return { ...status, data: { name, total } }
 }
 
-async function refuseUsed(deps: Pick<Base, 'store'>, key: EventKey): Promise<void> {
+async function refuseUsed(deps: Pick<Base, 'store' | 'duties'>, key: EventKey): Promise<void> {
   if (isReservedEvent(key.name)) {
     throw new AppError('BAD_REQUEST', 'Events that the service emits cannot be deleted.')
   }

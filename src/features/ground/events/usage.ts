@@ -4,7 +4,8 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { storedEventName } from '../conditions/field.ts'
-import { findReferences, isUsed, type Reference, type References } from '../references/registry.ts'
+import type { Reference, References } from '../manifest/reference.ts'
+import { findReferences, isUsed } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 
 type EventUsage = {
@@ -19,7 +20,7 @@ type EventUsage = {
 
 export type EventKey = { projectId: string; name: string }
 
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'duties'>
 
 /** Up to this number, one query reads all events; beyond it, each contact is probed for one. */
 const MAX_EVENTS_READ = 250_000
@@ -68,13 +69,13 @@ export async function findEventUsage(
 
 /** Finds the definitions that refer to the events of a name. */
 export async function findEventReferences(
-  { store }: Deps,
+  deps: Deps,
   { projectId, name }: EventKey,
 ): Promise<References> {
-  return findReferences(store.scan, { projectId, referent: { kind: 'event', name } })
+  return findReferences(deps, deps.store.scan, { projectId, referent: { kind: 'event', name } })
 }
 
-export async function countEvents({ store }: Deps, key: EventKey): Promise<number> {
+export async function countEvents({ store }: Pick<Base, 'store'>, key: EventKey): Promise<number> {
   return (await store.scan.find(countNamed, key))?.count ?? 0
 }
 

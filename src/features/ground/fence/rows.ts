@@ -11,7 +11,7 @@
  *                        numbers (`raiseExecutions`, `raiseDeliveries`)
  *   schedules            enabled, without a next firing
  *   metering batches     `is_held`
- *   jobs                 due at `HELD_UNTIL`, if their effects leave the server (`job-fates.ts`)
+ *   jobs                 due at `HELD_UNTIL`, if their effects leave the server (`fence` of the job in its `area.ts`)
  *   received mail        not read yet: state `held`
  *
  * The server itself has a row, too, with the id '': of jobs without a project and of received mail.

@@ -16,7 +16,6 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findKnown, isOlder, type KnownGeneration } from './generation-file.ts'
-import { HELD_KINDS } from './job-fates.ts'
 import { findGeneration, findLostLogFence, HELD_UNTIL, SERVER } from './rows.ts'
 
 export type FenceRequest = {
@@ -111,10 +110,10 @@ const END = [endSessions, endLinks, endInvitations]
 
 /** No server needs to be stopped for it. */
 export async function setFence(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now' | 'duties'>,
   request: FenceRequest,
 ): Promise<NewFence> {
-  return store.write((tx) => setIn(tx, request, now()))
+  return deps.store.write((tx) => setIn(deps, tx, { ...request, at: deps.now() }))
 }
 
 /**
@@ -122,32 +121,36 @@ export async function setFence(
  * fence since somebody looked.
  */
 export async function setFenceIfOlder(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now' | 'duties'>,
   { cause, known }: { cause: FenceCause; known: KnownGeneration },
 ): Promise<NewFence | undefined> {
-  return store.write(async (tx) => {
+  return deps.store.write(async (tx) => {
     const isStill = isOlder(await findKnown(tx), known)
-    return isStill ? setIn(tx, { cause, known }, now()) : undefined
+    return isStill ? setIn(deps, tx, { cause, known, at: deps.now() }) : undefined
   })
 }
 
 /** The same for a log that was lost while a server ran that has run since `servedAt` (epoch ms). */
 export async function setFenceForLog(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now' | 'duties'>,
   { known, servedAt }: { known: KnownGeneration | undefined; servedAt: number },
 ): Promise<NewFence | undefined> {
-  return store.write(async (tx) => {
+  return deps.store.write(async (tx) => {
     const last = await findLostLogFence(tx)
     if (last !== undefined && last.setAt >= servedAt) return undefined
-    return setIn(tx, { cause: 'lost-log', known }, now())
+    return setIn(deps, tx, { cause: 'lost-log', known, at: deps.now() })
   })
 }
 
-async function setIn(tx: Tx, request: FenceRequest, at: number): Promise<NewFence> {
+async function setIn(
+  { duties }: Pick<Base, 'duties'>,
+  tx: Tx,
+  { at, ...request }: FenceRequest & { at: number },
+): Promise<NewFence> {
   const { generation, eventSeq, seq } = await beginGeneration(tx, { ...request, at })
   const mailUntil = Math.max(at, (await tx.find(findMailUntil, { at }))?.until ?? 0)
   await tx.execute(insertFences, { generation, at, eventSeq, mailUntil })
-  const values = { at, kinds: JSON.stringify(HELD_KINDS) }
+  const values = { at, kinds: JSON.stringify(duties.heldKinds) }
   for (const hold of HOLD) await tx.execute(hold, values)
   for (const end of END) await tx.execute(end, values)
   return { generation, seq }

@@ -31,6 +31,7 @@ import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
 import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'
 import { findLiveStateForProject } from '../../mail/messages/explain/project-live-status.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
+import { SUMMARY_COLUMNS, toSummary } from '../../mail/messages/summary.ts'
 import { countEmails } from './count-emails.ts'
 import {
   chooseEmailPath,
@@ -40,7 +41,6 @@ import {
   type PathKey,
 } from './email-path.ts'
 import { KEYS, ORDERS, type Position, rowsOf, STRETCH, selectStretch } from './path-rows.ts'
-import { SUMMARY_COLUMNS, toSummary } from './summary.ts'
 
 export type EmailQuery = EmailFilter & {
   limit: number

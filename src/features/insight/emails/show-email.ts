@@ -6,15 +6,16 @@ import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
 import { parseJsonText } from '../../../base/json-text.ts'
 import { indexedBy, listOf, octets } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
-import { type AttachmentFacts, contents, emails } from '../../../store/schema/messages.ts'
+import type { AttachmentFacts } from '../../../store/schema/json-values.ts'
+import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { wholeListing } from '../../ground/listing.ts'
 import { emailNotFound, getEmailHistory } from '../../mail/messages/explain/email-history.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
+import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
 import { toAttemptView } from './attempt-view.ts'
-import { toSummary } from './summary.ts'
 
 /** An email of a project. Another project's email counts as unknown. */
 export type EmailKey = { projectId: string; id: string }

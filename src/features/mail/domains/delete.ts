@@ -3,7 +3,8 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { findReferences, isUsed, type References } from '../../ground/references/registry.ts'
+import type { References } from '../../ground/manifest/reference.ts'
+import { findReferences, isUsed } from '../../ground/references/registry.ts'
 import { domainNotFound } from './get.ts'
 import { requireEnabledProject } from './ownership.ts'
 
@@ -21,22 +22,27 @@ const FOR_CAMPAIGNS =
  *   templates)
  */
 export async function deleteDomain(
-  { store, directory }: Pick<Base, 'store' | 'directory'>,
+  deps: Pick<Base, 'store' | 'directory' | 'duties'>,
   { projectId, id }: { projectId: string; id: string },
 ): Promise<void> {
+  const { store, directory } = deps
   await store.write(async (tx) => {
     await requireEnabledProject(tx, projectId)
     const isGiven = and(eq(domains.id, id), eq(domains.projectId, projectId))
     const domain = await tx.select().from(domains).where(isGiven).get()
     if (domain === undefined) throw domainNotFound(id)
-    await refuseWhileUsed(tx, domain)
+    await refuseWhileUsed(deps, tx, domain)
     await tx.delete(domains).where(isGiven)
     tx.afterCommit(directory.drop)
   })
 }
 
-async function refuseWhileUsed(tx: Tx, { projectId, domain }: Domain): Promise<void> {
-  const references = await findReferences(tx, {
+async function refuseWhileUsed(
+  deps: Pick<Base, 'duties'>,
+  tx: Tx,
+  { projectId, domain }: Domain,
+): Promise<void> {
+  const references = await findReferences(deps, tx, {
     projectId,
     referent: { kind: 'sending domain', domain },
     limit: MAX_NAMED,

@@ -5,7 +5,7 @@
 import { getDomain } from 'tldts'
 import type { DnsAnswer, MxRecord } from '../../../outbound/dns/answer.ts'
 import type { Resolver } from '../../../outbound/dns/resolver.ts'
-import type { RecordFinding } from '../../../store/schema/domains.ts'
+import type { RecordFinding } from '../../../store/schema/json-values.ts'
 import type { RecordPurpose, WantedRecord } from './records.ts'
 
 export type Finding = RecordFinding & { purpose: RecordPurpose }

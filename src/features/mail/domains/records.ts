@@ -3,7 +3,8 @@
  * are recommended (a second signature, SPF alignment and bounces, DMARC), or are for projects that
  * receive replies here.
  */
-import type { Domain, RecordFinding } from '../../../store/schema/domains.ts'
+import type { Domain } from '../../../store/schema/domains.ts'
+import type { RecordFinding } from '../../../store/schema/json-values.ts'
 import { keyRecord } from './keys.ts'
 
 export type RecordPurpose =

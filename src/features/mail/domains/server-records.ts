@@ -4,7 +4,7 @@
  * return-path record of their own.
  */
 import type { DnsAnswer } from '../../../outbound/dns/answer.ts'
-import type { RecordFinding } from '../../../store/schema/domains.ts'
+import type { RecordFinding } from '../../../store/schema/json-values.ts'
 import type { Base } from '../../ground/base.ts'
 import { ownAddresses } from './own-addresses.ts'
 import { reverseNameOf } from './reverse-name.ts'

@@ -34,6 +34,15 @@ export function createWalks(): Walks {
   return { contents: createWalk(), emails: createWalk() }
 }
 
+const walksOfStores = new WeakMap<Base['store'], Walks>()
+
+/** The walks of this process through a database. */
+export function walksOf({ store }: Pick<Base, 'store'>): Walks {
+  const walks = walksOfStores.get(store) ?? createWalks()
+  walksOfStores.set(store, walks)
+  return walks
+}
+
 /** Clears expired contents and snapshots. Returns the number of contents. */
 export async function deleteExpiredContent(deps: Deps, walks = createWalks()): Promise<number> {
   const before = deps.now() - deps.config.retention.bodyDays * DAY_MS

@@ -18,9 +18,10 @@ type BulkUpdate = {
  *   CONFLICT while a workflow uses one of them
  */
 export async function bulkUpdateTemplates(
-  { store, directory }: Pick<Base, 'store' | 'directory'>,
+  deps: Pick<Base, 'store' | 'directory' | 'duties'>,
   { projectId, ids, delete: isDelete = false }: BulkUpdate,
 ): Promise<{ deleted: number } | { updated: 0 }> {
+  const { store, directory } = deps
   if (ids.length === 0) throw invalidField('ids', 'too_small', 'At least one id is needed')
   if (ids.length > MAX_IDS_PER_REQUEST)
     throw invalidField('ids', 'too_big', `At most ${MAX_IDS_PER_REQUEST} ids`)
@@ -32,7 +33,7 @@ export async function bulkUpdateTemplates(
     const missing = wanted.find((id) => !known.has(id))
     if (missing !== undefined) throw templateNotFound(missing)
     if (!isDelete) return { updated: 0 }
-    for (const id of wanted) await requireUnused(tx, { projectId, id })
+    for (const id of wanted) await requireUnused(deps, tx, { projectId, id })
     await tx.delete(templates).where(isRequested)
     tx.afterCommit(directory.drop)
     return { deleted: wanted.length }

@@ -9,12 +9,13 @@ import type { TemplateKey } from './view.ts'
  * @throws AppError TEMPLATE_NOT_FOUND; CONFLICT while a workflow uses the template
  */
 export async function deleteTemplate(
-  { store, directory }: Pick<Base, 'store' | 'directory'>,
+  deps: Pick<Base, 'store' | 'directory' | 'duties'>,
   key: TemplateKey,
 ): Promise<void> {
+  const { store, directory } = deps
   await store.write(async (tx) => {
     await loadTemplate(tx, key)
-    await requireUnused(tx, key)
+    await requireUnused(deps, tx, key)
     await tx.delete(templates).where(isTemplate(key))
     tx.afterCommit(directory.drop)
   })

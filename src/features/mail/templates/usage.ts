@@ -4,7 +4,8 @@ import { campaigns } from '../../../store/schema/campaigns.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { findReferences, isUsed, type Reference } from '../../ground/references/registry.ts'
+import type { Reference } from '../../ground/manifest/reference.ts'
+import { findReferences, isUsed } from '../../ground/references/registry.ts'
 import { loadTemplate } from './get.ts'
 import type { TemplateKey } from './view.ts'
 
@@ -21,11 +22,12 @@ type TemplateUsage = {
 
 /** Finds the campaigns, workflows and emails that use a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function findTemplateUsage(
-  { store }: Pick<Base, 'store'>,
+  deps: Pick<Base, 'store' | 'duties'>,
   key: TemplateKey,
 ): Promise<TemplateUsage> {
+  const { store } = deps
   const { id } = await loadTemplate(store.read, key)
-  const { workflows, workflowSteps } = await findReferences(store.scan, {
+  const { workflows, workflowSteps } = await findReferences(deps, store.scan, {
     projectId: key.projectId,
     referent: { kind: 'template', id },
   })
@@ -56,8 +58,15 @@ function findCampaigns(
 }
 
 /** @throws AppError CONFLICT while a workflow uses the template */
-export async function requireUnused(tx: Tx, { projectId, id }: TemplateKey): Promise<void> {
-  const references = await findReferences(tx, { projectId, referent: { kind: 'template', id } })
+export async function requireUnused(
+  deps: Pick<Base, 'duties'>,
+  tx: Tx,
+  { projectId, id }: TemplateKey,
+): Promise<void> {
+  const references = await findReferences(deps, tx, {
+    projectId,
+    referent: { kind: 'template', id },
+  })
   if (!isUsed(references)) return
   const { workflows, workflowSteps: steps } = references
   throw new AppError('CONFLICT', 'A workflow uses the template.', {

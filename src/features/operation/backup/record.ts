@@ -4,7 +4,6 @@
  */
 import { and, desc, eq, gt, isNotNull, isNull, lte, sql } from '../../../store/drizzle.ts'
 import { type BackupRow, backups } from '../../../store/schema/backups.ts'
-import type { BackupOrigin } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 
@@ -95,7 +94,7 @@ export async function findLastBackup({ store }: Pick<Base, 'store'>): Promise<La
 /** The newest attempt of one origin, whether it succeeded or not. */
 export function findLastAttempt(
   { store }: Pick<Base, 'store'>,
-  origin: BackupOrigin,
+  origin: BackupRow['origin'],
 ): Promise<BackupAttempt | undefined> {
   return store.read.find(findNewestOf, { origin })
 }

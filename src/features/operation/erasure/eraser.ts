@@ -4,7 +4,7 @@ import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Part, PartValues } from './parts.ts'
+import type { Part, PartValues } from '../../ground/manifest/part.ts'
 
 export type EraserDeps = Pick<Base, 'store' | 'now' | 'log'>
 

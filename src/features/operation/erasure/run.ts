@@ -11,14 +11,15 @@ import { jobs } from '../../../store/schema/jobs.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
+import type { Part, PartValues } from '../../ground/manifest/part.ts'
 import { eraseContents } from './contents.ts'
 import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
 import { eraseInboundMessages } from './inbound-messages.ts'
 import type { ErasurePayload } from './kinds.ts'
-import { CONTENTS, PARTS_OF, type Part, type PartValues, QUEUE, UNBILLED } from './parts.ts'
+import { CONTENTS, listParts, QUEUE, UNBILLED } from './parts.ts'
 import { untilBilled, untilCounted } from './until-counted.ts'
 
-type Deps = EraserDeps & Pick<Base, 'directory'>
+type Deps = EraserDeps & Pick<Base, 'directory' | 'duties'>
 type Project = typeof projects.$inferSelect
 
 /** Also one that is gone. */
@@ -34,7 +35,7 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   const values = { projectId: id, jobId: job.id, before: resetSince, at: deps.now() }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
-    parts: PARTS_OF.reset,
+    parts: listParts(deps.duties.tables, 'reset'),
     forget: false,
     mustBeBilled: false,
     finish: (tx) => finishReset(deps, tx, { id, resetSince }),
@@ -50,7 +51,7 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   const values = { projectId: id, jobId: job.id, before, at: deps.now() }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
-    parts: PARTS_OF.deletion,
+    parts: listParts(deps.duties.tables, 'deletion'),
     forget: true,
     // Nobody could be charged for it later.
     mustBeBilled: customer !== null,

@@ -4,14 +4,21 @@
  */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
-import type { SQLiteTable } from '../../../store/drizzle.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { chunks, type StoredAttachment } from '../../../store/schema/messages.ts'
+import type { StoredAttachment } from '../../../store/schema/json-values.ts'
+import { chunks } from '../../../store/schema/messages.ts'
 import type { RowReader } from '../../../store/snapshot/row-reader.ts'
+import type { TableDuties } from '../../ground/manifest/table.ts'
 import { shownOctets } from '../../incoming/receiving/shown-octets.ts'
-import { EXPORTED } from './tables.ts'
+import { findExported } from './tables.ts'
 
-type Context = { projectId: string; folder: string; reader: RowReader; signal: AbortSignal }
+type Context = {
+  projectId: string
+  folder: string
+  reader: RowReader
+  signal: AbortSignal
+  tables: readonly TableDuties[]
+}
 
 /** `withheld`: ids of received messages without a file, because the search for links in them failed. */
 export type WrittenBlobs = { files: number; withheld: string[] }
@@ -96,9 +103,7 @@ async function writeFile(
   }
 }
 
-function rowsOf({ reader, projectId }: Context, name: string) {
-  const found = EXPORTED.find((one) => one.name === name)
-  if (found === undefined) throw new TypeError(`${name} is not exported`)
-  const table: SQLiteTable = found.table
-  return reader.rows(table, found.condition(projectId))
+function rowsOf({ reader, projectId, tables }: Context, name: string) {
+  const { table, condition } = findExported(tables, name)
+  return reader.rows(table, condition(projectId))
 }

@@ -20,10 +20,17 @@ import { sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { openRowReader, type Row, type RowReader } from '../../../store/snapshot/row-reader.ts'
 import { hasCurrentSchema } from '../../../store/snapshot/schema-version.ts'
+import type { ExportedTable, TableDuties } from '../../ground/manifest/table.ts'
 import { writeBlobs } from './blobs.ts'
-import { EXPORTED, type ExportedTable, HIDDEN_FIELDS, LEFT_OUT } from './tables.ts'
+import { findExported, HIDDEN_FIELDS, listExported, listLeftOut } from './tables.ts'
 
-type ExportDeps = { config: Config; now: Now; signal: AbortSignal }
+/** `tables`: those of all areas. */
+type ExportDeps = {
+  config: Config
+  now: Now
+  signal: AbortSignal
+  tables: readonly TableDuties[]
+}
 
 /** `folder`: must not exist, or be empty. */
 type ExportInput = { projectId: string; folder: string }
@@ -86,9 +93,9 @@ async function writeFolder(context: Context): Promise<Written> {
 }
 
 async function writeAll(context: Context): Promise<Written> {
-  const tables: Record<string, FileFacts> = {}
-  for (const exported of EXPORTED) {
-    tables[`${exported.name}.ndjson`] = await writeTable(context, exported)
+  const facts: Record<string, FileFacts> = {}
+  for (const exported of listExported(context.tables)) {
+    facts[`${exported.name}.ndjson`] = await writeTable(context, exported)
   }
   const blobs = await writeBlobs(context)
   const { withheld } = blobs
@@ -99,15 +106,15 @@ async function writeAll(context: Context): Promise<Written> {
     version: productVersion(),
     projectId: context.projectId,
     createdAt: formatInstant(context.now()),
-    tables,
+    tables: facts,
     files,
     withheld,
-    leftOut: LEFT_OUT,
+    leftOut: listLeftOut(context.tables),
     hiddenFields: HIDDEN_FIELDS,
   }
   const handle = await open(path.join(context.folder, 'manifest.json'), 'wx', 0o600)
   await writeAndClose(handle, [`${JSON.stringify(manifest, null, 2)}\n`])
-  const rows = Object.entries(tables).map(([name, facts]) => [name, facts.rows] as const)
+  const rows = Object.entries(facts).map(([name, { rows: count }]) => [name, count] as const)
   return { rows: Object.fromEntries(rows), files, withheld }
 }
 
@@ -188,9 +195,9 @@ async function writeAndClose(
 }
 
 /** Images by their names, as in their URLs. One that was deleted meanwhile is passed over. */
-async function copyImages({ config, folder, projectId, reader, signal }: Context): Promise<number> {
-  const exported = EXPORTED.find(({ name }) => name === 'uploads')
-  if (exported === undefined) throw new TypeError('uploads are not exported')
+async function copyImages(context: Context): Promise<number> {
+  const { config, folder, projectId, reader, signal, tables } = context
+  const exported = findExported(tables, 'uploads')
   const to = path.join(folder, 'uploads')
   await mkdir(to, { mode: 0o700 })
   let copied = 0

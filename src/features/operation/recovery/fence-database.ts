@@ -16,7 +16,7 @@ import { settleFenced } from '../../mail/messages/fenced/settle.ts'
 import { recoverLeases } from '../../mail/messages/queue/leases.ts'
 import { countHeld, type HeldCounts } from './count-held.ts'
 
-export type FenceDeps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
+export type FenceDeps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
 export type Fenced = { generation: number; held: HeldCounts }
 

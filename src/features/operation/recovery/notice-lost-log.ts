@@ -9,7 +9,7 @@ import { findLostLog, forgetLostLog, markLog } from '../../../store/files/log-ma
 import type { Base } from '../../ground/base.ts'
 import { fenceWithoutLog } from './fence-database.ts'
 
-type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
+type Deps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
 export const RELEASE_COMMAND = 'pillarbox queue release --restored'
 

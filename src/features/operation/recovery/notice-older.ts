@@ -23,7 +23,7 @@ import { continueGeneration } from '../../ground/fence/set.ts'
 import { fenceOlderDatabase } from './fence-database.ts'
 import { RELEASE_COMMAND, refuseLostLog } from './notice-lost-log.ts'
 
-type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
+type Deps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
 /**
  * Call it before anything acts on the database. Returns whether a fence had to be set; another process may

@@ -11,7 +11,7 @@ import { findLostLogFence, listFences, SERVER } from '../../ground/fence/rows.ts
 import { noticeLostLog, RELEASE_COMMAND, startLogMark } from './notice-lost-log.ts'
 import { noticeOlderDatabase } from './notice-older.ts'
 
-type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'health' | 'now' | 'log'>
+type Deps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'health' | 'now' | 'log'>
 
 /**
  * Call it before anything acts on the database; it must be the only server. `stop` writes the file a last

@@ -6,7 +6,8 @@ import { segmentMembers, segments } from '../../../store/schema/segments.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { findReferences, isUsed, type Reference } from '../../ground/references/registry.ts'
+import type { Reference } from '../../ground/manifest/reference.ts'
+import { findReferences, isUsed } from '../../ground/references/registry.ts'
 import { isSegment, loadSegment } from './get.ts'
 import type { SegmentKey } from './view.ts'
 
@@ -27,12 +28,13 @@ const deleteMemberBatch = statement(
  *   (`details.campaigns`, `details.workflows`)
  */
 export async function deleteSegment(
-  { store, jobNotifier, now }: Pick<Base, 'store' | 'jobNotifier' | 'now'>,
+  deps: Pick<Base, 'store' | 'jobNotifier' | 'now' | 'duties'>,
   key: SegmentKey,
 ): Promise<void> {
+  const { store, jobNotifier, now } = deps
   await store.write(async (tx) => {
     await loadSegment(tx, key)
-    await refuseUsed(tx, key)
+    await refuseUsed(deps, tx, key)
     await tx.delete(segments).where(isSegment(key))
     if (!(await hasMembers(tx, key.id))) return
     const { projectId, id: segmentId } = key
@@ -66,8 +68,15 @@ function readPayload(payload: unknown): string {
   throw new TypeError('The job names no segment.')
 }
 
-async function refuseUsed(tx: Tx, { projectId, id }: SegmentKey): Promise<void> {
-  const references = await findReferences(tx, { projectId, referent: { kind: 'segment', id } })
+async function refuseUsed(
+  deps: Pick<Base, 'duties'>,
+  tx: Tx,
+  { projectId, id }: SegmentKey,
+): Promise<void> {
+  const references = await findReferences(deps, tx, {
+    projectId,
+    referent: { kind: 'segment', id },
+  })
   if (!isUsed(references)) return
   const segments = references.segments.toSorted(byName)
   const campaigns = references.campaigns.toSorted(byName)

@@ -3,7 +3,8 @@
 import { formatInstant } from '../../../base/clock.ts'
 import { type AppError, notFound } from '../../../base/errors.ts'
 import type { SegmentRecord } from '../../../records/segment.ts'
-import type { FilterChange, Segment } from '../../../store/schema/segments.ts'
+import type { FilterChange } from '../../../store/schema/json-values.ts'
+import type { Segment } from '../../../store/schema/segments.ts'
 
 /** A segment of a project. Another project's segment counts as unknown. */
 export type SegmentKey = { projectId: string; id: string }

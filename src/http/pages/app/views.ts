@@ -1,11 +1,12 @@
 /** The pages at `/app`, where logins end, until there is a dashboard. */
 import { html } from 'hono/html'
 import { LOGIN_FAILURES } from '../../../features/tenancy/accounts/oauth/login-failure.ts'
-import type { Language } from '../../../formats/languages.ts'
+import { fillPieces, type Values } from '../../../texts/fill.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { type Texts, textsOf } from '../../../texts/texts.ts'
 import { accountCall, logInCall, sessionCall, showCalls } from '../calls.ts'
 import type { Page } from '../layout.ts'
 import type { Html } from '../phrase.ts'
-import { APP_TRANSLATIONS, type AppTexts } from '../translations/app.ts'
 
 const PLACEHOLDER = 'you@example.org'
 
@@ -34,9 +35,9 @@ type LoginInput = {
 /** There is no dashboard: the page says how a program goes on, with this user's projects. */
 export function homeView(input: HomeInput): Page {
   const { language, address, projects, baseUrl, docs, logOut } = input
-  const { home } = APP_TRANSLATIONS[language]
+  const { home } = textsOf(language).app
   return page(language, home.title, [
-    html`<p>${fill(home.text, address)}</p>\n<p>${home.next}</p>\n`,
+    html`<p>${fill(home.text, { email: address })}</p>\n<p>${home.next}</p>\n`,
     ...projects.map(
       ({ id, name }) => html`<p><strong><bdi>${name}</bdi></strong><br><code>${id}</code></p>\n`,
     ),
@@ -57,10 +58,10 @@ export function homeView(input: HomeInput): Page {
 /** There is no form for passwords: the page says how a program logs in. */
 export function loginView(input: LoginInput): Page {
   const { language, failure, providers, isSignUpOpen, baseUrl, docs } = input
-  const { login, home, failures } = APP_TRANSLATIONS[language]
+  const { login, home, failures } = textsOf(language).app
   const buttons = providers.map(
     ({ label, url }) =>
-      html`<p><a class="button" href="${url}"><span>${fill(login.with, label)}</span></a></p>\n`,
+      html`<p><a class="button" href="${url}"><span>${fill(login.with, { provider: label })}</span></a></p>\n`,
   )
   return page(language, login.title, [
     failure === undefined
@@ -80,7 +81,7 @@ export function loginView(input: LoginInput): Page {
 }
 
 export function appErrorView(status: number, language: Language, home: string): Page {
-  const texts = APP_TRANSLATIONS[language]
+  const texts = textsOf(language).app
   const { title, text } = status === 404 ? texts.notFound : texts.failed
   const shown = page(language, title, [html`<p>${text}</p>\n`, link(home, texts.notFound.home)])
   return { ...shown, status }
@@ -91,14 +92,13 @@ function page(language: Language, title: string, content: readonly Html[]): Page
   return { status: 200, language, title, projectName: null, content: body }
 }
 
-function textOf(failures: AppTexts['failures'], failure: string): string {
+function textOf(failures: Texts['app']['failures'], failure: string): string {
   return failures[LOGIN_FAILURES.find((code) => code === failure) ?? 'other']
 }
 
-/** `text` with the name in place of its placeholder, apart from the direction of the text around it. */
-function fill(text: string, name: string): Html {
-  const [before = '', after = ''] = text.split(/\{(?:email|provider)\}/)
-  return html`${before}<bdi>${name}</bdi>${after}`
+/** `text` with the names in place of its placeholders, apart from the direction of the text around them. */
+function fill(text: string, names: Values): Html {
+  return html`${fillPieces(text, names, (name) => html`<bdi>${name}</bdi>`)}`
 }
 
 function link(href: string, text: string): Html {

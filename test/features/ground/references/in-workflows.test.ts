@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { deleteEvents } from '../../../../src/features/ground/events/delete.ts'
 import { findEventUsage } from '../../../../src/features/ground/events/usage.ts'
-import {
-  findReferences,
-  type Referent,
-} from '../../../../src/features/ground/references/registry.ts'
+import type { Referent } from '../../../../src/features/ground/manifest/reference.ts'
+import { findReferences } from '../../../../src/features/ground/references/registry.ts'
 import { deleteDomain } from '../../../../src/features/mail/domains/delete.ts'
 import { bulkUpdateTemplates } from '../../../../src/features/mail/templates/bulk-update.ts'
 import { deleteTemplate } from '../../../../src/features/mail/templates/delete.ts'
@@ -36,7 +34,8 @@ async function openProject(t: TestContext) {
       ...{ projectId, workflowId: workflow.id, type, config: { ...config } },
       ...change,
     })
-  const find = (referent: Referent) => findReferences(core.store.read, { projectId, referent })
+  const find = (referent: Referent) =>
+    findReferences(core, core.store.read, { projectId, referent })
   const usersOf = async (referent: Referent) =>
     (await find(referent)).workflows.map(({ name }) => name)
   return { sender, core, projectId, workflow, addStep, find, usersOf }

@@ -4,14 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
-import {
-  findReferences,
-  isUsed,
-  REFERENCE_SOURCES,
-  type Reference,
-  type ReferenceSource,
-  type Referent,
-} from '../../../../src/features/ground/references/registry.ts'
+import { DUTIES } from '../../../../src/core/areas.ts'
+import type {
+  Reference,
+  ReferenceSource,
+  Referent,
+} from '../../../../src/features/ground/manifest/reference.ts'
+import { findReferences, isUsed } from '../../../../src/features/ground/references/registry.ts'
 import { ACTIVITY_SOURCES } from '../../../../src/features/insight/activity/sources.ts'
 import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
@@ -74,21 +73,21 @@ describe('every column of the schema', () => {
     const columns = await listColumns(t)
     const named = columns.filter((column) => REFERRING.test(nameOf(column)))
     const referring = new Set([...named, ...(await listForeignKeys(t))])
-    const registered = REFERENCE_SOURCES.map(({ column }) => column)
+    const registered = DUTIES.references.map(({ column }) => column)
     const unregistered = [...referring].filter(
       (column) => !registered.includes(column) && !(column in NO_REFERENCES),
     )
     assert.deepEqual(
       unregistered,
       [],
-      `add a row to REFERENCE_SOURCES in src/features/ground/references/registry.ts for each column, or the reason \
+      `add a source to the references of an area (src/features/*/area.ts) for each column, or the reason \
 why it uses nothing to NO_REFERENCES in this file: ${unregistered.join(', ')}`,
     )
   })
 
   it('that the registry or an exemption names exists, and stands in one of them', async (t) => {
     const columns = await listColumns(t)
-    const registered = REFERENCE_SOURCES.map(({ column }) => column)
+    const registered = DUTIES.references.map(({ column }) => column)
     const named = [...registered, ...Object.keys(NO_REFERENCES)]
     assert.deepEqual(
       named.filter((column) => !columns.includes(column)),
@@ -155,7 +154,7 @@ test('references are found by kind, oldest first, each once', async (t) => {
   const third = await add('M', of({ field: `segment.${first.id}`, operator: 'memberOfSegment' }))
   await add('Other', of(name, data, own), other.id)
   const segmentsWith = async (referent: Referent) => {
-    const references = await findReferences(core.store.read, { projectId, referent })
+    const references = await findReferences(core, core.store.read, { projectId, referent })
     const { segments, ...rest } = references
     assert.ok(Object.values(rest).every((list) => list.length === 0))
     assert.equal(isUsed(references), segments.length > 0)
@@ -183,7 +182,10 @@ test('a new source is included for the kinds that it names', async (t) => {
     source('workflows.other_template_id', found('b', 'c')),
   ]
   const find = (referent: Referent) =>
-    findReferences(core.store.read, { projectId: 'p', referent }, sources)
+    findReferences({ duties: { references: sources } }, core.store.read, {
+      projectId: 'p',
+      referent,
+    })
   const { workflows } = await find({ kind: 'template', id: 't' })
   assert.deepEqual(workflows, found('a', 'b', 'c'))
   assert.equal(isUsed(await find({ kind: 'event', name: 'signup' })), false)

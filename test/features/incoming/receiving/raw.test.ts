@@ -13,11 +13,8 @@ import { deleteExpiredInboundMessages } from '../../../../src/features/incoming/
 import { readIncomingHeader } from '../../../../src/formats/incoming/header.ts'
 import { readReport } from '../../../../src/formats/report/read-report.ts'
 import { asc, eq, sql } from '../../../../src/store/drizzle.ts'
-import {
-  type InboundRecipient,
-  inboundMessages,
-  inboundUsage,
-} from '../../../../src/store/schema/inbound.ts'
+import { inboundMessages, inboundUsage } from '../../../../src/store/schema/inbound.ts'
+import type { InboundRecipient } from '../../../../src/store/schema/json-values.ts'
 import { chunks } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { countTurns } from '../../../event-loop.ts'

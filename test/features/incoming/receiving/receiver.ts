@@ -15,11 +15,8 @@ import { createMessageReading } from '../../../../src/inbound/read-received.ts'
 import { asc, desc, eq } from '../../../../src/store/drizzle.ts'
 import { type Contact, contacts } from '../../../../src/store/schema/contacts.ts'
 import { type EventRow, events } from '../../../../src/store/schema/events.ts'
-import {
-  type InboundMessage,
-  type InboundRecipient,
-  inboundMessages,
-} from '../../../../src/store/schema/inbound.ts'
+import { type InboundMessage, inboundMessages } from '../../../../src/store/schema/inbound.ts'
+import type { InboundRecipient } from '../../../../src/store/schema/json-values.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { type Suppression, suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { type FakeDns, startDnsServer } from '../../../fakes/dns-server.ts'

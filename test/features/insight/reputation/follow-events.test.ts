@@ -6,7 +6,6 @@ import { deleteExpiredHours } from '../../../../src/features/insight/reputation/
 import { startReputation } from '../../../../src/features/insight/reputation/follow-events.ts'
 import { viewSecurity } from '../../../../src/features/insight/reputation/security.ts'
 import { PLATFORM_MAIL_KIND } from '../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
-import { MAIL_TRANSLATIONS } from '../../../../src/features/tenancy/accounts/platform-mail/translations.ts'
 import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -17,6 +16,7 @@ import {
   reputationHours,
   reputationTotals,
 } from '../../../../src/store/schema/reputation.ts'
+import { textsOf } from '../../../../src/texts/texts.ts'
 import { addProject, address, openTestCore, START, trustDomain } from '../../../core.ts'
 import { addMember, addUser } from '../../../session.ts'
 import { openSender, type Sender } from '../../mail/messages/sender.ts'
@@ -346,7 +346,7 @@ test('S27: the members of a disabled project get the mail', async (t) => {
   assert.equal(await writeMail({ ...core, config }), 1)
   const subjects = async (to: string) =>
     (await mailTo(core, to)).map(({ subject, email }) => [subject, email.state, email.isPlatform])
-  const { en, de } = MAIL_TRANSLATIONS
+  const [en, de] = [textsOf('en').mail, textsOf('de').mail]
   const subjectIn = ({ disabled }: typeof en) => disabled.subject.replace('{project}', project.name)
   assert.deepEqual(await subjects(ann.address), [[subjectIn(en), 'queued', true]])
   assert.deepEqual(await subjects(ben.address), [[subjectIn(de), 'queued', true]])

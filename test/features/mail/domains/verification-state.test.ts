@@ -4,7 +4,8 @@ import { MINUTE_MS } from '../../../../src/base/clock.ts'
 import type { Finding } from '../../../../src/features/mail/domains/query-records.ts'
 import type { RecordPurpose } from '../../../../src/features/mail/domains/records.ts'
 import { nextVerificationState } from '../../../../src/features/mail/domains/verification-state.ts'
-import type { Domain, RecordFinding } from '../../../../src/store/schema/domains.ts'
+import type { Domain } from '../../../../src/store/schema/domains.ts'
+import type { RecordFinding } from '../../../../src/store/schema/json-values.ts'
 
 const START = Date.UTC(2026, 10, 21, 12)
 

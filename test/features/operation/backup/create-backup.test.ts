@@ -1,4 +1,5 @@
 /** Backups beside a store that is in use. */
+
 import assert from 'node:assert/strict'
 import {
   appendFile,
@@ -14,6 +15,7 @@ import {
 import path from 'node:path'
 import { test } from 'node:test'
 import { readToml } from '../../../../src/config/layers/file.ts'
+import { DUTIES } from '../../../../src/core/areas.ts'
 import { ENTRY } from '../../../../src/features/operation/backup/archive/manifest.ts'
 import { readArchive } from '../../../../src/features/operation/backup/archive/read-archive.ts'
 import { listDataFiles } from '../../../../src/features/operation/backup/create/data-files.ts'
@@ -115,7 +117,7 @@ test('a backup holds images, lists and certificates, but no links, locks or logs
     secret: SECRET,
     secretPrevious: null,
   })
-  assert.equal((await verifyBackup(await readPieces(file))).opensSecrets, true)
+  assert.equal((await verifyBackup(DUTIES, await readPieces(file))).opensSecrets, true)
 })
 
 test('an image that is still being written does not end the backup', async (t) => {
@@ -177,7 +179,7 @@ test('without secrets, no secret is inside, and the manifest says so', async (t)
     assert.equal(all.includes(secret), false, secret)
   }
   assert.match(String(files.get('pillarbox.toml')), /^base_url = "https:\/\/mail\.example\.test"$/m)
-  assert.equal((await verifyBackup(await readPieces(file))).opensSecrets, null)
+  assert.equal((await verifyBackup(DUTIES, await readPieces(file))).opensSecrets, null)
   // With them, the file is inside as it is.
   const whole = path.join(folder, 'whole.tar.zst')
   await backUp(core, whole, { settings })
@@ -344,7 +346,7 @@ test('a backup by another version of the program migrates nothing', async (t) =>
   const file = path.join(await temporaryFolder(t), 'a.tar.zst')
   assert.equal((await backUp(core, file)).schema, current + 1)
   assert.equal(schema(), current + 1)
-  const verified = await verifyBackup(await readPieces(file))
+  const verified = await verifyBackup(DUTIES, await readPieces(file))
   assert.equal(verified.isNewer, true)
   connection.script(`PRAGMA user_version = ${current}`)
 })

@@ -1,4 +1,5 @@
 /** Backups and restores that are killed at different moments. */
+
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +10,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { silentLog } from '../../../../src/base/log.ts'
 import { loadConfig } from '../../../../src/config/load.ts'
+import { DUTIES } from '../../../../src/core/areas.ts'
 import { openCore } from '../../../../src/core/open-core.ts'
 import { digestSecret } from '../../../../src/features/ground/directory.ts'
 import { verifyBackup } from '../../../../src/features/operation/backup/inspect/verify-backup.ts'
@@ -63,7 +65,7 @@ test('a backup that is killed leaves the store fine, and a temporary file at mos
     const partial = names.filter((name) => name.endsWith('.partial'))
     assert.ok(partial.length <= 1)
     // What has the name of a backup is one.
-    if (existsSync(file)) await verifyBackup(await readPieces(file))
+    if (existsSync(file)) await verifyBackup(DUTIES, await readPieces(file))
     else assert.equal(hasEnded, false)
   }
   await backUp(core, path.join(folder, 'last.tar.zst'))
@@ -71,7 +73,10 @@ test('a backup that is killed leaves the store fine, and a temporary file at mos
     (await readdir(folder)).filter((name) => !/^(\d+|last)\.tar\.zst$/.test(name)),
     [],
   )
-  const { projects } = await verifyBackup(await readPieces(path.join(folder, 'last.tar.zst')))
+  const { projects } = await verifyBackup(
+    DUTIES,
+    await readPieces(path.join(folder, 'last.tar.zst')),
+  )
   assert.equal(projects, KILLS)
 })
 

@@ -1,4 +1,5 @@
 /** Restores: what comes back, what is refused, and what a failure or a kill leaves. */
+
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,6 +7,7 @@ import { before, test } from 'node:test'
 import { silentLog } from '../../../../src/base/log.ts'
 import type { Config } from '../../../../src/config/config.ts'
 import { loadConfig } from '../../../../src/config/load.ts'
+import { DUTIES } from '../../../../src/core/areas.ts'
 import { openCore } from '../../../../src/core/open-core.ts'
 import { digestSecret } from '../../../../src/features/ground/directory.ts'
 import { verifyBackup } from '../../../../src/features/operation/backup/inspect/verify-backup.ts'
@@ -37,7 +39,10 @@ function configOf(dataDir: string, settings: Record<string, string> = {}): Confi
 }
 
 async function restore(file: string, config: Config) {
-  return restoreBackup({ config, now: () => START, log, openCore }, await readPieces(file))
+  return restoreBackup(
+    { config, now: () => START, log, openCore, tables: DUTIES.tables },
+    await readPieces(file),
+  )
 }
 
 const cleanup = cleanUpAfterFile()
@@ -196,9 +201,12 @@ test('a failure in the middle takes everything back', async (t) => {
     yield whole.subarray(0, whole.length - 100)
   }
   const config = configOf(folder)
-  await assert.rejects(restoreBackup({ config, now: () => START, log, openCore }, cut()), {
-    code: 'BAD_REQUEST',
-  })
+  await assert.rejects(
+    restoreBackup({ config, now: () => START, log, openCore, tables: DUTIES.tables }, cut()),
+    {
+      code: 'BAD_REQUEST',
+    },
+  )
   assert.deepEqual(await readdir(folder), ['pillarbox.db.serving'])
 })
 
@@ -216,7 +224,7 @@ for (const [name, change, text] of FOREIGN) {
   test(`a backup whose database ${name} is refused`, async (t) => {
     const { file: own } = backup
     const file = await changeBackup(t, own, { sql: `PRAGMA foreign_keys = OFF; ${change}` })
-    await assert.rejects(verifyBackup(await readPieces(file)), {
+    await assert.rejects(verifyBackup(DUTIES, await readPieces(file)), {
       code: 'BAD_REQUEST',
       message: text,
     })

@@ -1,15 +1,15 @@
 /** What a reset and a deletion leave, of every table. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { DUTIES } from '../../../../src/core/areas.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
 import {
   CONTENTS,
-  KEPT_TABLES,
-  OWNED_TABLES,
-  PARTS_OF,
+  listParts,
+  listTables,
   QUEUE,
-  SURVIVING_TABLES,
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { resetProject } from '../../../../src/features/operation/erasure/reset.ts'
 import { resumeErasures } from '../../../../src/features/operation/erasure/resume.ts'
@@ -57,6 +57,11 @@ function fill(
 const findProject = ({ store }: TestCore, id: string) =>
   store.read.select().from(projects).where(eq(projects.id, id)).get()
 
+const { tables } = DUTIES
+const KEPT = listTables(tables, 'deletion')
+const OWNED = listTables(tables, 'owner')
+const SURVIVING = listTables(tables, 'never')
+
 /** Of tables where rows of the project are there, or not. */
 async function tablesWith(core: TestCore, filled: Awaited<ReturnType<typeof fill>>) {
   const counts = [...(await countFilled(core.store.read, filled))]
@@ -65,14 +70,14 @@ async function tablesWith(core: TestCore, filled: Awaited<ReturnType<typeof fill
   return { there: names(1), gone: names(0) }
 }
 
-test('a table with rows of projects is erased or kept: the lists in parts.ts name it', async (t) => {
+test('a table with rows of projects is erased or kept: its area says how', async (t) => {
   const { store } = await openTestCore(t)
-  const tables = (await listAll(store.read)).filter(({ columns }) =>
+  const ofProjects = (await listAll(store.read)).filter(({ columns }) =>
     columns.some(({ name }) => name === 'project_id'),
   )
-  const known = [QUEUE, CONTENTS, ...PARTS_OF.deletion].map(({ table }) => table)
-  const unknown = tables.filter(
-    ({ name }) => ![...known, ...OWNED_TABLES, ...SURVIVING_TABLES].includes(name),
+  const known = [QUEUE, CONTENTS, ...listParts(tables, 'deletion')].map(({ table }) => table)
+  const unknown = ofProjects.filter(
+    ({ name }) => ![...known, ...OWNED, ...SURVIVING].includes(name),
   )
   assert.deepEqual(
     unknown.map(({ name }) => name),
@@ -87,10 +92,7 @@ test('a reset erases the rows of all tables but the kept ones, and none of other
   const digest = await digestFilled(core.store.read, others)
   await resetProject(core, mine.id)
   await work(core)
-  assert.deepEqual(
-    (await tablesWith(core, own)).there,
-    [...KEPT_TABLES, ...SURVIVING_TABLES].toSorted(),
-  )
+  assert.deepEqual((await tablesWith(core, own)).there, [...KEPT, ...SURVIVING].toSorted())
   assert.equal(await digestFilled(core.store.read, others), digest)
   const project = await findProject(core, mine.id)
   assert.equal(project?.isDisabled, false)
@@ -103,7 +105,7 @@ test('a deletion erases the rows of all tables but what is charged, and the proj
   const digest = await digestFilled(core.store.read, others)
   await deleteProject(core, mine.id)
   await work(core)
-  assert.deepEqual((await tablesWith(core, own)).there, SURVIVING_TABLES)
+  assert.deepEqual((await tablesWith(core, own)).there, SURVIVING)
   assert.equal(await findProject(core, mine.id), undefined)
   const places = await findText(core.store.read, mine.id)
   assert.deepEqual(places, ['metering_batches.project_id'])
@@ -338,7 +340,7 @@ test('a request that outlasts the deletion of its project enqueues no job', asyn
 
 test('F9: every part is found by an index', async (t) => {
   const { store } = await openTestCore(t)
-  for (const part of [QUEUE, CONTENTS, ...PARTS_OF.deletion]) {
+  for (const part of [QUEUE, CONTENTS, ...listParts(tables, 'deletion')]) {
     for (const query of [part.find, part.count, part.erase] as Statement<unknown>[]) {
       for (const detail of await planOf(store, query.compiled().text)) {
         assert.doesNotMatch(detail, /^SCAN (?!\(subquery|value|json_each)/, part.table)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSchedule } from '../../../../src/core/schedule.ts'
+import { createSchedule } from '../../../../src/core/areas.ts'
 import { startJobs } from '../../../../src/jobs/jobs.ts'
 import { inArray, sql } from '../../../../src/store/drizzle.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'

@@ -1,19 +1,20 @@
 /** Exports of a project: all of it, none of another, and no secret. */
+
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { DUTIES } from '../../../../src/core/areas.ts'
 import { getInboundMessage } from '../../../../src/features/incoming/receiving/admin/get.ts'
 import {
   CONTENTS,
-  OWNED_TABLES,
-  PARTS_OF,
+  listParts,
+  listTables,
   QUEUE,
-  SURVIVING_TABLES,
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { exportProject } from '../../../../src/features/operation/export/export-project.ts'
-import { EXPORTED, LEFT_OUT } from '../../../../src/features/operation/export/tables.ts'
-import { SEALED } from '../../../../src/features/operation/reseal.ts'
+import { listExported, listLeftOut } from '../../../../src/features/operation/export/tables.ts'
+import { listSealed } from '../../../../src/features/operation/seals/reseal.ts'
 import { writeImageFile } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import { openConnection } from '../../../../src/store/connection.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
@@ -30,7 +31,7 @@ async function nameOf(t: TestContext): Promise<string> {
 async function run(core: TestCore, t: TestContext, projectId: string) {
   const folder = await nameOf(t)
   const { config, now } = core
-  return exportProject({ config, now, signal }, { projectId, folder })
+  return exportProject({ config, now, signal, tables }, { projectId, folder })
 }
 
 /** Domains of `fillProject` have no real keys. */
@@ -52,6 +53,10 @@ async function readRows(folder: string, name: string): Promise<Record<string, un
 }
 
 /** The names of tables in the database. */
+const { tables } = DUTIES
+const EXPORTED = listExported(tables)
+const LEFT_OUT = listLeftOut(tables)
+
 async function exportedNames(core: TestCore): Promise<string[]> {
   const rows = await core.store.read.all<{ name: string }>(
     sql`select name from sqlite_schema where type = 'table'`,
@@ -65,15 +70,15 @@ test('every table with rows of projects is exported, or left out with a reason',
   const core = await openTestCore(t)
   const names = await exportedNames(core)
   assert.equal(names.length, EXPORTED.length)
-  const parts = [QUEUE, CONTENTS, ...PARTS_OF.deletion].map(({ table }) => table)
+  const parts = [QUEUE, CONTENTS, ...listParts(tables, 'deletion')].map(({ table }) => table)
   const columns = await core.store.read.all<{ name: string }>(
     sql`select m.name as name from sqlite_schema m, pragma_table_info(m.name) c
       where m.type = 'table' and c.name = 'project_id'`,
   )
   const wanted = new Set([
     ...parts,
-    ...OWNED_TABLES,
-    ...SURVIVING_TABLES,
+    ...listTables(tables, 'owner'),
+    ...listTables(tables, 'never'),
     ...columns.map(({ name }) => name),
   ])
   const absent = [...wanted].filter((name) => !names.includes(name) && !(name in LEFT_OUT))
@@ -143,7 +148,7 @@ test('no sealed secret, digest or password hash is inside', async (t) => {
   })
   await makeDomainsReal(core)
   const secrets: string[] = []
-  for (const { table, columns } of SEALED) {
+  for (const { table, columns } of listSealed(tables)) {
     const found = await core.store.read.select(columns).from(table).all()
     secrets.push(
       ...found
@@ -307,9 +312,9 @@ test('an export removes no folder but its own', async (t) => {
   const folder = await nameOf(t)
   const other = `${folder}.partial`
   await mkdir(other)
-  await exportProject({ config, now, signal }, { projectId, folder })
+  await exportProject({ config, now, signal, tables }, { projectId, folder })
   await assert.rejects(
-    exportProject({ config, now, signal }, { projectId: 'unknown', folder: `${folder}2` }),
+    exportProject({ config, now, signal, tables }, { projectId: 'unknown', folder: `${folder}2` }),
     { code: 'RESOURCE_NOT_FOUND' },
   )
   assert.deepEqual(
@@ -323,7 +328,8 @@ test('an unknown project, a used folder and another schema are refused, and leav
   const project = await addProject(core)
   const { config, now } = core
   const folder = await nameOf(t)
-  const call = (projectId: string) => exportProject({ config, now, signal }, { projectId, folder })
+  const call = (projectId: string) =>
+    exportProject({ config, now, signal, tables }, { projectId, folder })
   await assert.rejects(call('unknown'), { code: 'RESOURCE_NOT_FOUND' })
   assert.deepEqual(await readdir(path.dirname(folder)), [])
   await call(project.id)

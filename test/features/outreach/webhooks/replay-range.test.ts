@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
 import { createKeyring } from '../../../../src/config/keyring.ts'
-import { createSchedule } from '../../../../src/core/schedule.ts'
-import { resealAll } from '../../../../src/features/operation/reseal.ts'
+import { createSchedule } from '../../../../src/core/areas.ts'
+import { resealAll } from '../../../../src/features/operation/seals/reseal.ts'
 import { startReplay } from '../../../../src/features/outreach/webhooks/deliveries/replay-range.ts'
 import { removeEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/delete.ts'
 import { getSigningSecret } from '../../../../src/features/outreach/webhooks/signing-secret.ts'
@@ -85,7 +85,7 @@ test('secrets are sealed again after a change of the secret', async (t) => {
   assert.equal(await resealAll(core), 0)
   const keyring = createKeyring('another secret, long enough for everything', SECRET)
   // The endpoint's secret, that of steps, and the key of address digests.
-  assert.equal(await resealAll({ store: core.store, keyring }), 3)
+  assert.equal(await resealAll({ ...core, keyring }), 3)
   const alone = createKeyring('another secret, long enough for everything')
   const shown = await getSigningSecret({ ...core, keyring: alone }, projectId)
   assert.equal(shown.secret, secret)

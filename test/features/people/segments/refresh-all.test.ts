@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSchedule } from '../../../../src/core/schedule.ts'
+import { createSchedule } from '../../../../src/core/areas.ts'
 import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import { refreshSegments } from '../../../../src/features/people/segments/refresh-all.ts'
 import { eq } from '../../../../src/store/drizzle.ts'

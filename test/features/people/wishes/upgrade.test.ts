@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../../src/base/log.ts'
 import { createKeyring } from '../../../../src/config/keyring.ts'
-import { resealAll } from '../../../../src/features/operation/reseal.ts'
+import { resealAll } from '../../../../src/features/operation/seals/reseal.ts'
 import { loadAddressKey } from '../../../../src/features/people/wishes/address-key.ts'
 import {
   keyBatch,
@@ -166,7 +166,7 @@ test('the key of the digests outlives a change of the secret', async (t) => {
   assert.equal(digest.length, 10)
   const [before] = await core.store.read.select().from(instanceKeys)
   const newer = createKeyring('another secret, which is long enough too', SECRET)
-  assert.equal(await resealAll({ store: core.store, keyring: newer }), 1)
+  assert.equal(await resealAll({ ...core, keyring: newer }), 1)
   const [after] = await core.store.read.select().from(instanceKeys)
   assert.notEqual(after?.sealed, before?.sealed)
   const alone = createKeyring('another secret, which is long enough too')

@@ -103,7 +103,7 @@ test('every file that writes contacts or their subscription is among the ways', 
   const files = globSync('**/*.ts', { cwd: root })
     .map((file) => file.replaceAll(path.sep, '/'))
     .filter((file) => writes.test(readFileSync(path.join(root, file), 'utf8')))
-    .map((file) => file.replace(/\.ts$/, ''))
+    .map((file) => file.replace(/^\w+\//, '').replace(/\.ts$/, ''))
   const tried = new Set(Object.keys(DEFAULTS).map((key) => key.split(':')[0]))
   const others = [
     // The parts of the ways.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { createSchedule } from '../../../../src/core/schedule.ts'
+import { createSchedule } from '../../../../src/core/areas.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
 import { startUsage } from '../../../../src/features/ground/usage/follow-events.ts'
 import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { HOUR_MS } from '../../../../src/base/clock.ts'
-import { createSchedule } from '../../../../src/core/schedule.ts'
+import { createSchedule } from '../../../../src/core/areas.ts'
 import {
   deleteOrphanedFiles,
   selectOrphans,

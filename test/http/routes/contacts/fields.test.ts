@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import supertest from 'supertest'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
-import { type ContactData, contacts } from '../../../../src/store/schema/contacts.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import type { ContactData } from '../../../../src/store/schema/json-values.ts'
 import { useService } from '../../service.ts'
 
 const { service, mine, other, call } = useService()

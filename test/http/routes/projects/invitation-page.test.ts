@@ -5,10 +5,10 @@ import { beforeEach, describe, it } from 'node:test'
 import supertest from 'supertest'
 import { inviteMember } from '../../../../src/features/tenancy/accounts/invitations/invite.ts'
 import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
-import { LANGUAGES } from '../../../../src/formats/languages.ts'
-import { INVITATION_TRANSLATIONS } from '../../../../src/http/pages/translations/invitation.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects, sessions, users } from '../../../../src/store/schema/accounts.ts'
+import { LANGUAGES } from '../../../../src/texts/languages.ts'
+import { textsOf } from '../../../../src/texts/texts.ts'
 import { addProject, type TestProject } from '../../../core.ts'
 import { addUser, logIn } from '../../../session.ts'
 import { FOREIGN_SITE } from '../../foreign-site.ts'
@@ -16,7 +16,7 @@ import { useService } from '../../service.ts'
 import { makesKnown } from '../auth/browser.ts'
 
 const { service } = useService()
-const texts = INVITATION_TRANSLATIONS.en
+const texts = textsOf('en').invitation
 
 let project: TestProject
 let email: string
@@ -93,8 +93,8 @@ describe('the page of an invitation', () => {
     for (const language of LANGUAGES) {
       const page = await show(undefined, language)
       assert.equal(page.headers['content-language'], language)
-      expectText(page, INVITATION_TRANSLATIONS[language].role.ADMIN)
-      expectText(page, INVITATION_TRANSLATIONS[language].text)
+      expectText(page, textsOf(language).invitation.role.ADMIN)
+      expectText(page, textsOf(language).invitation.text)
     }
   })
 

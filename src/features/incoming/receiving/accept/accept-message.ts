@@ -5,7 +5,8 @@
  */
 import { formatReceived } from '../../../../formats/incoming/received-field.ts'
 import { newId } from '../../../../store/ids.ts'
-import { type InboundRecipient, inboundMessages } from '../../../../store/schema/inbound.ts'
+import { inboundMessages } from '../../../../store/schema/inbound.ts'
+import type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 import type { PendingKind } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -15,7 +16,7 @@ import type { InboundNotice } from '../../../ground/inbound-notice.ts'
 import { joinParts, type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
 import { requireSpace } from './quota.ts'
 
-export type { InboundRecipient } from '../../../../store/schema/inbound.ts'
+export type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 
 type NewInboundMessage = {
   /** Empty for the null reverse path. */

@@ -22,7 +22,7 @@ import {
   readReturnPathLocalPart,
   readUnsubscribeLocalPart,
 } from '../../../../formats/signed-tokens.ts'
-import type { InboundRecipient } from '../../../../store/schema/inbound.ts'
+import type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 import type { Base } from '../../../ground/base.ts'
 
 /**

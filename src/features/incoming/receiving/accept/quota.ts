@@ -11,7 +11,8 @@
  * |                          | except unrecognised reports: up to 1 MB each, 100 MB in all            |
  */
 import { eq } from '../../../../store/drizzle.ts'
-import { type InboundRecipient, inboundUsage } from '../../../../store/schema/inbound.ts'
+import { inboundUsage } from '../../../../store/schema/inbound.ts'
+import type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Reader } from '../../../../store/store.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'

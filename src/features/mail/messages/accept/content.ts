@@ -11,14 +11,15 @@ import {
 } from '../../../../formats/compose/decode-base64.ts'
 import type { RecipientFields } from '../../../../formats/compose/message-content.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
-import { contents, type StoredAttachment } from '../../../../store/schema/messages.ts'
+import type { StoredAttachment } from '../../../../store/schema/json-values.ts'
+import { contents } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Store } from '../../../../store/store.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { discardChunks, readChunks, requireChunks, writeChunks } from '../../../ground/chunks.ts'
 
-export type { StoredAttachment } from '../../../../store/schema/messages.ts'
+export type { StoredAttachment } from '../../../../store/schema/json-values.ts'
 
 /** The columns of a content that depend on where its attachments are stored. */
 export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }

@@ -1,7 +1,7 @@
 /** The rows of emails that are accepted, with the snapshots that they are rendered from. */
 import { newId } from '../../../../store/ids.ts'
-import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
-import type { Snapshot } from '../../../../store/schema/messages.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import type { ContactData, Snapshot } from '../../../../store/schema/json-values.ts'
 import { sealSnapshot } from '../delivery/sealed-snapshot.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import type { AcceptDeps, EmailDraft } from './email-drafts.ts'

@@ -4,7 +4,8 @@
  * backups read `variables`, which such mail does not have.
  */
 import { findLinkTokens } from '../../../../formats/link-tokens.ts'
-import type { Email, Snapshot } from '../../../../store/schema/messages.ts'
+import type { Snapshot } from '../../../../store/schema/json-values.ts'
+import type { Email } from '../../../../store/schema/messages.ts'
 import type { Base } from '../../../ground/base.ts'
 
 /** `secrets`: the tokens in its links, which no reply may show. */

@@ -6,7 +6,6 @@ import { parseAddress } from '../../../../formats/address/address.ts'
 import type { MessageSource, RenderSource } from '../../../../formats/compose/build-message.ts'
 import type { MessageContent } from '../../../../formats/compose/message-content.ts'
 import { removeSmarthostHeaders } from '../../../../formats/compose/smarthost-header.ts'
-import { matchLanguage } from '../../../../formats/languages.ts'
 import {
   createPageToken,
   createUnsubscribeLocalPart,
@@ -17,8 +16,10 @@ import { addressDigest, listOf } from '../../../../store/dialect.ts'
 import { eq, sql } from '../../../../store/drizzle.ts'
 import { type Project, projects } from '../../../../store/schema/accounts.ts'
 import { type Contact, contacts } from '../../../../store/schema/contacts.ts'
-import { contents, type Email, emails, type Snapshot } from '../../../../store/schema/messages.ts'
+import type { Snapshot } from '../../../../store/schema/json-values.ts'
+import { contents, type Email, emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { matchLanguage } from '../../../../texts/languages.ts'
 import type { Base } from '../../../ground/base.ts'
 
 /**

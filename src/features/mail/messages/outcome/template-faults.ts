@@ -3,7 +3,8 @@
  * go unnoticed otherwise.
  */
 import { eq } from '../../../../store/drizzle.ts'
-import { type Email, emails, type StoredFault } from '../../../../store/schema/messages.ts'
+import type { StoredFault } from '../../../../store/schema/json-values.ts'
+import { type Email, emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'

@@ -8,21 +8,27 @@ import { projects } from '../../../../store/schema/accounts.ts'
 import { events } from '../../../../store/schema/events.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { type DatabaseCopy, openDatabaseCopy } from '../../../../store/snapshot/database-copy.ts'
-import { SEALED } from '../../reseal.ts'
+import type { TableDuties } from '../../../ground/manifest/table.ts'
+import { listSealed } from '../../seals/reseal.ts'
 import { archiveFault, type Manifest } from '../archive/manifest.ts'
 
 export type CopyFacts = { projects: number; emails: number; events: number; schema: number }
 
 const COUNTED = [projects, emails, events]
 
-type Place = { file: string; nativeBinding: string | undefined }
+/** `tables`: those of all areas. */
+type Place = {
+  file: string
+  nativeBinding: string | undefined
+  tables: readonly TableDuties[]
+}
 
 /**
  * `keyring`: of the secrets in the backup; null without them.
  * @throws AppError BAD_REQUEST that names the fault
  */
 export async function inspectCopy(
-  { file, nativeBinding }: Place,
+  { file, nativeBinding, tables }: Place,
   manifest: Manifest,
   keyring: Keyring | null,
 ): Promise<CopyFacts> {
@@ -35,8 +41,8 @@ export async function inspectCopy(
         `The database has schema ${copy.schema}; the manifest says ${manifest.schema}.`,
       )
     }
-    refuseOtherTables(copy)
-    if (keyring !== null) await checkSealed(copy, keyring)
+    refuseOtherTables(copy, tables)
+    if (keyring !== null) await checkSealed(copy, tables, keyring)
     const { read, schema } = copy
     return {
       projects: await countRows(read, projects),
@@ -67,12 +73,12 @@ function openCopy(file: string, nativeBinding: string | undefined): DatabaseCopy
 }
 
 /** Names of a view, whose rows may have no end, or of nothing. */
-function refuseOtherTables(copy: DatabaseCopy): void {
-  const tables = copy.listTables()
-  const sealed = copy.schema < knownSchema() ? [] : SEALED.map(({ table }) => table)
+function refuseOtherTables(copy: DatabaseCopy, tables: readonly TableDuties[]): void {
+  const names = copy.listTables()
+  const sealed = copy.schema < knownSchema() ? [] : listSealed(tables).map(({ table }) => table)
   for (const table of [...COUNTED, ...sealed]) {
     const name = getTableName(table)
-    if (!tables.includes(name)) throw damaged(`it has no table ${name}`)
+    if (!names.includes(name)) throw damaged(`it has no table ${name}`)
   }
 }
 
@@ -85,8 +91,12 @@ async function countRows(
 }
 
 /** Opens every sealed text. A table or column that an older schema lacks is passed over. */
-async function checkSealed({ read, schema }: DatabaseCopy, keyring: Keyring): Promise<void> {
-  for (const { table, columns, where } of SEALED) {
+async function checkSealed(
+  { read, schema }: DatabaseCopy,
+  tables: readonly TableDuties[],
+  keyring: Keyring,
+): Promise<void> {
+  for (const { table, columns, where } of listSealed(tables)) {
     const rows = await read
       .select(columns)
       .from(table)

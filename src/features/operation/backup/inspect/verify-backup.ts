@@ -11,6 +11,7 @@ import { AppError } from '../../../../base/errors.ts'
 import { nativeBindingPath } from '../../../../config/addon.ts'
 import { createKeyring, type Keyring } from '../../../../config/keyring.ts'
 import { readSpace } from '../../../../store/files/disk.ts'
+import type { TableDuties } from '../../../ground/manifest/table.ts'
 import { ENTRY, type Manifest, parseSecrets } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
 import { type CopyFacts, inspectCopy, knownSchema } from './inspect-copy.ts'
@@ -26,8 +27,14 @@ export type Verified = CopyFacts & {
 const MIB = 1024 * 1024
 const MAX_SECRETS_BYTES = 64 * 1024
 
-/** @throws AppError BAD_REQUEST that names the fault; INSUFFICIENT_STORAGE */
-export async function verifyBackup(source: AsyncIterable<Buffer>): Promise<Verified> {
+/**
+ * `tables`: those of all areas.
+ * @throws AppError BAD_REQUEST that names the fault; INSUFFICIENT_STORAGE
+ */
+export async function verifyBackup(
+  { tables }: { tables: readonly TableDuties[] },
+  source: AsyncIterable<Buffer>,
+): Promise<Verified> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'pillarbox-verify-'))
   const file = path.join(folder, 'pillarbox.db')
   const unpacked: { keyring: Keyring | null } = { keyring: null }
@@ -47,7 +54,7 @@ export async function verifyBackup(source: AsyncIterable<Buffer>): Promise<Verif
     })
     // Without a data folder: the machine may have no server.
     const nativeBinding = nativeBindingPath(folder)
-    const facts = await inspectCopy({ file, nativeBinding }, manifest, unpacked.keyring)
+    const facts = await inspectCopy({ file, nativeBinding, tables }, manifest, unpacked.keyring)
     const opensSecrets = unpacked.keyring === null ? null : (true as const)
     return { ...facts, manifest, isNewer: facts.schema > knownSchema(), opensSecrets }
   } finally {

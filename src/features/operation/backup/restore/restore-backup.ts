@@ -23,6 +23,7 @@ import { prepareDataDir } from '../../../../config/secret.ts'
 import { syncFolder } from '../../../../config/sync-folder.ts'
 import { readSpace } from '../../../../store/files/disk.ts'
 import { takeServeLock } from '../../../../store/files/serve-lock.ts'
+import type { TableDuties } from '../../../ground/manifest/table.ts'
 import { findNewestWish } from '../../../people/wishes/wishes.ts'
 import { type FenceDeps, type Fenced, fenceDatabase } from '../../recovery/fence-database.ts'
 import { ENTRY, type Manifest, parseSecrets, type Secrets } from '../archive/manifest.ts'
@@ -45,6 +46,8 @@ type RestoreDeps = {
   config: Config
   now: Now
   log: Log
+  /** Those of all areas. */
+  tables: readonly TableDuties[]
   /** Opens the unpacked database as the server would, which migrates an older one. */
   openCore(config: Config, options: { log: Log; now: Now }): Promise<OpenedCore>
 }
@@ -142,7 +145,11 @@ async function prepare(
   const { manifest, secrets } = unpacked
   const secret = chooseSecret(config, secrets)
   const keyring = createKeyring(secret, secrets?.secretPrevious ?? config.secretPrevious)
-  const facts = await inspectCopy({ file: staging.databaseFile, nativeBinding }, manifest, keyring)
+  const facts = await inspectCopy(
+    { file: staging.databaseFile, nativeBinding, tables: deps.tables },
+    manifest,
+    keyring,
+  )
   if (secrets !== null) await writeSecrets(staging.folder, secrets)
   const generation = path.join(config.dataDir, 'generation')
   await copyFile(generation, path.join(staging.folder, 'generation')).catch(ignoreMissing)

@@ -3,7 +3,7 @@
 import { parseJsonText } from '../../../../base/json-text.ts'
 import { indexedBy, orderedJoin, unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
-import type { ContactData } from '../../../../store/schema/contacts.ts'
+import type { ContactData } from '../../../../store/schema/json-values.ts'
 import type { ExecutionStatus, StepExecutionStatus } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'

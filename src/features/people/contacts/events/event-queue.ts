@@ -5,7 +5,8 @@
  */
 import { isInvalid } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
-import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import type { ContactData } from '../../../../store/schema/json-values.ts'
 import type { Store } from '../../../../store/store.ts'
 import {
   ALONE,

@@ -65,7 +65,7 @@ export const removeKey = statement(
  *   definition refers to the field; CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function deleteField(
-  deps: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
+  deps: Pick<Base, 'store' | 'now' | 'jobNotifier' | 'duties'>,
   { projectId, field }: { projectId: string; field: string },
 ): Promise<FieldDeletion> {
   const key = dataKeyOf(field)
@@ -95,8 +95,11 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
   return { deletedFrom: end.deletedFrom }
 }
 
-async function refuseUsed({ store }: Deps, { projectId, key }: FieldKey): Promise<void> {
-  const references = await findFieldReferences({ store }, { projectId, name: { key } })
+async function refuseUsed(
+  deps: Pick<Base, 'store' | 'duties'>,
+  { projectId, key }: FieldKey,
+): Promise<void> {
+  const references = await findFieldReferences(deps, { projectId, name: { key } })
   if (!isUsed(references)) return
   const { segments, campaigns, workflows } = references
   throw new AppError('BAD_REQUEST', `The field is used by a ${kindOfUser(references)}.`, {

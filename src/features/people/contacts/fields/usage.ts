@@ -1,11 +1,7 @@
 /** Finds the references to a field of contacts. A field with references cannot be deleted. */
 import type { Base } from '../../../ground/base.ts'
-import {
-  findReferences,
-  isUsed,
-  type Reference,
-  type References,
-} from '../../../ground/references/registry.ts'
+import type { Reference, References } from '../../../ground/manifest/reference.ts'
+import { findReferences, isUsed } from '../../../ground/references/registry.ts'
 import {
   countContactsWithKey,
   countProjectContacts,
@@ -24,12 +20,13 @@ type FieldUsage = {
 }
 
 export async function findFieldUsage(
-  { store }: Pick<Base, 'store'>,
+  deps: Pick<Base, 'store' | 'duties'>,
   { projectId, field }: { projectId: string; field: string },
 ): Promise<FieldUsage> {
+  const { store } = deps
   const name = parseFieldName(field)
   const [references, contactCount] = await Promise.all([
-    findFieldReferences({ store }, { projectId, name }),
+    findFieldReferences(deps, { projectId, name }),
     'key' in name
       ? countContactsWithKey(store.scan, { projectId, key: name.key })
       : countProjectContacts(store.scan, projectId),
@@ -45,12 +42,12 @@ export async function findFieldUsage(
 
 /** Finds the definitions that refer to the field. */
 export async function findFieldReferences(
-  { store }: Pick<Base, 'store'>,
+  deps: Pick<Base, 'store' | 'duties'>,
   { projectId, name }: { projectId: string; name: FieldName },
 ): Promise<References> {
   const referent =
     'key' in name
       ? ({ kind: 'data field', key: name.key } as const)
       : ({ kind: 'standard field', field: name.standard } as const)
-  return findReferences(store.scan, { projectId, referent })
+  return findReferences(deps, deps.store.scan, { projectId, referent })
 }

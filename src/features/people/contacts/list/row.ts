@@ -3,7 +3,8 @@
 import { parseJsonText } from '../../../../base/json-text.ts'
 import { octets } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
-import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import type { ContactData } from '../../../../store/schema/json-values.ts'
 
 /** `number`: the position in lists and walks; the API does not show it. */
 export type NumberedContact = Contact & { number: number }

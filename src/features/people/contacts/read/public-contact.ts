@@ -4,12 +4,13 @@
  * too, so that recipients can always unsubscribe. A link whose contact was deleted still shows whether its
  * address wants mail.
  */
-import { type Language, matchLanguage } from '../../../../formats/languages.ts'
+
 import { and, eq, isNull, sql } from '../../../../store/drizzle.ts'
 import { projects } from '../../../../store/schema/accounts.ts'
 import { type Contact, contacts } from '../../../../store/schema/contacts.ts'
 import { suppressions } from '../../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { type Language, matchLanguage } from '../../../../texts/languages.ts'
 import type { Base } from '../../../ground/base.ts'
 import { isMatchedBy } from '../../wishes/wishes.ts'
 import { findLinkSubject, type SignedLink } from './link-subject.ts'

@@ -10,7 +10,7 @@
  */
 import { type AppError, type FieldError, invalid, invalidField } from '../../../../base/errors.ts'
 import { isDeeperThan } from '../../../../base/json-text.ts'
-import type { ContactData } from '../../../../store/schema/contacts.ts'
+import type { ContactData } from '../../../../store/schema/json-values.ts'
 import { isNonPersistent } from '../../../ground/events/non-persistent.ts'
 
 /** Names of Pillarbox's own variables: contacts have no such data. */

@@ -5,7 +5,8 @@
 import type { AppError } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import { newId } from '../../../../store/ids.ts'
-import type { Contact, ContactData } from '../../../../store/schema/contacts.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import type { ContactData } from '../../../../store/schema/json-values.ts'
 import { mergeData } from './data.ts'
 
 /** What a call does with all of its contacts. */

@@ -2,12 +2,13 @@
  * Writes the subject, the text and the HTML of a mail to a user. Names and addresses are escaped in
  * HTML; braces in them are no placeholders.
  */
-import { type Language, matchLanguage } from '../../../../formats/languages.ts'
 import { oneLine } from '../../../../formats/one-line.ts'
 import { escapeHtml } from '../../../../formats/template/characters.ts'
-import { MAIL_VALUES, type MailTexts, type MailValues } from './texts.ts'
-import { MAIL_TRANSLATIONS } from './translations.ts'
-import { USAGE_TRANSLATIONS } from './usage-translations.ts'
+import { fillText, type Values } from '../../../../texts/fill.ts'
+import { type Language, matchLanguage } from '../../../../texts/languages.ts'
+import { type Texts, textsOf } from '../../../../texts/texts.ts'
+
+export type MailTexts = Texts['mail']
 
 /** `language`: of the texts. */
 export type ComposedMail = { language: Language; subject: string; text: string; html: string }
@@ -16,7 +17,7 @@ export type ComposedMail = { language: Language; subject: string; text: string; 
 export type Message = {
   subject: string
   text: string
-  values: MailValues
+  values: Values
   link?: { url: string; button: string; life: string }
 }
 
@@ -29,33 +30,31 @@ type Composing = {
   toMessage: ToMessage
 }
 
-const PLACEHOLDER = new RegExp(`\\{(${MAIL_VALUES.join('|')})\\}`, 'g')
-
 const BUTTON_STYLE =
   'display: inline-block; padding: 12px 20px; border-radius: 8px; background: #2a46b8; ' +
   'color: #ffffff; font-weight: 600; text-decoration: none'
 
 export function composeMail({ language: tag, toMessage }: Composing): ComposedMail {
   const language = matchLanguage(tag) ?? 'en'
-  const texts = { ...MAIL_TRANSLATIONS[language], usage: USAGE_TRANSLATIONS[language] }
+  const texts = textsOf(language).mail
   const message = toMessage(texts, language)
   return {
     language,
-    subject: oneLine(fill(message.subject, message.values, asIs)),
+    subject: oneLine(fillText(message.subject, message.values)),
     text: textOf(message, texts),
     html: htmlOf(message, texts),
   }
 }
 
 function textOf({ text, values, link }: Message, { ignore }: MailTexts): string {
-  const parts = [fill(text, values, asIs)]
+  const parts = [fillText(text, values)]
   if (link !== undefined) parts.push(`${link.button}:\n${link.url}`, link.life, ignore)
   return `${parts.join('\n\n')}\n`
 }
 
 function htmlOf({ text, values, link }: Message, { copy, ignore }: MailTexts): string {
   const strong = (value: string) => `<strong>${escapeHtml(value)}</strong>`
-  const parts = [fill(text, values, strong)]
+  const parts = [fillText(text, values, strong)]
   if (link !== undefined) {
     const url = escapeHtml(link.url)
     parts.push(
@@ -66,13 +65,4 @@ function htmlOf({ text, values, link }: Message, { copy, ignore }: MailTexts): s
     )
   }
   return `${parts.map((part) => `<p>${part}</p>`).join('\n')}\n`
-}
-
-/** `text` with the values in place of `{project}` and the like; a value is never searched. */
-function fill(text: string, values: MailValues, show: (value: string) => string): string {
-  return text.replace(PLACEHOLDER, (_, name: keyof MailValues) => show(values[name] ?? ''))
-}
-
-function asIs(text: string): string {
-  return text
 }

@@ -8,9 +8,9 @@ import { isUndecided } from '../invitations/open.ts'
 import { countTokens, insertToken } from '../links/email-tokens.ts'
 import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
 import { isProven } from '../users/proof.ts'
+import type { MailTexts } from './compose.ts'
 import { type PlanDeps, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
-import type { MailTexts } from './texts.ts'
 
 /** Reset mails to one user in an hour. */
 const MAX_RESETS_PER_HOUR = 3

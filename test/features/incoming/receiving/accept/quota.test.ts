@@ -5,11 +5,8 @@ import { MailboxFull } from '../../../../../src/features/incoming/receiving/acce
 import { createServerMailLimit } from '../../../../../src/features/incoming/receiving/accept/server-mail-limit.ts'
 import { deleteInboundMessages } from '../../../../../src/features/incoming/receiving/admin/delete.ts'
 import { clientNetworkOf } from '../../../../../src/features/incoming/receiving/client-network.ts'
-import {
-  type InboundRecipient,
-  inboundMessages,
-  inboundUsage,
-} from '../../../../../src/store/schema/inbound.ts'
+import { inboundMessages, inboundUsage } from '../../../../../src/store/schema/inbound.ts'
+import type { InboundRecipient } from '../../../../../src/store/schema/json-values.ts'
 import { buildMessage, openReceiver, type Receiver, shareReader } from '../receiver.ts'
 
 const shared = shareReader()

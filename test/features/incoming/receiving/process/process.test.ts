@@ -11,11 +11,8 @@ import { startProcessing } from '../../../../../src/features/incoming/receiving/
 import { readIncomingHeader } from '../../../../../src/formats/incoming/header.ts'
 import { readReport } from '../../../../../src/formats/report/read-report.ts'
 import { asc, eq } from '../../../../../src/store/drizzle.ts'
-import {
-  type InboundMessage,
-  type InboundRecipient,
-  inboundMessages,
-} from '../../../../../src/store/schema/inbound.ts'
+import { type InboundMessage, inboundMessages } from '../../../../../src/store/schema/inbound.ts'
+import type { InboundRecipient } from '../../../../../src/store/schema/json-values.ts'
 import { chunks } from '../../../../../src/store/schema/messages.ts'
 import { addProject } from '../../../../core.ts'
 import { buildDsn, buildMessage, openReceiver, type Receiver } from '../receiver.ts'

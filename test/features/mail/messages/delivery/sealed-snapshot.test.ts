@@ -14,7 +14,7 @@ import {
   bounceByReports,
   complainByReport,
 } from '../../../../../src/features/mail/messages/outcome/write-report.ts'
-import { resealAll } from '../../../../../src/features/operation/reseal.ts'
+import { resealAll } from '../../../../../src/features/operation/seals/reseal.ts'
 import { asc, eq, sql } from '../../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../../src/store/schema/messages.ts'
 import type { QueueState } from '../../../../../src/store/schema/words.ts'
@@ -121,7 +121,7 @@ test('S30: such mail is sealed again after a change of the secret', async (t) =>
   const core = await openMailer(t)
   const [one] = await writeEveryKind(core)
   const both = createKeyring('a new secret', SECRET)
-  await resealAll({ store: core.store, keyring: both })
+  await resealAll({ ...core, keyring: both })
   const row = await core.store.read
     .select()
     .from(emails)

@@ -74,7 +74,7 @@ test('a deleted workflow is gone at once, and its rows a little later', async (t
   const { items, total } = await listWorkflows(core, { projectId: key.projectId })
   assert.deepEqual([items.map(({ id }) => id), total], [[kept.id], 1])
   const referent = { kind: 'event', name: 'order' } as const
-  const users = await findReferences(core.store.read, { projectId: key.projectId, referent })
+  const users = await findReferences(core, core.store.read, { projectId: key.projectId, referent })
   assert.deepEqual(users.workflows, [])
   // The ids of its steps may be used again.
   await addWorkflow(core, {

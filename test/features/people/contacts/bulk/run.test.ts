@@ -1,8 +1,8 @@
 /** Bulk work on contacts: its effects and counts, and no work is done twice. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { createSchedule } from '../../../../../src/core/areas.ts'
 import type { Core } from '../../../../../src/core/core.ts'
-import { createSchedule } from '../../../../../src/core/schedule.ts'
 import { type BulkResult, runBulk } from '../../../../../src/features/people/contacts/bulk/run.ts'
 import {
   type BulkOperation,

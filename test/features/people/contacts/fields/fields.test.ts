@@ -16,11 +16,8 @@ import { upsertContacts } from '../../../../../src/features/people/contacts/writ
 import { and, eq, sql } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'
-import {
-  type ContactData,
-  contactFields,
-  contacts,
-} from '../../../../../src/store/schema/contacts.ts'
+import { contactFields, contacts } from '../../../../../src/store/schema/contacts.ts'
+import type { ContactData } from '../../../../../src/store/schema/json-values.ts'
 import { segments } from '../../../../../src/store/schema/segments.ts'
 import type { Tx } from '../../../../../src/store/write/transaction.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../../../core.ts'

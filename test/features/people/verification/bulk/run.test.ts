@@ -1,8 +1,8 @@
 /** Verification of lists: counts and stored results; a crash counts nothing twice. */
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
+import { createSchedule } from '../../../../../src/core/areas.ts'
 import type { Core } from '../../../../../src/core/core.ts'
-import { createSchedule } from '../../../../../src/core/schedule.ts'
 import {
   addResults,
   EMPTY_RESULT,

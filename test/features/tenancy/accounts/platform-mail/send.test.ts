@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { DAY_MS } from '../../../../../src/base/clock.ts'
-import { createSchedule } from '../../../../../src/core/schedule.ts'
+import { createSchedule } from '../../../../../src/core/areas.ts'
 import { monthOf } from '../../../../../src/features/ground/usage/month.ts'
 import { suppress } from '../../../../../src/features/mail/messages/outcome/suppression.ts'
 import { upsertContact } from '../../../../../src/features/people/contacts/write/contact-queue.ts'
@@ -13,10 +13,7 @@ import {
 } from '../../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from '../../../../../src/features/tenancy/accounts/platform-mail/send.ts'
 import { judgeSender } from '../../../../../src/features/tenancy/accounts/platform-mail/sender.ts'
-import { MAIL_TRANSLATIONS } from '../../../../../src/features/tenancy/accounts/platform-mail/translations.ts'
-import { USAGE_TRANSLATIONS } from '../../../../../src/features/tenancy/accounts/platform-mail/usage-translations.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
-import { LANGUAGES } from '../../../../../src/formats/languages.ts'
 import { claimJobs } from '../../../../../src/jobs/job-row.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
@@ -24,6 +21,8 @@ import { invitations, projects, users } from '../../../../../src/store/schema/ac
 import { contacts } from '../../../../../src/store/schema/contacts.ts'
 import { domains } from '../../../../../src/store/schema/domains.ts'
 import { emails } from '../../../../../src/store/schema/messages.ts'
+import { LANGUAGES } from '../../../../../src/texts/languages.ts'
+import { textsOf } from '../../../../../src/texts/texts.ts'
 import { addProject, address, openTestCore, type TestCore, trustDomain } from '../../../../core.ts'
 import { addMember, addUser } from '../../../../session.ts'
 import { composed, mailTo, writeMail } from './mailed.ts'
@@ -175,26 +174,6 @@ describe('mail to the users of the server', () => {
     assert.deepEqual(await mailTo(core, shop.ownerAddress), [])
   })
 
-  it('writes of every category in every language', () => {
-    const texts = new Set<string>()
-    for (const language of LANGUAGES) {
-      const { usage } = { usage: USAGE_TRANSLATIONS[language] }
-      for (const text of ['{project}', '{server}', '{used}', '{limit}', '{category}']) {
-        assert.equal(usage.text.split(text).length, 2, `${language} ${text}`)
-      }
-      assert.match(usage.warning, /\{project\}/, language)
-      assert.match(usage.warning, /80/, language)
-      assert.match(usage.reached, /\{project\}/, language)
-      const { inbound, ...refusing } = usage.atLimit
-      for (const text of Object.values(refusing)) assert.match(text, /UTC/, language)
-      for (const text of [...Object.values(usage.atLimit), ...Object.values(usage.categories)]) {
-        assert.ok(!texts.has(text), `${language}: ${text}`)
-        texts.add(text)
-      }
-      assert.ok(inbound.length > 10)
-    }
-  })
-
   it('escapes names, and parses none as a template', async (t) => {
     const { core, shop } = await openMailer(t)
     const name = '{{ html }} {% raw %} {email} <b>&\n'
@@ -227,7 +206,7 @@ describe('mail to the users of the server', () => {
       await ask(core, { kind: 'invitation', invitationId })
       await writeMail(core)
       const mails = await mailTo(core, to)
-      const { verify, reset } = MAIL_TRANSLATIONS[language]
+      const { verify, reset } = textsOf(language).mail
       assert.equal(mails.length, 3, language)
       const subjects = mails.map(({ subject }) => subject)
       assert.ok(subjects.includes(verify.subject) && subjects.includes(reset.subject), language)

@@ -1,0 +1,52 @@
+/** The eight areas, in their order: each may import those before it. What they hand in, joined. */
+import { ground } from '../features/ground/area.ts'
+import type { Area, Duties } from '../features/ground/manifest/area.ts'
+import { incoming } from '../features/incoming/area.ts'
+import { insight } from '../features/insight/area.ts'
+import { mail } from '../features/mail/area.ts'
+import { operation } from '../features/operation/area.ts'
+import { outreach } from '../features/outreach/area.ts'
+import { people } from '../features/people/area.ts'
+import { tenancy } from '../features/tenancy/area.ts'
+import type { CronEntry } from '../jobs/cron.ts'
+import type { JobHandler, RunningJob } from '../jobs/run.ts'
+import type { Core } from './core.ts'
+
+type Schedule = {
+  handlers: Record<string, JobHandler>
+  cron: CronEntry[]
+  limits: Record<string, number>
+}
+
+export const AREAS: readonly Area<Core>[] = [
+  ground,
+  people,
+  mail,
+  incoming,
+  tenancy,
+  outreach,
+  insight,
+  operation,
+]
+
+const JOBS = AREAS.flatMap(({ jobs }) => jobs)
+
+export const DUTIES: Duties = {
+  tables: AREAS.flatMap(({ tables }) => tables),
+  references: AREAS.flatMap(({ references }) => references),
+  heldKinds: JOBS.flatMap((job) => ('fence' in job && job.fence === 'held' ? [job.name] : [])),
+}
+
+/** The table of jobs: those that run at fixed times (UTC), and those that requests enqueue. */
+export function createSchedule(core: Core): Schedule {
+  const scheduled = JOBS.flatMap((job) => ('schedule' in job ? [job] : []))
+  return {
+    handlers: Object.fromEntries(
+      JOBS.map(({ name, run }) => [name, (job: RunningJob) => run(core, job)]),
+    ),
+    cron: scheduled.map(({ name, schedule }) => ({ name, schedule, kind: name })),
+    limits: Object.fromEntries(
+      JOBS.flatMap(({ name, atOnce }) => (atOnce === undefined ? [] : [[name, atOnce]])),
+    ),
+  }
+}

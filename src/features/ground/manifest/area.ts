@@ -1,0 +1,59 @@
+/**
+ * What an area hands in (`area.ts` of each folder of `features/`): its loops, jobs and tables, and where it
+ * refers to others. `core/areas.ts` joins the areas; nothing else lists what they have.
+ */
+import type { RunningJob } from '../../../jobs/run.ts'
+import type { ReferenceSource } from './reference.ts'
+import type { TableDuties } from './table.ts'
+
+/** `Parts`: what the loops and jobs of the area take. */
+export type Area<Parts> = {
+  name: string
+  /** What runs in the server until it stops, in the order of the starts. They stop in reverse. */
+  loops: readonly LoopStart<Parts>[]
+  jobs: readonly AreaJob<Parts>[]
+  /** A table stands before those that refer to it. */
+  tables: readonly TableDuties[]
+  references: readonly ReferenceSource[]
+}
+
+/** Null: the configuration needs no such loop. */
+type LoopStart<Parts> = (parts: Parts) => Loop | null | Promise<Loop | null>
+
+export type Loop = { stop: (graceMs: number) => Promise<unknown> }
+
+type JobRun<Parts> = (parts: Parts, job: RunningJob) => Promise<unknown>
+
+/** The database stores the names of jobs, so a name stays when its function is renamed. */
+export type AreaJob<Parts> = ScheduledJob<Parts> | RequestedJob<Parts>
+
+/** A job that runs at fixed times (UTC). A tick makes a new job, so a fence never holds one. */
+type ScheduledJob<Parts> = {
+  name: string
+  schedule: string
+  /** The number of slots that this kind has of its own, for long, interruptible work; others share slots. */
+  atOnce?: number
+  run: JobRun<Parts>
+}
+
+/** A job that requests enqueue. It saves its progress. */
+type RequestedJob<Parts> = {
+  name: string
+  /** As above. Each project runs one job of a kind at a time, so with two none holds up all others. */
+  atOnce: number
+  /**
+   * What a fence does with the jobs that exist: those whose effects leave the server are held, also the
+   * indirect ones (contacts that change make events, which start workflows and webhooks). The others run:
+   * they delete, count, or look.
+   */
+  fence: 'held' | 'runs'
+  run: JobRun<Parts>
+}
+
+/** What the areas hand in together, without what runs. */
+export type Duties = {
+  tables: readonly TableDuties[]
+  references: readonly ReferenceSource[]
+  /** The kinds whose jobs a fence holds. */
+  heldKinds: readonly string[]
+}

@@ -1,0 +1,35 @@
+/** What an area says of its tables that refer to definitions (`references/registry.ts`). */
+import type { Tx } from '../../../store/write/transaction.ts'
+
+/** The used object. A field is a key of contact data, or a column of contacts. */
+export type Referent =
+  | { kind: 'template'; id: string }
+  | { kind: 'segment'; id: string }
+  | { kind: 'event'; name: string }
+  | { kind: 'data field'; key: string }
+  | { kind: 'standard field'; field: string }
+  | { kind: 'sending domain'; domain: string }
+
+export type Reference = { id: string; name: string }
+
+/** The users of an object by their kind, oldest first. */
+export type References = Record<Label, Reference[]>
+
+/** `limit`: how many users of each kind to find at most; all if absent. */
+export type ReferenceQuery = { projectId: string; referent: Referent; limit?: number | undefined }
+
+export type ReferenceSource = {
+  /** Table and column, as in the database. */
+  column: string
+  label: Label
+  refersTo: readonly Referent['kind'][]
+  /** Finds the rows of the project that refer to the object, oldest first. */
+  find(queries: Queries, query: ReferenceQuery): Promise<Reference[]>
+}
+
+/** The kinds of users. `workflowSteps` are the steps of the workflows. */
+export type Label = (typeof LABELS)[number]
+/** A transaction, or a connection for reading. */
+export type Queries = Pick<Tx, 'select'>
+
+export const LABELS = ['segments', 'templates', 'campaigns', 'workflows', 'workflowSteps'] as const

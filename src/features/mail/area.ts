@@ -1,0 +1,136 @@
+/** What the area of mail hands in: templates, emails and their queue, domains, suppressions. */
+import { isNotNull } from '../../store/drizzle.ts'
+import { type Domain, domains } from '../../store/schema/domains.ts'
+import {
+  attempts,
+  contents,
+  type Email,
+  emails,
+  holds,
+  type Template,
+  templates,
+} from '../../store/schema/messages.ts'
+import { sandboxMessages } from '../../store/schema/service.ts'
+import {
+  heldSuppressions,
+  knownDomains,
+  type Suppression,
+  strikes,
+  suppressions,
+} from '../../store/schema/suppressions.ts'
+import type { Base } from '../ground/base.ts'
+import type { Area } from '../ground/manifest/area.ts'
+import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
+import { checkDueDomains } from './domains/check-due.ts'
+import { deleteExpiredDomains } from './domains/expire-unverified.ts'
+import { toDomainRecord } from './domains/view.ts'
+import { startSettlingDisabled } from './messages/disabled/settle.ts'
+import { startSettlingFenced } from './messages/fenced/settle.ts'
+import type { Fuse } from './messages/outcome/fuse.ts'
+import { recheckDomains } from './messages/outcome/recheck-domains.ts'
+import { deleteExpiredStrikes } from './messages/outcome/strikes.ts'
+import type { QueueNotifier } from './messages/queue/notifier.ts'
+import { deleteExpiredContent, walksOf } from './messages/retention.ts'
+import { deleteExpiredSandboxMessages } from './messages/sandbox-messages.ts'
+import { toSummary } from './messages/summary.ts'
+import { importSuppressions } from './suppressions/import-suppressions.ts'
+import { toSuppressionRecord } from './suppressions/view.ts'
+import { TEMPLATE_REFERENCES } from './templates/references.ts'
+import { toTemplateRecord } from './templates/view.ts'
+
+type Parts = Base & { queueNotifier: QueueNotifier; fuse: Fuse }
+
+export const mail: Area<Parts> = {
+  name: 'mail',
+  loops: [startSettlingFenced, startSettlingDisabled],
+  jobs: [
+    {
+      // It asks the DNS. What a check finds is new, and so is the mail about it.
+      name: 'check-domains',
+      schedule: '*/5 * * * *',
+      run: (parts, { signal }) => checkDueDomains(parts, signal),
+    },
+    {
+      name: 'recheck-domains',
+      schedule: '*/10 * * * *',
+      run: (parts, { signal }) => recheckDomains(parts, signal),
+    },
+    {
+      name: 'lapse-domain-claims',
+      schedule: '20 3 * * *',
+      run: deleteExpiredDomains,
+    },
+    {
+      name: 'clear-old-bodies',
+      schedule: '0 4 * * *',
+      run: (parts) => deleteExpiredContent(parts, walksOf(parts)),
+    },
+    {
+      name: 'delete-old-strikes',
+      schedule: '50 3 * * *',
+      run: deleteExpiredStrikes,
+    },
+    {
+      name: 'trim-sandbox',
+      schedule: '*/10 * * * *',
+      run: (parts) => deleteExpiredSandboxMessages(parts, parts.config.retention.sandboxMessages),
+    },
+    // It changes rows of this server only, and makes no events.
+    {
+      name: 'suppressions-import',
+      atOnce: 2,
+      fence: 'runs',
+      run: importSuppressions,
+    },
+  ],
+  tables: [
+    { table: sandboxMessages },
+    { table: knownDomains },
+    { table: holds },
+    {
+      table: domains,
+      erasure: erasedByDeletion(domains),
+      export: exported(domains, { view: (row: Domain, config) => toDomainRecord(row, config) }),
+      sealed: {
+        key: domains.id,
+        columns: {
+          rsaPrivateKey: domains.rsaPrivateKey,
+          ed25519PrivateKey: domains.ed25519PrivateKey,
+        },
+      },
+    },
+    {
+      table: heldSuppressions,
+      erasure: erasedByDeletion(heldSuppressions),
+      export: exported(heldSuppressions),
+    },
+    {
+      table: suppressions,
+      erasure: erasedByDeletion(suppressions),
+      export: exported(suppressions, { view: (row: Suppression) => toSuppressionRecord(row) }),
+    },
+    { table: strikes, erasure: erasedByReset(strikes), export: exported(strikes) },
+    {
+      table: templates,
+      erasure: erasedByReset(templates),
+      export: exported(templates, { view: (row: Template) => toTemplateRecord(row) }),
+    },
+    { table: contents, erasure: { when: 'first' }, export: exported(contents) },
+    {
+      table: attempts,
+      erasure: { when: 'owner' },
+      export: exported(attempts, { condition: ownedBy('email_id', 'emails') }),
+    },
+    {
+      table: emails,
+      erasure: { when: 'first' },
+      export: exported(emails, { view: (row: Email) => toSummary(row, undefined) }),
+      sealed: {
+        key: emails.id,
+        columns: { sealedVariables: emails.sealedVariables },
+        where: isNotNull(emails.sealedVariables),
+      },
+    },
+  ],
+  references: TEMPLATE_REFERENCES,
+}

@@ -1,0 +1,207 @@
+/** What the area of outreach hands in: campaigns, workflows, webhooks. */
+import { sql } from '../../store/drizzle.ts'
+import { campaignLinks, campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
+import {
+  type WebhookEndpoint,
+  webhookDeliveries,
+  webhookEndpoints,
+  webhookSigningSecrets,
+} from '../../store/schema/webhooks.ts'
+import {
+  chainStarts,
+  type Workflow,
+  type WorkflowStep,
+  type WorkflowTransition,
+  workflowExecutions,
+  workflowFigures,
+  workflowRequests,
+  workflowStepExecutions,
+  workflowSteps,
+  workflows,
+  workflowTransitions,
+  workflowWaits,
+} from '../../store/schema/workflows.ts'
+import type { Base } from '../ground/base.ts'
+import type { Area, Loop } from '../ground/manifest/area.ts'
+import { LIMIT, ownOf } from '../ground/manifest/part.ts'
+import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
+import { countUncounted } from './campaigns/audience/total-recipients.ts'
+import { startRefusals } from './campaigns/brake/follow-refusals.ts'
+import { startFigures } from './campaigns/figures/follow-outcomes.ts'
+import { CAMPAIGN_REFERENCES } from './campaigns/references.ts'
+import { type CampaignsDeps, startCampaigns } from './campaigns/sending/loop.ts'
+import { startSettling } from './campaigns/settle-stopped.ts'
+import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
+import { deleteExpiredDeliveries } from './webhooks/deliveries/retention.ts'
+import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
+import { toEndpointView } from './webhooks/endpoints/view.ts'
+import { startWebhookFollower } from './webhooks/follow-events.ts'
+import { startWebhookSender } from './webhooks/sending/sender.ts'
+import { ERASE_KIND, eraseWorkflows } from './workflows/definition/erase.ts'
+import { toTransitionView, toWorkflowView } from './workflows/definition/view.ts'
+import { type EngineDeps, startEngine } from './workflows/engine/engine.ts'
+import { startTriggers } from './workflows/engine/follow-events.ts'
+import { runBulkStart } from './workflows/executions/bulk/run.ts'
+import { BULK_START_KIND } from './workflows/executions/bulk/start.ts'
+import { startSettlingCancelled } from './workflows/executions/settle-cancelled.ts'
+import { maskConfig } from './workflows/graph/secret-headers.ts'
+import { WORKFLOW_REFERENCES } from './workflows/references.ts'
+import { type RequesterDeps, startRequester } from './workflows/requests/requester.ts'
+import { startSchedules } from './workflows/schedule/loop.ts'
+
+type Parts = Base & CampaignsDeps & EngineDeps & RequesterDeps & Parameters<typeof startRefusals>[0]
+
+/**
+ * As many executions as have rows up to the limit, those of their steps counted; at least one. So a
+ * batch of long executions is no longer than others.
+ */
+const eraseExecutions = () => sql`delete from workflow_executions where number in (
+  select number from (
+    select number, sum(steps_done + 2) over (order by number) - steps_done - 2 as "rowsBefore"
+    from (select number, steps_done from workflow_executions
+      where workflow_id in ${ownOf('workflows')} limit ${LIMIT}))
+  where "rowsBefore" < ${LIMIT})`
+
+const ofWorkflows = (table: string) => () =>
+  sql`${sql.raw(table)} where workflow_id in ${ownOf('workflows')}`
+
+export const outreach: Area<Parts> = {
+  name: 'outreach',
+  loops: [
+    startSettling,
+    startCampaigns,
+    startFigures,
+    startRefusals,
+    startSettlingCancelled,
+    startSchedules,
+    startEngine,
+    startTriggers,
+    startRequests,
+    startWebhookFollower,
+  ],
+  jobs: [
+    {
+      name: 'count-recipients',
+      schedule: '* * * * *',
+      atOnce: 1,
+      run: (parts, { signal }) => countUncounted(parts, signal),
+    },
+    {
+      name: 'delete-old-webhooks',
+      schedule: '10 4 * * *',
+      run: (parts, { signal }) => deleteExpiredDeliveries(parts, signal),
+    },
+    // They start executions, or tell other servers.
+    { name: BULK_START_KIND, atOnce: 3, fence: 'held', run: runBulkStart },
+    { name: REPLAY_KIND, atOnce: 2, fence: 'held', run: replayEvents },
+    // They change rows of this server only, and make no events.
+    { name: ERASE_KIND, atOnce: 2, fence: 'runs', run: eraseWorkflows },
+    { name: CLEAR_KIND, atOnce: 2, fence: 'runs', run: clearEndpoint },
+  ],
+  tables: [
+    { table: campaigns, erasure: erasedByReset(campaigns), export: exported(campaigns) },
+    {
+      table: campaignProgress,
+      erasure: { when: 'owner' },
+      export: 'the place in its audience of a campaign that is being sent',
+    },
+    {
+      table: campaignLinks,
+      erasure: erasedByReset(campaignLinks, {
+        key: () => sql`campaign_id, url`,
+        from: () => sql`campaign_links where campaign_id in ${ownOf('campaigns')}`,
+      }),
+      export: exported(campaignLinks, { condition: ownedBy('campaign_id', 'campaigns') }),
+    },
+    {
+      table: chainStarts,
+      erasure: erasedByReset(chainStarts, { key: () => sql`project_id` }),
+      export: 'a count of the last minute for a limit',
+    },
+    {
+      table: workflows,
+      erasure: erasedByReset(workflows),
+      export: exported(workflows, { view: (row: Workflow) => toWorkflowView(row) }),
+    },
+    {
+      table: workflowTransitions,
+      erasure: { when: 'owner' },
+      export: exported(workflowTransitions, {
+        condition: ownedBy('workflow_id', 'workflows'),
+        view: (row: WorkflowTransition) => toTransitionView(row),
+      }),
+    },
+    {
+      table: workflowSteps,
+      erasure: erasedByReset(workflowSteps, { from: ofWorkflows('workflow_steps') }),
+      export: exported(workflowSteps, {
+        view: ({ config }: WorkflowStep) => ({ config: maskConfig(config) }),
+      }),
+    },
+    {
+      table: workflowFigures,
+      erasure: erasedByReset(workflowFigures, {
+        key: () => sql`workflow_id, subject, figure`,
+        from: ofWorkflows('workflow_figures'),
+      }),
+      export: exported(workflowFigures, { condition: ownedBy('workflow_id', 'workflows') }),
+    },
+    { table: workflowRequests, erasure: { when: 'owner' }, export: 'requests under way' },
+    { table: workflowWaits },
+    {
+      table: workflowStepExecutions,
+      erasure: { when: 'owner' },
+      export: exported(workflowStepExecutions, {
+        condition: ownedBy('execution_number', 'workflow_executions', 'number'),
+      }),
+    },
+    {
+      table: workflowExecutions,
+      erasure: erasedByReset(workflowExecutions, {
+        from: ofWorkflows('workflow_executions'),
+        erase: eraseExecutions,
+      }),
+      export: exported(workflowExecutions),
+    },
+    {
+      table: webhookSigningSecrets,
+      erasure: erasedByDeletion(webhookSigningSecrets),
+      export: 'secrets',
+      sealed: {
+        key: webhookSigningSecrets.projectId,
+        columns: {
+          secret: webhookSigningSecrets.secret,
+          previousSecret: webhookSigningSecrets.previousSecret,
+        },
+      },
+    },
+    {
+      table: webhookEndpoints,
+      erasure: erasedByReset(webhookEndpoints),
+      export: exported(webhookEndpoints, { view: (row: WebhookEndpoint) => toEndpointView(row) }),
+      sealed: {
+        key: webhookEndpoints.id,
+        columns: {
+          secret: webhookEndpoints.secret,
+          previousSecret: webhookEndpoints.previousSecret,
+        },
+      },
+    },
+    {
+      table: webhookDeliveries,
+      erasure: erasedByReset(webhookDeliveries, {
+        from: () => sql`webhook_deliveries where endpoint_id in ${ownOf('webhook_endpoints')}`,
+      }),
+      export: exported(webhookDeliveries, {
+        condition: ownedBy('endpoint_id', 'webhook_endpoints'),
+      }),
+    },
+  ],
+  references: [...CAMPAIGN_REFERENCES, ...WORKFLOW_REFERENCES],
+}
+
+/** Both kinds of requests wait for answers, so they stop at the same time. */
+function startRequests(parts: Parts): Loop {
+  const senders = [startWebhookSender(parts), startRequester(parts)]
+  return { stop: (graceMs) => Promise.all(senders.map((sender) => sender.stop(graceMs))) }
+}

@@ -1,0 +1,143 @@
+/** What the area of people hands in: contacts, segments, imports, verification, wishes. */
+import { indexedBy, jsonValue } from '../../store/dialect.ts'
+import { sql } from '../../store/drizzle.ts'
+import {
+  type Contact,
+  contactFields,
+  contactSearchBacklog,
+  contacts,
+} from '../../store/schema/contacts.ts'
+import { importChunks } from '../../store/schema/jobs.ts'
+import {
+  causedChanges,
+  type Segment,
+  segmentMembers,
+  segments,
+} from '../../store/schema/segments.ts'
+import { erasedRecipients, instanceKeys, unkeyedWishes, wishes } from '../../store/schema/wishes.ts'
+import type { Base } from '../ground/base.ts'
+import type { Area } from '../ground/manifest/area.ts'
+import { isOwn, ownOf } from '../ground/manifest/part.ts'
+import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
+import { runBulk } from './contacts/bulk/run.ts'
+import { runFieldDeletion } from './contacts/fields/delete.ts'
+import { startSearchIndexer } from './contacts/list/search-index.ts'
+import { toContactRecord } from './contacts/read/view.ts'
+import { importContacts } from './import-export/import-contacts.ts'
+import { deleteExpiredImportFiles } from './import-export/import-file.ts'
+import { deleteMemberships } from './segments/delete.ts'
+import { SEGMENT_REFERENCES } from './segments/references.ts'
+import { refreshSegments } from './segments/refresh-all.ts'
+import { deleteSeenChanges } from './segments/retention.ts'
+import { toSegmentRecord } from './segments/view.ts'
+import { runListVerification } from './verification/bulk/run.ts'
+import { LIST_JOB_KIND } from './verification/bulk/start.ts'
+import type { Verifier } from './verification/verifier.ts'
+import { deleteExpiredErasedRecipients, insertErasedContacts } from './wishes/erased-recipients.ts'
+
+type Parts = Base & { verifier: Verifier }
+
+const uploadsOfJobs = sql`(select ${jsonValue(sql`payload`, 'uploadId')} from jobs
+  where ${isOwn} and kind in ('import', 'suppressions-import'))`
+
+export const people: Area<Parts> = {
+  name: 'people',
+  loops: [startSearchIndexer],
+  jobs: [
+    { name: 'sweep-uploads', schedule: '47 * * * *', run: deleteExpiredImportFiles },
+    {
+      name: 'delete-old-link-ids',
+      schedule: '35 4 * * *',
+      run: deleteExpiredErasedRecipients,
+    },
+    {
+      name: 'delete-seen-changes',
+      schedule: '45 3 * * *',
+      run: (parts, { signal }) => deleteSeenChanges(parts, signal),
+    },
+    {
+      // It passes over the segments of fenced projects whose members make events.
+      name: 'refresh-segments',
+      schedule: '*/5 * * * *',
+      // A run may take minutes, and a stop of the program does not wait for it.
+      atOnce: 1,
+      run: (parts, { signal }) => refreshSegments(parts, signal),
+    },
+    // Contacts that change make events, which start executions.
+    { name: 'import', atOnce: 2, fence: 'held', run: importContacts },
+    { name: 'bulk', atOnce: 3, fence: 'held', run: runBulk },
+    // These change rows of this server only, and make no events.
+    { name: 'delete-field', atOnce: 2, fence: 'runs', run: runFieldDeletion },
+    {
+      name: 'clear-segment',
+      atOnce: 2,
+      fence: 'runs',
+      run: deleteMemberships,
+    },
+    // It asks the DNS, and nobody is told of the answers but those who look.
+    {
+      name: LIST_JOB_KIND,
+      atOnce: 3,
+      fence: 'runs',
+      run: runListVerification,
+    },
+  ],
+  tables: [
+    {
+      table: instanceKeys,
+      sealed: { key: instanceKeys.name, columns: { sealed: instanceKeys.sealed } },
+    },
+    {
+      table: erasedRecipients,
+      erasure: erasedByDeletion(erasedRecipients),
+      export: 'digests of addresses, with a key of this server',
+    },
+    {
+      table: unkeyedWishes,
+      erasure: erasedByDeletion(unkeyedWishes, { key: () => sql`project_id, email` }),
+      export: 'wishes of before an upgrade, which the next start makes digests of',
+    },
+    {
+      table: wishes,
+      erasure: erasedByDeletion(wishes, { key: () => sql`digest` }),
+      export: 'digests of addresses, with a key of this server',
+    },
+    { table: contactSearchBacklog },
+    {
+      table: contactFields,
+      erasure: erasedByReset(contactFields, { key: () => sql`project_id, key, kind` }),
+      export: 'counted from the contacts',
+    },
+    {
+      table: contacts,
+      erasure: erasedByReset(contacts, {
+        from: () => sql`contacts ${indexedBy('contacts_order')} where ${isOwn}`,
+        keep: insertErasedContacts,
+      }),
+      export: exported(contacts, { view: (row: Contact) => toContactRecord(row) }),
+    },
+    {
+      table: segments,
+      erasure: erasedByReset(segments),
+      export: exported(segments, { view: (row: Segment) => toSegmentRecord(row) }),
+    },
+    {
+      table: segmentMembers,
+      erasure: erasedByReset(segmentMembers, {
+        key: () => sql`segment_id, contact_id`,
+        from: () => sql`segment_members where segment_id in ${ownOf('segments')}`,
+      }),
+      export: exported(segmentMembers, { condition: ownedBy('segment_id', 'segments') }),
+    },
+    { table: causedChanges },
+    {
+      table: importChunks,
+      erasure: erasedByReset(importChunks, {
+        key: () => sql`upload_id, number`,
+        from: () => sql`import_chunks where upload_id in ${uploadsOfJobs}`,
+      }),
+      export: 'files of imports that are not read yet',
+    },
+  ],
+  references: SEGMENT_REFERENCES,
+}

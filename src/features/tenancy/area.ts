@@ -1,0 +1,121 @@
+/** What the area of tenancy hands in: accounts, projects, billing, images. */
+import { sql } from '../../store/drizzle.ts'
+import {
+  accountTokens,
+  identities,
+  invitations,
+  memberships,
+  projects,
+  recoveryCodes,
+  sessions,
+  type User,
+  users,
+} from '../../store/schema/accounts.ts'
+import { meteringBatches, stripeEvents } from '../../store/schema/billing.ts'
+import { type Upload, uploads } from '../../store/schema/uploads.ts'
+import type { Base } from '../ground/base.ts'
+import type { Area } from '../ground/manifest/area.ts'
+import { erasedByDeletion, exported, ownedBy } from '../ground/manifest/table.ts'
+import type { QueueNotifier } from '../mail/messages/queue/notifier.ts'
+import { deleteOldInvitations } from './accounts/invitations/retention.ts'
+import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
+import { sendPlatformMail } from './accounts/platform-mail/send.ts'
+import { findPlatformSender } from './accounts/platform-mail/sender.ts'
+import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
+import { startBilling } from './billing/billing.ts'
+import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
+import { deleteExpiredBilling } from './billing/retention.ts'
+import type { StripeClient } from './billing/stripe.ts'
+import { deleteOrphanedFiles } from './uploads/delete-orphaned-files.ts'
+import { toListedUploadRecord } from './uploads/view.ts'
+
+type Parts = Base & { stripe: StripeClient | null; queueNotifier: QueueNotifier }
+
+export const tenancy: Area<Parts> = {
+  name: 'tenancy',
+  loops: [startBilling],
+  jobs: [
+    {
+      name: 'sweep-sessions',
+      schedule: '37 * * * *',
+      run: (parts, { signal }) => deleteExpiredSessions(parts, signal),
+    },
+    {
+      name: 'sweep-images',
+      schedule: '37 * * * *',
+      // A run reads the names of all images.
+      atOnce: 1,
+      run: (parts, { signal }) => deleteOrphanedFiles(parts, signal),
+    },
+    {
+      name: 'delete-old-invitations',
+      schedule: '30 3 * * *',
+      run: deleteOldInvitations,
+    },
+    {
+      name: 'delete-old-billing',
+      schedule: '0 5 * * *',
+      run: (parts, { signal }) => deleteExpiredBilling(parts, signal),
+    },
+    {
+      // `/health` tells of mail that cannot be sent, and of its end, without waiting for the next mail.
+      name: 'check-platform-mail',
+      schedule: '*/5 * * * *',
+      run: findPlatformSender,
+    },
+    // They tell people and Stripe.
+    {
+      name: PLATFORM_MAIL_KIND,
+      atOnce: 2,
+      fence: 'held',
+      run: sendPlatformMail,
+    },
+    {
+      name: CANCELLATION_KIND,
+      atOnce: 2,
+      fence: 'held',
+      run: runCancellation,
+    },
+  ],
+  tables: [
+    {
+      table: projects,
+      export: exported(projects, { name: 'project', condition: (id) => sql`id = ${id}` }),
+    },
+    {
+      table: memberships,
+      erasure: erasedByDeletion(memberships, { key: () => sql`user_id, project_id` }),
+      export: exported(memberships),
+    },
+    {
+      table: users,
+      export: exported(users, {
+        condition: ownedBy('id', 'memberships', 'user_id'),
+        // Their accounts belong to the server.
+        view: ({ id, address }: User) => ({ id, email: address }),
+        isWholeView: true,
+      }),
+      sealed: { key: users.id, columns: { totpSecret: users.totpSecret } },
+    },
+    { table: invitations, erasure: erasedByDeletion(invitations), export: exported(invitations) },
+    { table: recoveryCodes },
+    { table: identities },
+    { table: sessions },
+    { table: accountTokens },
+    {
+      table: uploads,
+      erasure: erasedByDeletion(uploads),
+      export: exported(uploads, {
+        view: (row: Upload, config) => toListedUploadRecord(config, row),
+      }),
+    },
+    {
+      // What a deleted project sent is still charged.
+      table: meteringBatches,
+      erasure: { when: 'never' },
+      export: 'the accounts of this server with Stripe',
+    },
+    { table: stripeEvents },
+  ],
+  references: [],
+}
