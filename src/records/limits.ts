@@ -47,3 +47,13 @@ export const MAX_EVENT_NAME_LENGTH = 255
 export const MAX_CONDITION_DEPTH = 32
 export const MAX_CONDITION_FILTERS = 500
 export const MAX_FILTER_VALUES = 500
+
+/** Characters of a password. */
+export const MIN_PASSWORD_LENGTH = 6
+export const MAX_PASSWORD_LENGTH = 1_000
+
+/** Characters of a code of the second factor, or of a recovery code. */
+export const MAX_CODE_LENGTH = 40
+
+/** Characters of the token of a mailed link. */
+export const LINK_TOKEN_LENGTH = 64

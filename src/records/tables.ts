@@ -1,6 +1,7 @@
 /** Text tables of records, as commands print them: the columns, without schemas. */
 import type { DomainRecord } from './domain.ts'
 import type { ListedSuppression } from './suppression.ts'
+import type { ListedUser } from './user.ts'
 
 export type Column<Row> = {
   head: string
@@ -37,4 +38,28 @@ const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
 export function suppressionColumns(isOfEvery: boolean): readonly Column<ListedSuppression>[] {
   if (!isOfEvery) return ADDRESS_COLUMNS
   return [...ADDRESS_COLUMNS, { head: 'PROJECT', textOf: ({ projectId = '' }) => projectId }]
+}
+
+export const USER_COLUMNS: readonly Column<ListedUser>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'EMAIL', textOf: ({ email }) => email },
+  { head: 'METHOD', textOf: ({ method }) => method },
+  { head: 'SINCE', textOf: dayOfCreation },
+  { head: '', textOf: notesOnUser },
+]
+
+function notesOnUser(user: ListedUser): string {
+  const { isOperator, emailVerified, onlyProjectId, twoFactor, isSandbox } = user
+  const notes = [
+    isOperator && 'operator',
+    !emailVerified && 'unverified',
+    onlyProjectId !== null && `only in project ${onlyProjectId}`,
+    twoFactor && 'second factor',
+    isSandbox && 'created by the sandbox',
+  ]
+  return notes.filter((note) => note !== false).join(', ')
+}
+
+function dayOfCreation({ createdAt }: { createdAt: string }): string {
+  return createdAt.slice(0, 10)
 }

@@ -1,5 +1,8 @@
 /** The words that fields of records hold; a browser may import them. */
 
+/** How users log in. */
+export const ACCOUNT_METHODS = ['PASSWORD', 'GITHUB_OAUTH', 'GOOGLE_OAUTH', 'OIDC'] as const
+
 export const AUDIENCE_TYPES = ['ALL', 'SEGMENT', 'FILTERED'] as const
 
 export const CAMPAIGN_STATUSES = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const

@@ -1,10 +1,8 @@
 /** The page of an invitation: it shows the invitation, and what its reader can do about it. */
+
 import { html } from 'hono/html'
 import type { ShownInvitation } from '../../features/tenancy/accounts/invitations/show.ts'
-import {
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-} from '../../features/tenancy/accounts/passwords/passwords.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Texts, textsOf } from '../../texts/texts.ts'
 import { logInCall, sessionCall, showCalls } from './calls.ts'

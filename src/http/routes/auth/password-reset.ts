@@ -1,17 +1,19 @@
 /** A new password for users who forgot theirs, by the link in a mail. */
+
 import { z } from 'zod'
 import { createHourlyLimit } from '../../../features/tenancy/accounts/limits/hourly-limit.ts'
 import {
   requestPasswordReset,
   resetPassword,
 } from '../../../features/tenancy/accounts/passwords/reset.ts'
+import { messageResult } from '../../../records/envelope.ts'
 import { emailAddress } from '../../../records/fields.ts'
+import { emailToken, newPassword } from '../../../records/login.ts'
 import { deviceCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { emailToken, messageResult, newPassword } from '../../shapes/account.ts'
 
 const REQUESTS_PER_HOUR = 10
 

@@ -1,0 +1,42 @@
+/** Users in the API: the one who has logged in, and the list of the operator. */
+import { z } from 'zod'
+import { ACCOUNT_METHODS } from './words.ts'
+
+export const userRecord = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    isOperator: z.boolean().meta({ description: 'May see the state of the server itself' }),
+    emailVerified: z.boolean(),
+    onlyProjectId: z.string().nullable().meta({
+      description:
+        'The project that an account is bound to until its address is verified: an invitation without mail made it',
+    }),
+    method: z.enum(ACCOUNT_METHODS).meta({ description: 'How the user logs in' }),
+    twoFactor: z.boolean().meta({ description: 'Logins need a code' }),
+    language: z.string(),
+    timezone: z.string(),
+  })
+  .meta({ id: 'User' })
+
+/** `language`: `xx` or `xx-XX`; `timezone`: of IANA. */
+export type UserRecord = z.output<typeof userRecord>
+
+/** A user in the list of the operator. */
+export type ListedUser = Omit<UserRecord, 'language' | 'timezone'> & {
+  /** Created by the sandbox; refused in other modes until the user gets a new password. */
+  isSandbox: boolean
+  createdAt: string
+}
+
+export const userExample: UserRecord = {
+  id: '0199a7c0-0000-7000-8000-000000000c01',
+  email: 'ada@example.com',
+  isOperator: false,
+  emailVerified: true,
+  onlyProjectId: null,
+  method: 'PASSWORD',
+  twoFactor: false,
+  language: 'en',
+  timezone: 'UTC',
+}
