@@ -57,3 +57,6 @@ export const MAX_CODE_LENGTH = 40
 
 /** Characters of the token of a mailed link. */
 export const LINK_TOKEN_LENGTH = 64
+
+/** Characters of the address in footers of marketing mail. */
+export const MAX_POSTAL_ADDRESS_LENGTH = 250

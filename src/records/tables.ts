@@ -1,5 +1,7 @@
 /** Text tables of records, as commands print them: the columns, without schemas. */
 import type { DomainRecord } from './domain.ts'
+import type { ListedMember } from './member.ts'
+import type { ListedServerProject, ServerProject } from './project.ts'
 import type { ListedSuppression } from './suppression.ts'
 import type { ListedUser } from './user.ts'
 
@@ -26,6 +28,29 @@ export const DOMAIN_COLUMNS: readonly Column<DomainRecord>[] = [
   { head: 'STATE', textOf: domainState },
   { head: 'PROJECT', textOf: ({ projectId }) => projectId },
 ]
+
+export const MEMBER_COLUMNS: readonly Column<ListedMember>[] = [
+  { head: 'ID', textOf: ({ userId }) => userId },
+  { head: 'EMAIL', textOf: ({ email }) => email },
+  { head: 'ROLE', textOf: ({ role }) => role },
+  { head: 'SINCE', textOf: dayOfCreation },
+  { head: '', textOf: ({ emailVerified }) => (emailVerified ? '' : 'unverified') },
+]
+
+export const PROJECT_COLUMNS: readonly Column<ListedServerProject>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'NAME', textOf: ({ name }) => name },
+  { head: 'OWNER', textOf: ({ owner }) => owner ?? '' },
+  { head: 'TRACKING', textOf: ({ tracking }) => tracking },
+  { head: 'LANGUAGE', textOf: ({ language }) => language },
+  { head: 'SINCE', textOf: dayOfCreation },
+  { head: '', textOf: projectStanding },
+]
+
+/** Empty for an enabled project. */
+export function projectStanding({ disabled, disabledReason }: ServerProject): string {
+  return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
+}
 
 const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
   { head: 'ADDRESS', textOf: ({ email }) => email },

@@ -9,6 +9,18 @@ export const CAMPAIGN_STATUSES = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANC
 
 export const CONTENT_CLASSES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const
 
+/** How the server delivers mail: not at all, itself, or by a relay. */
+export const DELIVERY_MODES = ['sandbox', 'direct', 'relay'] as const
+
+/** Why a project is disabled. */
+export const DISABLED_REASONS = [
+  'PAYMENT_FAILED',
+  'EMAIL_REPUTATION',
+  'PHISHING_DETECTED',
+  'CARD_VERIFICATION_FAILED',
+  'MANUAL',
+] as const
+
 export const DOMAIN_STATUSES = ['Pending', 'Success', 'Failed', 'TemporaryFailure'] as const
 
 export const EMAIL_STATUSES = [
@@ -25,8 +37,19 @@ export const EMAIL_STATUSES = [
   'SUPPRESSED',
 ] as const
 
+/** What a fault in a template of a send request does. */
+export const FAULT_ACTIONS = ['send', 'refuse'] as const
+
+/** The roles that members can be given. A project has one OWNER, and only an operator names another. */
+export const GIVEN_ROLES = ['ADMIN', 'MEMBER'] as const
+
 /** MIME types of the images that a project may upload. */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+
+/** `xx` or `xx-XX` */
+export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
+
+export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
 
 /** What sends an email. */
 export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
@@ -46,6 +69,8 @@ export const PAUSE_REASONS = [
 export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
 
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'] as const
+
+export const TRACKING_MODES = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const
 
 /** Events of the service that lists, names and counts include only when a request names them. */
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']

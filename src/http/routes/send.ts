@@ -16,7 +16,6 @@ import {
   createTemplateChecker,
   describeFieldFault,
 } from '../../features/mail/messages/accept/template-check.ts'
-import { FAULT_ACTIONS } from '../../features/tenancy/accounts/projects/projects.ts'
 import { attachedBytes } from '../../formats/compose/attachment.ts'
 import {
   isHeaderName,
@@ -40,6 +39,7 @@ import {
   mailboxes,
   warnings,
 } from '../../records/fields.ts'
+import { FAULT_ACTIONS } from '../../records/words.ts'
 import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
 import { attachmentList, checkLongContents } from '../shapes/attachments.ts'

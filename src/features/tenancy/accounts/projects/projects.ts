@@ -5,14 +5,21 @@
 import { formatInstant } from '../../../../base/clock.ts'
 import { invalidField, NOT_ONE_LINE_TEXT, tooLongText } from '../../../../base/errors.ts'
 import { oneLine } from '../../../../formats/one-line.ts'
+import { MAX_POSTAL_ADDRESS_LENGTH } from '../../../../records/limits.ts'
+import type {
+  ListedServerProject,
+  ProjectKeysRecord,
+  ServerProject,
+} from '../../../../records/project.ts'
+import {
+  DISABLED_REASONS,
+  FAULT_ACTIONS,
+  LANGUAGE_PATTERN,
+  TRACKING_MODES,
+} from '../../../../records/words.ts'
 import { and, desc, eq, isNull } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import { memberships, type Project, projects, users } from '../../../../store/schema/accounts.ts'
-import type {
-  DisabledReason,
-  OnTemplateFault,
-  TrackingMode,
-} from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { projectNotFound } from '../../../ground/directory.ts'
@@ -20,25 +27,6 @@ import { getProvenUserId } from '../users/proof.ts'
 import { disableProject, enableProject } from './disable.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './name.ts'
-
-/** `secret` is complete when the keys were just made, masked otherwise. */
-export type ProjectKeysView = { id: string; name: string; public: string; secret: string }
-
-export type ProjectView = ProjectKeysView & {
-  disabled: boolean
-  disabledReason: DisabledReason | null
-  tracking: TrackingMode
-  language: string
-  postalAddress: string | null
-  submissionTemplates: boolean
-  onTemplateFault: OnTemplateFault
-  publicKeyMayUpdate: boolean
-  createdAt: string
-  updatedAt: string
-}
-
-/** `owner`: an address; null if the user was deleted. */
-type OwnedProjectView = ProjectView & { owner: string | null }
 
 export type ProjectSettings = {
   name?: string | undefined
@@ -71,26 +59,6 @@ type NewProject = {
 
 type ProjectDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
-const DISABLED_REASONS: readonly DisabledReason[] = [
-  'PAYMENT_FAILED',
-  'EMAIL_REPUTATION',
-  'PHISHING_DETECTED',
-  'CARD_VERIFICATION_FAILED',
-  'MANUAL',
-]
-export const TRACKING_MODES = [
-  'ENABLED',
-  'DISABLED',
-  'MARKETING_ONLY',
-] as const satisfies readonly TrackingMode[]
-
-/** Characters. */
-export const MAX_POSTAL_ADDRESS_LENGTH = 250
-
-export const FAULT_ACTIONS = ['send', 'refuse'] as const satisfies readonly OnTemplateFault[]
-
-export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
-
 /**
  * The address of the owner must be proven.
  * @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user, CONFLICT
@@ -98,7 +66,7 @@ export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 export async function createProject(
   { store, now }: Pick<Base, 'store' | 'now'>,
   input: { name: string; ownerAddress: string },
-): Promise<ProjectKeysView> {
+): Promise<ProjectKeysRecord> {
   const name = readProjectName(input.name)
   const keys = makeKeys()
   const id = await store.write(async (tx) => {
@@ -109,7 +77,7 @@ export async function createProject(
 }
 
 /** Newest first. */
-export async function listProjects({ store }: Pick<Base, 'store'>): Promise<OwnedProjectView[]> {
+export async function listProjects({ store }: Pick<Base, 'store'>): Promise<ListedServerProject[]> {
   const isOwner = and(eq(memberships.projectId, projects.id), eq(memberships.role, 'OWNER'))
   const rows = await store.read
     .select({ project: projects, owner: users.address })
@@ -118,14 +86,17 @@ export async function listProjects({ store }: Pick<Base, 'store'>): Promise<Owne
     .leftJoin(users, eq(users.id, memberships.userId))
     .where(isNull(projects.deletedAt))
     .orderBy(desc(projects.createdAt), desc(projects.id))
-  return rows.map(({ project, owner }) => ({ ...toProjectView(project), owner }))
+  return rows.map(({ project, owner }) => ({ ...toServerProject(project), owner }))
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function getProject({ store }: Pick<Base, 'store'>, id: string): Promise<ProjectView> {
+export async function getProject(
+  { store }: Pick<Base, 'store'>,
+  id: string,
+): Promise<ServerProject> {
   const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
-  return toProjectView(project)
+  return toServerProject(project)
 }
 
 /** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
@@ -133,7 +104,7 @@ export async function updateProject(
   { store, directory, now }: ProjectDeps,
   id: string,
   change: ProjectChange,
-): Promise<ProjectView> {
+): Promise<ServerProject> {
   const { columns, disable } = readChange(change)
   const project = await store.write(async (tx) => {
     const at = now()
@@ -150,14 +121,14 @@ export async function updateProject(
     return row
   })
   if (project === undefined) throw projectNotFound(id)
-  return toProjectView(project)
+  return toServerProject(project)
 }
 
 /** Replaces both keys; the old ones stop working. @throws AppError RESOURCE_NOT_FOUND */
 export async function regenerateKeys(
   { store, directory, now }: ProjectDeps,
   id: string,
-): Promise<ProjectKeysView> {
+): Promise<ProjectKeysRecord> {
   const keys = makeKeys()
   const at = now()
   const project = await store.write(async (tx) => {
@@ -183,10 +154,10 @@ export async function replaceKeys(
 export async function describeKeys(
   { store }: Pick<Base, 'store'>,
   id: string,
-): Promise<ProjectKeysView> {
+): Promise<ProjectKeysRecord> {
   const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
-  return toKeysView(project)
+  return toKeysRecord(project)
 }
 
 /** Inserts a project with its owner's membership; returns the id of the project. */
@@ -253,13 +224,13 @@ function oneOf<T extends string>(allowed: readonly T[], field: string, value: st
   throw invalidField(field, 'invalid_enum_value', `Expected one of ${allowed.join(', ')}`)
 }
 
-function toKeysView({ id, name, publicKey, secretHint }: Project): ProjectKeysView {
+function toKeysRecord({ id, name, publicKey, secretHint }: Project): ProjectKeysRecord {
   return { id, name, public: publicKey, secret: maskSecret(secretHint) }
 }
 
-function toProjectView(project: Project): ProjectView {
+function toServerProject(project: Project): ServerProject {
   return {
-    ...toKeysView(project),
+    ...toKeysRecord(project),
     disabled: project.isDisabled,
     disabledReason: project.disabledReason,
     tracking: project.tracking,
