@@ -60,3 +60,6 @@ export const LINK_TOKEN_LENGTH = 64
 
 /** Characters of the address in footers of marketing mail. */
 export const MAX_POSTAL_ADDRESS_LENGTH = 250
+
+/** The highest limit of a project, in emails a month. */
+export const MAX_BILLING_LIMIT = 1_000_000_000

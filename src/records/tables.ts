@@ -2,6 +2,7 @@
 import type { DomainRecord } from './domain.ts'
 import type { ListedMember } from './member.ts'
 import type { ListedServerProject, ServerProject } from './project.ts'
+import type { SecurityCounts } from './security.ts'
 import type { ListedSuppression } from './suppression.ts'
 import type { ListedUser } from './user.ts'
 
@@ -50,6 +51,18 @@ export const PROJECT_COLUMNS: readonly Column<ListedServerProject>[] = [
 /** Empty for an enabled project. */
 export function projectStanding({ disabled, disabledReason }: ServerProject): string {
   return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
+}
+
+/** The counts of a window of time. */
+export const SECURITY_COLUMNS: readonly Column<{ name: string; counts: SecurityCounts }>[] = [
+  { head: '', textOf: ({ name }) => name },
+  { head: 'EMAILS', textOf: ({ counts }) => String(counts.total) },
+  { head: 'HARD BOUNCES', textOf: ({ counts }) => withRate(counts.bounces, counts.bounceRate) },
+  { head: 'COMPLAINTS', textOf: ({ counts }) => withRate(counts.complaints, counts.complaintRate) },
+]
+
+function withRate(count: number, rate: number): string {
+  return count === 0 ? '0' : `${count} (${rate}%)`
 }
 
 const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [

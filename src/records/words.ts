@@ -9,6 +9,9 @@ export const CAMPAIGN_STATUSES = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANC
 
 export const CONTENT_CLASSES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const
 
+/** The currencies in which a project can subscribe. */
+export const CURRENCIES = ['usd', 'eur', 'gbp'] as const
+
 /** How the server delivers mail: not at all, itself, or by a relay. */
 export const DELIVERY_MODES = ['sandbox', 'direct', 'relay'] as const
 
