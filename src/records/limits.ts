@@ -63,3 +63,7 @@ export const MAX_POSTAL_ADDRESS_LENGTH = 250
 
 /** The highest limit of a project, in emails a month. */
 export const MAX_BILLING_LIMIT = 1_000_000_000
+
+/** Days of a range of analytics: of one without bounds, and of the longest. */
+export const DEFAULT_RANGE_DAYS = 30
+export const MAX_RANGE_DAYS = 90

@@ -3,6 +3,9 @@
 /** How users log in. */
 export const ACCOUNT_METHODS = ['PASSWORD', 'GITHUB_OAUTH', 'GOOGLE_OAUTH', 'OIDC'] as const
 
+/** The kinds of mail that analytics tells apart. */
+export const ANALYTICS_STREAMS = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW'] as const
+
 export const AUDIENCE_TYPES = ['ALL', 'SEGMENT', 'FILTERED'] as const
 
 export const CAMPAIGN_STATUSES = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const
@@ -77,3 +80,32 @@ export const TRACKING_MODES = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const
 
 /** Events of the service that lists, names and counts include only when a request names them. */
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
+
+/** Whose figures analytics lists. */
+export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
+
+/** The steps of figures by time. */
+export const GRANULARITIES = ['hour', 'day'] as const
+
+/** The figures of emails in analytics. */
+export const COUNT_NAMES = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const
+
+export const RATE_NAMES = [
+  'deliveryRate',
+  'openRate',
+  'clickRate',
+  'clickToOpenRate',
+  'bounceRate',
+  'complaintRate',
+  'unsubscribeRate',
+] as const
+
+export const METRIC_NAMES = [...COUNT_NAMES, ...RATE_NAMES] as const

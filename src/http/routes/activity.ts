@@ -12,6 +12,7 @@ import { id, instant } from '../../records/fields.ts'
 import { countParameter, cursorParameter, instantParameter, page } from '../../records/page.ts'
 import { UNLISTED_EVENTS } from '../../records/words.ts'
 import { RENDERING } from '../../turns/rendering.ts'
+import { COMPLETE_HEADER, completeHeader } from '../exchange/complete-header.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   builtPageResponse,
@@ -23,7 +24,6 @@ import {
 import { jsonOrTable, recordTable } from '../exchange/table.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { COMPLETE_HEADER, completeHeader } from '../shapes/analytics.ts'
 
 const activityQuery = z.object({
   limit: countParameter({ fallback: 50, cap: 100 }),

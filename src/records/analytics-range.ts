@@ -1,10 +1,10 @@
-/** Parameters and shapes of analytics that several routes share. */
+/** The range of time of a call of analytics: its parameters, and what every answer tells about it. */
 import { z } from 'zod'
-import type { COUNT_NAMES, RATE_NAMES } from '../../features/insight/analytics/metrics.ts'
-import { DEFAULT_DAYS, MAX_DAYS, STREAMS } from '../../features/insight/analytics/range/range.ts'
-import { instant } from '../../records/fields.ts'
+import { instant } from './fields.ts'
+import { DEFAULT_RANGE_DAYS, MAX_RANGE_DAYS } from './limits.ts'
+import { ANALYTICS_STREAMS } from './words.ts'
 
-const STREAM_CHOICES = ['ALL', ...STREAMS] as const
+const STREAM_CHOICES = ['ALL', ...ANALYTICS_STREAMS] as const
 
 /** One of `choices`, with the code that analytics has for any other value. */
 export function wordParameter<const Choice extends string>(
@@ -33,7 +33,7 @@ export const rangeParameters = {
     .meta({
       description:
         'The first day (YYYY-MM-DD) in the time zone, or an instant in ISO 8601 or RFC 1123. By default a range has ' +
-        `${DEFAULT_DAYS} days; the longest has ${MAX_DAYS}.`,
+        `${DEFAULT_RANGE_DAYS} days; the longest has ${MAX_RANGE_DAYS}.`,
     }),
   to: z
     .string()
@@ -57,38 +57,13 @@ export const dateParameters = {
     .string()
     .optional()
     .meta({
-      description: `${day}; by default a range has ${DEFAULT_DAYS} days, at most ${MAX_DAYS}`,
+      description: `${day}; by default a range has ${DEFAULT_RANGE_DAYS} days, at most ${MAX_RANGE_DAYS}`,
     }),
   endDate: z
     .string()
     .optional()
     .meta({ description: `${day}; the day is part of the range. Today by default` }),
 }
-
-const count = z.int()
-const rate = z.number()
-
-const counts = {
-  sent: count.meta({ description: 'Handed over, or refused for good by the receiver' }),
-  delivered: count.meta({ description: 'Without those that bounced later' }),
-  opened: count.meta({ description: 'Opened at least once, not by a machine' }),
-  clicked: count,
-  bounced: count,
-  complained: count,
-  unsubscribed: count,
-} satisfies Record<(typeof COUNT_NAMES)[number], z.ZodType>
-
-const rates = {
-  deliveryRate: rate.meta({ description: 'Rates are percent of sent with two decimals' }),
-  openRate: rate,
-  clickRate: rate,
-  clickToOpenRate: rate.meta({ description: 'Those of the opened emails that were clicked too' }),
-  bounceRate: rate,
-  complaintRate: rate,
-  unsubscribeRate: rate,
-} satisfies Record<(typeof RATE_NAMES)[number], z.ZodType>
-
-export const metrics = { ...counts, ...rates }
 
 /** What every response tells about its range. */
 export const rangeFields = {
@@ -101,9 +76,5 @@ export const rangeFields = {
   }),
 }
 
-export const COMPLETE_HEADER = 'x-analytics-complete'
-
-export const completeHeader = {
-  'X-Analytics-Complete':
-    '`false` while older events are still being counted, and the figures are too low; else absent',
-}
+/** An answer without what it tells about its range. */
+export type FiguresOf<Answer> = Omit<Answer, keyof typeof rangeFields>
