@@ -50,6 +50,17 @@ to a file *.sqlite.ts beside the code that runs it, behind one typed function.`,
   })
 })
 
+describe('comments', () => {
+  it('name no section of a document outside the repository', () => {
+    const named = [...readSources()].flatMap(([file, text]) =>
+      [...text.matchAll(/\b(?:contract|specification),? §?\d[\d.]*/gi)].map(
+        ([found]) => `${file}: ${found}`,
+      ),
+    )
+    assertNone(named, 'Say the rule in a sentence, or link to a page of src/docs.')
+  })
+})
+
 describe('the check of the rooms', () => {
   const wrong: [string, Record<string, string>, string[]][] = [
     [

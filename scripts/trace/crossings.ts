@@ -170,17 +170,17 @@ async function take(): Promise<Taken> {
   return { calls, handOvers: threads.flatMap(({ handOvers }) => handOvers) }
 }
 
-/** The formats of `mail/` and the engine of `store/` are counted apart. */
+/** The formats of `formats/` and the engine of `store/` are counted apart. */
 function show(what: string, taken: readonly Taken[], idle: Calls): void {
   const names = Object.keys(taken[0]?.calls ?? {}).filter((name) =>
     taken.every(({ calls }) => (calls[name] ?? 0) > (idle[name] ?? 0)),
   )
   const files = [...new Set(names.map((name) => name.split(':')[0] ?? ''))].sort()
-  const [mail, store] = ['mail/', 'store/'].map(
+  const [formats, store] = ['formats/', 'store/'].map(
     (room) => files.filter((file) => file.startsWith(room)).length,
   )
-  const rest = files.length - (mail ?? 0) - (store ?? 0)
-  console.log(`files crossed by a ${what}: ${rest}, and ${mail} of mail/, ${store} of store/`)
+  const rest = files.length - (formats ?? 0) - (store ?? 0)
+  console.log(`files crossed by a ${what}: ${rest}, and ${formats} of formats/, ${store} of store/`)
   console.log(`  ${files.join('\n  ')}`)
 }
 

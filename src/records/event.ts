@@ -1,8 +1,19 @@
 /** Events in the API: the record, its pages, and the queries that list and count events. */
 import { z } from 'zod'
+import { tooLongText } from '../base/errors.ts'
+import { EVENT_NAME_RULES } from './event-name.ts'
 import { instant } from './fields.ts'
+import { MAX_EVENT_NAME_LENGTH } from './limits.ts'
 import { countParameter, cursorParameter, instantParameter, page } from './page.ts'
 import { UNLISTED_EVENTS } from './words.ts'
+
+const text = z.string().min(1).max(MAX_EVENT_NAME_LENGTH, tooLongText(MAX_EVENT_NAME_LENGTH))
+
+/** The name of an event in a request. */
+export const eventName = EVENT_NAME_RULES.reduce(
+  (shape, { pattern, message }) => shape.regex(pattern, message),
+  text,
+).meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })
 
 export const eventRecord = z
   .object({

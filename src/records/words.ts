@@ -43,11 +43,23 @@ export const EMAIL_STATUSES = [
   'SUPPRESSED',
 ] as const
 
+export const EXECUTION_STATUSES = [
+  'RUNNING',
+  'WAITING',
+  'COMPLETED',
+  'EXITED',
+  'FAILED',
+  'CANCELLED',
+] as const
+
 /** What a fault in a template of a send request does. */
 export const FAULT_ACTIONS = ['send', 'refuse'] as const
 
 /** The roles that members can be given. A project has one OWNER, and only an operator names another. */
 export const GIVEN_ROLES = ['ADMIN', 'MEMBER'] as const
+
+/** The steps of figures by time. */
+export const GRANULARITIES = ['hour', 'day'] as const
 
 /** MIME types of the images that a project may upload. */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
@@ -55,10 +67,8 @@ export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 /** `xx` or `xx-XX` */
 export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
-export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
-
-/** What sends an email. */
-export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
+/** Whose figures analytics lists. */
+export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
 
 /** Why a campaign is paused. */
 export const PAUSE_REASONS = [
@@ -72,20 +82,38 @@ export const PAUSE_REASONS = [
   'restored',
 ] as const
 
+export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
+
 export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
+
+/** What sends an email. */
+export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
+
+/** What a step of a workflow does. */
+export const STEP_TYPES = [
+  'TRIGGER',
+  'SEND_EMAIL',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'CONDITION',
+  'EXIT',
+  'WEBHOOK',
+  'UPDATE_CONTACT',
+] as const
 
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'] as const
 
 export const TRACKING_MODES = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const
 
+export const TRIGGER_TYPES = ['EVENT', 'MANUAL', 'SCHEDULE'] as const
+
 /** Events of the service that lists, names and counts include only when a request names them. */
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
 
-/** Whose figures analytics lists. */
-export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
+/** How a WAIT_FOR_EVENT ends. */
+export const WAIT_OUTCOMES = ['EVENT', 'TIMEOUT'] as const
 
-/** The steps of figures by time. */
-export const GRANULARITIES = ['hour', 'day'] as const
+export const WEBHOOK_STATUSES = ['PENDING', 'SUCCEEDED', 'FAILED'] as const
 
 /** The figures of emails in analytics. */
 export const COUNT_NAMES = [

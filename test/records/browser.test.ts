@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 const ROOM = path.join(import.meta.dirname, '../../src/records')
 
 /** Limits, words and tables: what a page needs at run time. */
-const WITHOUT_SCHEMAS = ['limits.ts', 'operators.ts', 'tables.ts', 'words.ts']
+const WITHOUT_SCHEMAS = ['event-name.ts', 'limits.ts', 'operators.ts', 'tables.ts', 'words.ts']
 
 /** The files that end in a bundle for browsers, below the repository. */
 async function inputsOf(contents: string, external: string[] = []): Promise<string[]> {

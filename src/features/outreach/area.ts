@@ -34,11 +34,11 @@ import { startSettling } from './campaigns/settle-stopped.ts'
 import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
 import { deleteExpiredDeliveries } from './webhooks/deliveries/retention.ts'
 import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
-import { toEndpointView } from './webhooks/endpoints/view.ts'
+import { toEndpointRecord } from './webhooks/endpoints/view.ts'
 import { startWebhookFollower } from './webhooks/follow-events.ts'
 import { startWebhookSender } from './webhooks/sending/sender.ts'
 import { ERASE_KIND, eraseWorkflows } from './workflows/definition/erase.ts'
-import { toTransitionView, toWorkflowView } from './workflows/definition/view.ts'
+import { toTransitionRecord, toWorkflowRecord } from './workflows/definition/view.ts'
 import { type EngineDeps, startEngine } from './workflows/engine/engine.ts'
 import { startTriggers } from './workflows/engine/follow-events.ts'
 import { runBulkStart } from './workflows/executions/bulk/run.ts'
@@ -121,14 +121,14 @@ export const outreach: Area<Parts> = {
     {
       table: workflows,
       erasure: erasedByReset(workflows),
-      export: exported(workflows, { view: (row: Workflow) => toWorkflowView(row) }),
+      export: exported(workflows, { view: (row: Workflow) => toWorkflowRecord(row) }),
     },
     {
       table: workflowTransitions,
       erasure: { when: 'owner' },
       export: exported(workflowTransitions, {
         condition: ownedBy('workflow_id', 'workflows'),
-        view: (row: WorkflowTransition) => toTransitionView(row),
+        view: (row: WorkflowTransition) => toTransitionRecord(row),
       }),
     },
     {
@@ -178,7 +178,7 @@ export const outreach: Area<Parts> = {
     {
       table: webhookEndpoints,
       erasure: erasedByReset(webhookEndpoints),
-      export: exported(webhookEndpoints, { view: (row: WebhookEndpoint) => toEndpointView(row) }),
+      export: exported(webhookEndpoints, { view: (row: WebhookEndpoint) => toEndpointRecord(row) }),
       sealed: {
         key: webhookEndpoints.id,
         columns: {

@@ -1,7 +1,7 @@
 /**
- * The minimum speed of a request body: a kilobyte a second over ten seconds of waiting. A body that
- * has reserved memory must also arrive at half the speed that would fill this memory within the time
- * limit of a request. Time in which the server itself does not read does not count.
+ * The minimum speed of a request body: a kilobyte a second over ten seconds of waiting. A body with reserved
+ * memory must also arrive at `reserved bytes / time limit of a request / 2` or faster. Time in which the server
+ * itself does not read does not count.
  */
 import { AppError } from '../../base/errors.ts'
 

@@ -112,7 +112,7 @@ function credentialsOf({ config }: ExchangeDeps['core'], exchange: Exchange): Cr
   }
 }
 
-/** Without the project that a session names: routes know nothing of it, and some refuse what they do not know. */
+/** Removes `projectId`, by which a session names its project: strict query schemas would refuse it. */
 function withoutProject(query: Exchange['query'], id: string): Exchange['query'] {
   const { projectId, ...others } = query
   return projectId?.toLowerCase() === id ? others : query

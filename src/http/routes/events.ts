@@ -11,6 +11,7 @@ import { recordEventByAddress } from '../../features/people/contacts/events/reco
 import { recordEventByIds } from '../../features/people/contacts/events/record-by-ids.ts'
 import {
   contactEventQuery,
+  eventName,
   eventPage,
   eventQuery,
   eventRecord,
@@ -27,8 +28,7 @@ import {
 } from '../exchange/list-response.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { eventName } from '../shapes/event-name.ts'
-import { findWeakData, IN_EVENTS } from '../shapes/weak-data.ts'
+import { findWeakData, IN_EVENTS } from '../weak-data.ts'
 import { eventFields, recordedEvent } from './track.ts'
 
 const eventBody = z

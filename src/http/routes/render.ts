@@ -9,7 +9,7 @@ import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { MAX_WARNINGS } from '../exchange/warnings.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { findWeakData, warningText } from '../shapes/weak-data.ts'
+import { findWeakData, warningText } from '../weak-data.ts'
 
 /** JSON may write each character as \uXXXX. The data has at most 64 KB. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 512 * 1024

@@ -40,11 +40,11 @@ import {
   warnings,
 } from '../../records/fields.ts'
 import { FAULT_ACTIONS } from '../../records/words.ts'
+import { attachmentList, checkLongContents } from '../attachments.ts'
 import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
-import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
-import { findWeakData, warningText } from '../shapes/weak-data.ts'
 import { toWarningTexts } from '../unknown-names.ts'
+import { findWeakData, warningText } from '../weak-data.ts'
 
 type Limits = Config['limits']
 

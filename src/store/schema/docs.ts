@@ -161,7 +161,7 @@ export const DOCS: Record<string, string> = {
   'emails.ignores_complaint':
     'Goes out although the recipient has complained about mail of the project.',
   'emails.figures':
-    'As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql.',
+    'Bit set of the campaign figures that include this email (bits: 0010_campaigns.sql).',
   'emails.sealed_variables':
     'The snapshot of mail of the server to its users, sealed (`messages/delivery/sealed-snapshot.ts`). Whoever writes a final state clears it.',
   'emails.shelf': 'See `store/shelves.ts`.',

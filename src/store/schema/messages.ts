@@ -125,7 +125,7 @@ export const emails = sqliteTable('emails', {
   isPlatform: bool('is_platform').notNull().default(false),
   /** Goes out although the recipient has complained about mail of the project. */
   ignoresComplaint: bool('ignores_complaint').notNull().default(false),
-  /** As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql. */
+  /** Bit set of the campaign figures that include this email (bits: 0010_campaigns.sql). */
   figures: integer('figures').notNull().default(0),
   /**
    * The snapshot of mail of the server to its users, sealed

@@ -1,6 +1,6 @@
 /**
  * The data of an event as workflows see it: non-persistent values are unwrapped, and an event of an email
- * has the base data of the email (contract 7.1).
+ * has the base data of the email.
  */
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'

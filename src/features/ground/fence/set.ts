@@ -80,8 +80,8 @@ const holdJobs = statement(
 )
 
 /**
- * They may have been charged since the copy was made: they count as tried. So Stripe knows their
- * identifiers, or the summary of its meter decides (`billing/metering/settle.ts`), and none grows.
+ * The copy's batches may have been charged since, so they count as tried: no emails are added to them, and
+ * Stripe's identifiers or the summary of its meter decide (`billing/metering/settle.ts`).
  */
 const holdBatches = statement(
   () => sql`update metering_batches set is_held = 1,

@@ -1,5 +1,5 @@
 /**
- * Judges a project by its counters (contract 10.5). Percentages count from `security.min_emails` emails
+ * Judges a project by its counters. Percentages count from `security.min_emails` emails
  * in their window, and from a number of bounces or complaints; numbers alone count for 24 hours and 7
  * days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
  */

@@ -1,5 +1,5 @@
 /**
- * The security metrics of a project (contract 15.4): its counts in three windows, and what they mean. To
+ * The security metrics of a project: its counts in three windows, and what they mean. To
  * clients the limits are not told: they would show how much abuse goes unnoticed.
  */
 import type { SecurityCounts, SecurityMetrics } from '../../../records/security.ts'

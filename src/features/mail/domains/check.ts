@@ -54,7 +54,7 @@ export async function checkDomain(
   })
 }
 
-/** Members are told at most once a month (contract 11). */
+/** Members are told at most once a month. */
 function mayTell({ lossToldAt }: Domain, at: number): boolean {
   return lossToldAt === null || at - lossToldAt >= TOLD_EVERY_MS
 }

@@ -1,4 +1,4 @@
-/** What the emails of a campaign count as: those of a TRANSACTIONAL one are transactional mail. */
+/** The usage category of a campaign's emails; a TRANSACTIONAL campaign counts as transactional mail. */
 import type { Campaign } from '../../../store/schema/campaigns.ts'
 import type { UsageCategory } from '../../../store/schema/words.ts'
 import { categoryOf } from '../../ground/usage/categories.ts'

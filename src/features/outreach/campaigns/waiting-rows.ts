@@ -39,7 +39,7 @@ export const pauseWaiting = statement((db) =>
     .returning({ id: emails.id }),
 )
 
-/** Emails that were not tried yet. To find them can mean to read all that were: not for the writer. */
+/** Untried emails. The search may read every tried one, so it runs on a scan thread. */
 export const listUntried = statement<{ id: string }>(
   () => sql`select id from emails ${indexedBy('emails_campaign_shelf')}
     where campaign_id = ${parameter('campaignId')} and ${isQueued}

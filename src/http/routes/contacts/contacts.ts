@@ -30,7 +30,7 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
-import { findWeakData, IN_CONTACTS } from '../../shapes/weak-data.ts'
+import { findWeakData, IN_CONTACTS } from '../../weak-data.ts'
 
 const lookup = z.object({
   emails: z.array(z.string().max(MAX_ADDRESS_TEXT_LENGTH)).min(1).max(MAX_ADDRESSES_PER_REQUEST),

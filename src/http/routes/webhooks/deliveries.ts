@@ -9,19 +9,16 @@ import {
 } from '../../../features/outreach/webhooks/deliveries/replay-range.ts'
 import { sendTestDelivery } from '../../../features/outreach/webhooks/endpoints/send-test.ts'
 import { jobStatus, queuedJob } from '../../../records/job.ts'
-import { page, pageParameters } from '../../../records/page.ts'
+import {
+  deliveryPage,
+  deliveryQuery,
+  deliveryRecord,
+  replaySpan,
+} from '../../../records/webhook-delivery.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { deliveryRecord, replaySpan, webhookStatus } from '../../shapes/webhook.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
-
-const listQuery = z.object({
-  status: webhookStatus.optional(),
-  ...pageParameters,
-})
-
-const deliveryPage = page(deliveryRecord).meta({ id: 'WebhookDeliveryPage' })
 
 const replayStatus = jobStatus(
   z
@@ -38,7 +35,7 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List the deliveries of a webhook endpoint, newest first',
     description: 'Successes are kept for 7 days, failures for 30.',
-    query: listQuery,
+    query: deliveryQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: deliveryPage } },
     refusals: [404],

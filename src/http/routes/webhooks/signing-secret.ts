@@ -4,9 +4,10 @@ import {
   getSigningSecret,
   rotateSigningSecret,
 } from '../../../features/outreach/webhooks/signing-secret.ts'
+import { previousSecretUntil, signingSecret } from '../../../records/webhook-endpoint.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { previousSecretUntil, shownTo, signingSecret } from '../../shapes/webhook.ts'
+import { shownTo } from './fields.ts'
 
 const view = z
   .object({ secret: signingSecret, previousSecretUntil })

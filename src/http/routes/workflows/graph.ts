@@ -4,14 +4,14 @@ import { z } from 'zod'
 import { replaceGraph } from '../../../features/outreach/workflows/definition/replace-graph.ts'
 import { validateWorkflow } from '../../../features/outreach/workflows/definition/validate.ts'
 import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
+import { transitionRecord, workflowDetail } from '../../../records/workflow.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { warnOfLiveError } from '../../live-errors.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { warnOfLiveError } from '../../shapes/live-errors.ts'
-import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { transitionRecord, workflowDetail } from '../../shapes/workflow.ts'
-import { graph, MAX_GRAPH_BYTES } from '../../shapes/workflow-fields.ts'
+import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidKeyOf } from '../../uuid-key.ts'
+import { graph, MAX_GRAPH_BYTES } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
 

@@ -1,6 +1,6 @@
 /**
- * Accepts an email that a workflow sends: to a contact, or about a contact to an address of its own
- * (contract 5.4). No contact is made or changed. The email always becomes a row; what may not be sent
+ * Accepts an email that a workflow sends: to a contact, or about a contact to an address of its own.
+ * No contact is made or changed. The email always becomes a row; what may not be sent
  * ends at once, as it would when the queue claims it (`delivery/prepare.ts`):
  *
  *   suppressed    the recipient's address is on the suppression list

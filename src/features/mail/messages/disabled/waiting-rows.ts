@@ -26,8 +26,7 @@ const standing = {
 }
 
 /**
- * Without those whose mail is being deleted with all of their data, and without those whose mail a fence
- * holds.
+ * Disabled projects, except those that are being reset, deleted or fenced.
  */
 export const listDisabled = statement((db) =>
   db

@@ -172,10 +172,10 @@ async function describe(
   const configText = await readConfigText(config, { withoutSecret })
   if (configText !== undefined) add(ENTRY.config, configText.length, () => [configText])
   add(ENTRY.database, snapshot.bytes, () => snapshot.read())
-  // After the snapshot began: the files of all its rows are there, but for those deleted since.
+  // Files are listed after the snapshot, so every row in the snapshot has its file, unless the file was deleted since.
   const outside = listOutside(loaded)
   for await (const one of listDataFiles(config.dataDir, { withoutSecret })) {
-    // A name that no archive may have is of a file that the server does not know.
+    // The server writes no name that an archive forbids, so such a file is of somebody else.
     if (isPath(one.entry)) add(one.entry, one.bytes, one.read)
     else outside.push({ key: 'data_dir', place: one.file })
   }

@@ -25,8 +25,8 @@ const MAX_WAIT_MS = 60_000
 /** While the queue has emails enough. */
 const FULL_MS = 250
 /**
- * With this many emails due, delivery needs the processor more: a turn is short, and the campaign rests
- * for a multiple of its time, once for each campaign that is being made.
+ * Above this number of due emails, delivery gets the processor: a turn is short, and the campaign then rests for
+ * a multiple of the turn's time and of the number of campaigns in progress.
  */
 const AMPLE = 2_000
 const BRIEF_TURN = 500

@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, notFound } from '../../../../base/errors.ts'
+import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { inArray } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import {
@@ -39,7 +40,7 @@ import {
   updateEdges,
   updateSteps,
 } from './step-rows.ts'
-import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer } from './view.ts'
 
 const FIRST_POSITION = { x: 100, y: 100 }
 

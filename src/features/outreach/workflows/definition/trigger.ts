@@ -1,5 +1,5 @@
 /**
- * What starts executions (contract 5.1, 0.3).
+ * What starts executions.
  *
  *   EVENT      `{ eventName }`: an event of a contact; aliases of names are accepted. `email.received`
  *              has two options: `received-trigger.ts`

@@ -1,5 +1,5 @@
 /**
- * The operators of CONDITION (contract 5.5). They compare strictly: the text "1" does not equal the
+ * The operators of CONDITION. They compare strictly: the text "1" does not equal the
  * number 1. Texts compare case-sensitively, except addresses. A missing value fulfils only `notExists`,
  * and `equals` if null or nothing is expected. A value of a type that the operator cannot judge fulfils
  * neither the operator nor its opposite.

@@ -1,5 +1,5 @@
 /**
- * The value of a field of CONDITION (contract 5.5): `contact.email`, `contact.subscribed`,
+ * The value of a field of CONDITION: `contact.email`, `contact.subscribed`,
  * `data.<path>`, `contact.data.<path>`, `event.<path>` and `workflow.<path>`. Paths have dots and read
  * own properties only; what is left of a path may also be a key that has dots.
  */

@@ -32,7 +32,7 @@ export const MAX_STEPS_PER_TURN = 100
 /** As that of the data of a contact. */
 export const MAX_CONTEXT_BYTES = 64 * 1024
 
-/** `due_at` of what need not wait, also if the clock goes back. */
+/** `due_at` of immediate work: in the past even when the clock is set back. */
 export const NOW = 0
 
 /** An execution that is due, with its contact. */

@@ -1,6 +1,6 @@
 /**
  * Starts executions: the one verb of events, requests, bulk starts and schedules. It applies the rules
- * of re-entry (contract 5.3) and the limit of starts, and does nothing that can fail for one contact.
+ * of re-entry and the limit of starts, and does nothing that can fail for one contact.
  *
  *   allowReentry false   any earlier execution of the contact holds the start back
  *   allowReentry true    an active one does

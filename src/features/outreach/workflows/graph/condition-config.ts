@@ -1,5 +1,5 @@
 /**
- * The config of a CONDITION (contract 5.5): one field, compared once (`yes`, `no`) or by up to twenty
+ * The config of a CONDITION: one field, compared once (`yes`, `no`) or by up to twenty
  * branches. A field is a path of own properties:
  *
  *   contact.email, contact.subscribed

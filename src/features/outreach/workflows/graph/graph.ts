@@ -61,7 +61,7 @@ export function toGraph(steps: readonly Step[], transitions: readonly Transition
 }
 
 /**
- * Returns the transition to follow after a step (contract 5.7): the first whose branch and outcome
+ * Returns the transition to follow after a step: the first whose branch and outcome
  * fit. A transition without either always fits.
  */
 export function nextTransition(

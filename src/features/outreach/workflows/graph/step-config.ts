@@ -1,5 +1,5 @@
 /**
- * The configs of the steps of workflows (contract 5.4 and 5.5), as they are stored: checked and with
+ * The configs of the steps of workflows, as they are stored: checked and with
  * one spelling. `parse-config.ts` makes them from requests. The template of a SEND_EMAIL stands in
  * `workflow_steps.template_id`; a draft may lack one.
  */

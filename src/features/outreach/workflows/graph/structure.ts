@@ -1,5 +1,5 @@
 /**
- * The rules of the structure of a workflow (contract 5.7).
+ * The rules of the structure of a workflow.
  *
  *   TRIGGER           one, and nothing leads to it
  *   EXIT              nothing leaves it

@@ -1,4 +1,4 @@
-/** The config of an UPDATE_CONTACT (contract 5.4), whose `updates` some clients call `data`. */
+/** The config of an UPDATE_CONTACT, whose `updates` some clients call `data`. */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../../base/errors.ts'
 import { parseData, RESERVED_KEYS } from '../../../people/contacts/write/data.ts'

@@ -1,5 +1,5 @@
 /**
- * The config of a WEBHOOK (contract 5.6). The url, the values of headers and every text in the body are
+ * The config of a WEBHOOK. The url, the values of headers and every text in the body are
  * templates (`step-templates.ts`).
  */
 import { countMarkers } from '../../../../formats/template/template.ts'

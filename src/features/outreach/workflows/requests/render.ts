@@ -1,5 +1,5 @@
 /**
- * Makes the HTTP message of a WEBHOOK step (contract 5.6): url, values of headers and every string in the
+ * Makes the HTTP message of a WEBHOOK step: url, values of headers and every string in the
  * body are templates, rendered in a thread; the method is not. Values in the url are percent-encoded by
  * their place. Without a configured body the message
  * tells of contact, workflow, execution and event; a GET has no body.

@@ -24,7 +24,7 @@ type LoginAttempts = {
 type Answer = { cookie: string | undefined; states: readonly string[] }
 
 export const ATTEMPT_MS = 10 * MINUTE_MS
-/** Beyond it the oldest are forgotten: each takes an attempt of its own, whose code is spent. */
+/** Oldest entries are dropped first. A dropped attempt's code can be used only once at the provider. */
 const MAX_USED = 10_000
 /** Longer texts are no cookies of ours. */
 const MAX_LENGTH = 1_000

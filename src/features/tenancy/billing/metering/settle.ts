@@ -51,7 +51,7 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
   return faults === 0
 }
 
-/** Of a customer that is gone, Stripe tells nothing. A refusal because of the meter costs nobody anything. */
+/** Stripe reports nothing for a deleted customer, so its batches are dropped. A refusal of an old meter drops nothing. */
 async function dropWindow(
   deps: MeteringDeps,
   { window, signal }: { window: Window; signal: AbortSignal },

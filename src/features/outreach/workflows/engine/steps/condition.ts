@@ -1,5 +1,5 @@
 /**
- * CONDITION (contract 5.5): chooses a branch by the value of a field. `email.received` means mail of a
+ * CONDITION: chooses a branch by the value of a field. `email.received` means mail of a
  * person.
  */
 import { type SQL, sql } from '../../../../../store/drizzle.ts'

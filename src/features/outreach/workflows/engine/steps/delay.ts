@@ -1,4 +1,4 @@
-/** DELAY (contract 5.4): the execution goes on after a span of minutes, hours or days. */
+/** DELAY: the execution goes on after a span of minutes, hours or days. */
 import { DAY_MS, formatInstant, HOUR_MS, MINUTE_MS } from '../../../../../base/clock.ts'
 import type { DelayConfig, StepOf } from '../../graph/step-config.ts'
 import type { OpenStep, StepCall, StepOutcome } from '../walk.ts'

@@ -1,5 +1,5 @@
 /**
- * SEND_EMAIL (contract 5.4): accepts an email of the step's template in the transaction of the turn. An
+ * SEND_EMAIL: accepts an email of the step's template in the transaction of the turn. An
  * email that may not be sent, because its contact has unsubscribed or its address is suppressed,
  * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
  * the step, and so does a limit of the project; the execution can be retried. An answer beyond
@@ -96,7 +96,7 @@ export async function sendEmail(
 
 /**
  * Why mail to an address that the step names is not wanted there. Asks that address alone, also if it is the
- * contact's: such mail does not ask whether the project unsubscribed the contact (contract 5.4).
+ * contact's: such mail does not ask whether the project unsubscribed the contact.
  */
 async function findRefusalOfNamed(
   tx: Tx,

@@ -1,5 +1,5 @@
 /**
- * UPDATE_CONTACT (contract 5.4): merges keys into the data of the contact, and may set `subscribed`. It never
+ * UPDATE_CONTACT: merges keys into the data of the contact, and may set `subscribed`. It never
  * subscribes a person who left. Texts in the values are templates (`step-values.ts`).
  */
 import { AppError } from '../../../../../base/errors.ts'

@@ -1,5 +1,5 @@
 /**
- * WAIT_FOR_EVENT (contract 5.4). Event and timeout race, and this step, in its transaction, decides for
+ * WAIT_FOR_EVENT. Event and timeout race, and this step, in its transaction, decides for
  * one of them. An event that came after the wait began wins, also if the follower of events has not
  * read it yet when the timeout is due.
  *

@@ -1,5 +1,5 @@
 /**
- * WEBHOOK (contract 5.6): leaves a row in `workflow_requests`. `features/outreach/workflows/requests` makes the
+ * WEBHOOK: leaves a row in `workflow_requests`. `features/outreach/workflows/requests` makes the
  * request outside the transaction and writes its end into the row of the step, where this step finds
  * it.
  */

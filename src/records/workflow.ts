@@ -1,8 +1,9 @@
-/** Workflows as responses show them. */
+/** Workflows in the API: the record, its steps and transitions, its pages, and the query that lists workflows. */
 import { z } from 'zod'
-import { instant } from '../../records/fields.ts'
-import { sortedPage } from '../../records/page.ts'
-import { stepType, triggerType, waitOutcome } from './workflow-fields.ts'
+import { instant } from './fields.ts'
+import { MAX_SEARCH_LENGTH } from './limits.ts'
+import { choiceParameter, pagingParameters, refuseMixedPaging, sortedPage } from './page.ts'
+import { STEP_TYPES, TRIGGER_TYPES, WAIT_OUTCOMES } from './words.ts'
 
 export const workflowRecord = z
   .object({
@@ -10,7 +11,7 @@ export const workflowRecord = z
     name: z.string(),
     description: z.string().nullable(),
     enabled: z.boolean(),
-    triggerType,
+    triggerType: z.enum(TRIGGER_TYPES),
     triggerConfig: z.record(z.string(), z.unknown()).nullable(),
     allowReentry: z.boolean(),
     version: z.int(),
@@ -21,6 +22,8 @@ export const workflowRecord = z
   })
   .meta({ id: 'Workflow' })
 
+export type WorkflowRecord = z.output<typeof workflowRecord>
+
 export const transitionRecord = z
   .object({
     id: z.string(),
@@ -30,18 +33,20 @@ export const transitionRecord = z
       .object({ branch: z.string() })
       .nullable()
       .meta({ description: 'The branch of a CONDITION' }),
-    waitOutcome: waitOutcome.nullable(),
+    waitOutcome: z.enum(WAIT_OUTCOMES).nullable(),
     priority: z.int(),
     createdAt: instant,
     updatedAt: instant,
   })
   .meta({ id: 'WorkflowTransition' })
 
+export type TransitionRecord = z.output<typeof transitionRecord>
+
 export const stepRecord = z
   .object({
     id: z.string(),
     workflowId: z.string(),
-    type: stepType,
+    type: z.enum(STEP_TYPES),
     name: z.string(),
     position: z.object({ x: z.number(), y: z.number() }),
     config: z.record(z.string(), z.unknown()),
@@ -54,12 +59,47 @@ export const stepRecord = z
   })
   .meta({ id: 'WorkflowStep' })
 
+export type StepRecord = z.output<typeof stepRecord>
+
 export const workflowDetail = workflowRecord
   .extend({ steps: z.array(stepRecord).meta({ description: 'Oldest first' }) })
   .meta({ id: 'WorkflowDetail' })
+
+export type WorkflowDetail = z.output<typeof workflowDetail>
 
 export const listedWorkflow = workflowRecord
   .extend({ _count: z.object({ steps: z.int(), executions: z.int() }) })
   .meta({ id: 'ListedWorkflow' })
 
+export type ListedWorkflow = z.output<typeof listedWorkflow>
+
 export const workflowPage = sortedPage(listedWorkflow).meta({ id: 'WorkflowPage' })
+
+export const workflowQuery = z
+  .object({
+    ...pagingParameters,
+    search: z
+      .string()
+      .max(MAX_SEARCH_LENGTH)
+      .optional()
+      .meta({ description: 'Part of the name or the description' }),
+    status: z.enum(['active', 'disabled']).optional(),
+    sort: choiceParameter(['name', 'createdAt', 'updatedAt', 'steps'], 'createdAt'),
+    dir: choiceParameter(['asc', 'desc'], 'desc'),
+  })
+  .superRefine(refuseMixedPaging)
+
+export const workflowExample: WorkflowRecord = {
+  id: '0199a7c0-0000-7000-8000-000000000071',
+  name: 'Welcome',
+  description: null,
+  enabled: false,
+  triggerType: 'EVENT',
+  triggerConfig: { eventName: 'signed up' },
+  allowReentry: false,
+  version: 1,
+  nextFireAt: null,
+  projectId: '0199a7c0-0000-7000-8000-000000000001',
+  createdAt: '2026-11-22T09:30:00.000Z',
+  updatedAt: '2026-11-22T09:30:00.000Z',
+}

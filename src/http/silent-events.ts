@@ -1,6 +1,6 @@
 /** Warnings of events of segments that do not occur, where a request names them. */
-import { findSilentEvents } from '../../features/people/segments/silent-events.ts'
-import type { RawCall, RouteDeps } from '../route.ts'
+import { findSilentEvents } from '../features/people/segments/silent-events.ts'
+import type { RawCall, RouteDeps } from './route.ts'
 
 /** `field`: of the request. */
 type Named = { field: string; name: unknown }

@@ -1,6 +1,6 @@
 /** Warnings of `data` that has no effect, or not the one that it was meant to have. */
-import { type FieldWarning, wrongTypeText } from '../../base/errors.ts'
-import { RESERVED_KEYS } from '../../features/people/contacts/write/data.ts'
+import { type FieldWarning, wrongTypeText } from '../base/errors.ts'
+import { RESERVED_KEYS } from '../features/people/contacts/write/data.ts'
 
 type WeakTexts = {
   /** What becomes of data that is no object. */

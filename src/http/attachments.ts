@@ -2,19 +2,15 @@
 import { setImmediate } from 'node:timers/promises'
 import mime from 'mime'
 import { z } from 'zod'
-import { invalidField } from '../../base/errors.ts'
-import type { Config } from '../../config/config.ts'
-import type { StoredAttachment } from '../../features/mail/messages/accept/content.ts'
-import { attachedBytes } from '../../formats/compose/attachment.ts'
-import { isDataUri, readDataUri } from '../../formats/compose/data-uri.ts'
-import {
-  isBase64,
-  MAX_QUICK_BASE64_LENGTH,
-  scanBase64,
-} from '../../formats/compose/decode-base64.ts'
-import { parseContentType } from '../../formats/compose/parameters.ts'
-import { MAX_ATTACHMENT_FIELD_LENGTH } from '../../formats/limits.ts'
-import { lineOfText } from '../../records/fields.ts'
+import { invalidField } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import type { StoredAttachment } from '../features/mail/messages/accept/content.ts'
+import { attachedBytes } from '../formats/compose/attachment.ts'
+import { isDataUri, readDataUri } from '../formats/compose/data-uri.ts'
+import { isBase64, MAX_QUICK_BASE64_LENGTH, scanBase64 } from '../formats/compose/decode-base64.ts'
+import { parseContentType } from '../formats/compose/parameters.ts'
+import { MAX_ATTACHMENT_FIELD_LENGTH } from '../formats/limits.ts'
+import { lineOfText } from '../records/fields.ts'
 
 type Limits = Pick<Config['limits'], 'attachmentsMaxBytes' | 'attachmentsMaxCount'>
 

@@ -3,7 +3,7 @@
  * characters and no lone surrogates, and is neither `.` nor `..`, which clients resolve even when
  * encoded (RFC 3986, section 5.2.4). It has 1 to `MAX_EVENT_NAME_LENGTH` characters.
  */
-import { NOT_ONE_LINE_TEXT } from '../../../base/errors.ts'
+import { NOT_ONE_LINE_TEXT } from '../base/errors.ts'
 
 /** What a name must match, each with what to say if it does not. */
 export const EVENT_NAME_RULES: readonly { pattern: RegExp; message: string }[] = [

@@ -1,8 +1,8 @@
 /** The token and query in links to the hosted pages and in the paths of the public contact calls. */
 import { z } from 'zod'
-import type { Core } from '../../core/core.ts'
-import { type PageToken, readPageToken } from '../../formats/signed-tokens.ts'
-import { id } from '../../records/fields.ts'
+import type { Core } from '../core/core.ts'
+import { type PageToken, readPageToken } from '../formats/signed-tokens.ts'
+import { id } from '../records/fields.ts'
 
 /** `?e=<email id>`: the email that led to the call. An invalid id is ignored. */
 export const attribution = z.object({

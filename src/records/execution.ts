@@ -1,8 +1,9 @@
-/** Executions of workflows as responses show them. */
+/** Executions of workflows in the API: the record, its steps, its pages, and the query that lists executions. */
 import { z } from 'zod'
-import { EXECUTION_STATUSES } from '../../features/outreach/workflows/executions/list.ts'
-import { instant } from '../../records/fields.ts'
-import { numberedPage } from '../../records/page.ts'
+import { instant } from './fields.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from './limits.ts'
+import { countParameter, numberedPage } from './page.ts'
+import { EXECUTION_STATUSES, STEP_TYPES } from './words.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
@@ -11,20 +12,11 @@ const stepReference = z
   .object({
     id: z.string(),
     name: z.string(),
-    type: z.enum([
-      'TRIGGER',
-      'SEND_EMAIL',
-      'DELAY',
-      'WAIT_FOR_EVENT',
-      'CONDITION',
-      'EXIT',
-      'WEBHOOK',
-      'UPDATE_CONTACT',
-    ]),
+    type: z.enum(STEP_TYPES),
   })
   .nullable()
 
-export const executionStatus = z.enum(EXECUTION_STATUSES)
+const executionStatus = z.enum(EXECUTION_STATUSES)
 
 const fields = {
   id: z.string(),
@@ -53,11 +45,13 @@ const fields = {
 
 export const executionRecord = z.object(fields).meta({ id: 'WorkflowExecution' })
 
+export type ExecutionRecord = z.output<typeof executionRecord>
+
 export const executionPage = numberedPage(executionRecord, 'executions').meta({
   id: 'WorkflowExecutionPage',
 })
 
-const stepExecution = z
+export const stepExecutionRecord = z
   .object({
     id: z.string(),
     executionId: z.string(),
@@ -84,10 +78,18 @@ const stepExecution = z
   })
   .meta({ id: 'WorkflowStepExecution' })
 
+export type StepExecutionRecord = z.output<typeof stepExecutionRecord>
+
 export const executionDetail = z
   .object({
     ...fields,
     workflow: z.object({ id: z.string(), name: z.string() }),
-    stepExecutions: z.array(stepExecution),
+    stepExecutions: z.array(stepExecutionRecord),
   })
   .meta({ id: 'WorkflowExecutionDetail' })
+
+export const executionQuery = z.object({
+  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
+  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  status: executionStatus.optional(),
+})

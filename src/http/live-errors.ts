@@ -1,10 +1,7 @@
 /** A warning of an error that an edit puts in force, because the workflow is enabled. */
-import {
-  type Edited,
-  findLiveError,
-} from '../../features/outreach/workflows/definition/validate.ts'
-import type { ProjectCall, RouteDeps } from '../route.ts'
-import { uuidKeyOf } from '../uuid-key.ts'
+import { type Edited, findLiveError } from '../features/outreach/workflows/definition/validate.ts'
+import type { ProjectCall, RouteDeps } from './route.ts'
+import { uuidKeyOf } from './uuid-key.ts'
 
 /** `field`: of the request. */
 export async function warnOfLiveError(

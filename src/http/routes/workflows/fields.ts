@@ -1,32 +1,24 @@
 /** The fields of workflows in requests. The feature checks triggers and the configs of steps. */
+
 import { z } from 'zod'
 import {
   MAX_BRANCH_TEXT_LENGTH,
   MAX_CONFIGS_BYTES,
   MAX_STEPS,
   MAX_TRANSITIONS,
-} from '../../features/outreach/workflows/limits.ts'
-import { id, lineOfText } from '../../records/fields.ts'
-import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../records/limits.ts'
-import { followedEvent } from './event-name.ts'
+} from '../../../features/outreach/workflows/limits.ts'
+import { id, lineOfText } from '../../../records/fields.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../../records/limits.ts'
+import { STEP_TYPES, TRIGGER_TYPES, WAIT_OUTCOMES } from '../../../records/words.ts'
+import { followedEvent } from '../../followed-event.ts'
 
 /** The configs, and all other fields of the steps and transitions. */
 export const MAX_GRAPH_BYTES = MAX_CONFIGS_BYTES + 1024 * 1024
 
 const MAX_PRIORITY = 1_000_000
 
-export const triggerType = z.enum(['EVENT', 'MANUAL', 'SCHEDULE'])
-export const stepType = z.enum([
-  'TRIGGER',
-  'SEND_EMAIL',
-  'DELAY',
-  'WAIT_FOR_EVENT',
-  'CONDITION',
-  'EXIT',
-  'WEBHOOK',
-  'UPDATE_CONTACT',
-])
-export const waitOutcome = z.enum(['EVENT', 'TIMEOUT'])
+const triggerType = z.enum(TRIGGER_TYPES)
+const stepType = z.enum(STEP_TYPES)
 
 const name = lineOfText(MAX_NAME_LENGTH).min(1)
 const description = z.string().max(MAX_DESCRIPTION_LENGTH).nullable()
@@ -134,7 +126,11 @@ const transitionFields = z.object({
     description: 'The branch of a CONDITION: `yes`, `no`, the id of a branch, or `default`',
   }),
   branch: branch.nullable().optional().meta({ description: 'The same as `condition.branch`' }),
-  waitOutcome: waitOutcome.nullable().optional().meta({ description: 'Of a WAIT_FOR_EVENT' }),
+  waitOutcome: z
+    .enum(WAIT_OUTCOMES)
+    .nullable()
+    .optional()
+    .meta({ description: 'Of a WAIT_FOR_EVENT' }),
   priority: z.int().min(0).max(MAX_PRIORITY).default(0).meta({
     description: 'Transitions with lower numbers are tried first',
   }),
