@@ -9,6 +9,7 @@ import { enqueueForProject } from '../../../../jobs/enqueue-for-project.ts'
 import { type BatchPace, createBatchPace } from '../../../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../../jobs/progress.ts'
 import type { RunningJob } from '../../../../jobs/run.ts'
+import type { FieldDeletion } from '../../../../records/contact-field.ts'
 import {
   indexedBy,
   jsonPath,
@@ -25,9 +26,6 @@ import type { Base } from '../../../ground/base.ts'
 import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'
-
-/** `jobId`: the job that deletes the key, if the deletion is not done yet. */
-type FieldDeletion = { deletedFrom: number; jobId?: string }
 
 type FieldKey = { projectId: string; key: string }
 /** `last`: the highest number of a contact at the start. */
