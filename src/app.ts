@@ -28,10 +28,10 @@ import {
   type SandboxWelcome,
 } from './features/tenancy/accounts/projects/sandbox-project.ts'
 import { startInboundReader } from './inbound/inbound-reader.ts'
-import { endLeases } from './jobs/job-row.ts'
-import { startJobs } from './jobs/jobs.ts'
 import { lookForLog } from './store/files/log-mark.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
+import { endLeases } from './work/jobs/job-row.ts'
+import { startJobs } from './work/jobs/jobs.ts'
 
 export type App = {
   ready: Ready

@@ -1,6 +1,6 @@
 /**
- * `node scripts/trace/crossings.ts [ROOT]`: how many source files one send, one delivery and one bounce
- * cross, and how many layers a delivery has. The server runs in direct mode, with a DNS server
+ * `node scripts/trace/crossings.ts [ROOT]`: how many source files one send, one delivery, one bounce and one
+ * step of a workflow cross, and how many layers a delivery has. The server runs in direct mode, with a DNS server
  * and a receiver of this process.
  *
  * A file is crossed when, in every run, a function of it is called more often than in each of several
@@ -22,7 +22,8 @@ import { failureReport } from '../../test/fakes/failure-report.ts'
 import { startSink } from '../../test/fakes/smtp-sink.ts'
 import type { Calls, Taken } from './preload.ts'
 
-type Run = { send: Taken; delivery: Taken; bounce: Taken }
+/** `step`: an event that starts a workflow, whose step sends an email. */
+type Run = { send: Taken; delivery: Taken; bounce: Taken; step: Taken }
 
 const RETRY_MS = 5_000
 /** Long enough for what follows a 250 or a report to be on disk. */
@@ -116,6 +117,8 @@ async function measure(): Promise<void> {
   await sleep(RETRY_MS + SETTLE_MS * 2)
   await report()
   await send('one@held.test', 'warm-up')
+  await makeWorkflow()
+  await track('warm-up@held.test')
   await sleep(SETTLE_MS)
 
   const idle: Calls = {}
@@ -128,7 +131,7 @@ async function measure(): Promise<void> {
   const runs: Run[] = []
   for (let count = 1; count <= RUNS; count += 1) runs.push(await traceRun(count))
 
-  for (const kind of ['send', 'delivery', 'bounce'] as const) {
+  for (const kind of ['send', 'delivery', 'bounce', 'step'] as const) {
     const taken = runs.map((run) => run[kind])
     show(kind, taken, idle)
   }
@@ -147,7 +150,8 @@ async function traceRun(count: number): Promise<Run> {
   await report(sink.messages[0])
   await sleep(SETTLE_MS)
   const bounced = await traced(() => report())
-  return { send: sent, delivery: delivered, bounce: bounced }
+  const stepped = await traced(() => track(`run-${count}@held.test`))
+  return { send: sent, delivery: delivered, bounce: bounced, step: stepped }
 }
 
 async function traced(act: () => Promise<unknown>): Promise<Taken> {
@@ -186,15 +190,53 @@ function show(what: string, taken: readonly Taken[], idle: Calls): void {
 
 /** Resolves when the email is accepted. */
 async function send(to: string, subject: string): Promise<void> {
-  const response = await fetch(`${http}/v1/send`, {
-    method: 'POST',
+  await call('POST', '/v1/send', { to, from: 'shop@example.test', subject, body: '<p>Hello</p>' })
+}
+
+/** Resolves when the event is recorded. */
+async function track(email: string): Promise<void> {
+  await call('POST', '/v1/track', { event: 'signup', email })
+}
+
+/** A workflow that the event starts and that sends one email. */
+async function makeWorkflow(): Promise<void> {
+  const template = await call('POST', '/templates', {
+    ...{ name: 'Welcome', subject: 'Welcome', body: '<p>Hello</p>' },
+    ...{ from: 'shop@example.test', type: 'TRANSACTIONAL' },
+  })
+  const workflow = await call('POST', '/workflows', { name: 'Welcome', eventName: 'signup' })
+  const place = `/workflows/${workflow.id}`
+  await call('PUT', `${place}/graph`, {
+    steps: [
+      { id: 'trigger', type: 'TRIGGER', name: 'signup', config: { eventName: 'signup' } },
+      { id: 'send', type: 'SEND_EMAIL', name: 'Welcome', templateId: idOf(template), config: {} },
+    ],
+    transitions: [{ fromStepId: 'trigger', toStepId: 'send' }],
+  })
+  await call('PATCH', place, { enabled: true })
+}
+
+/** The answer of the creation of a template has its record in an envelope. */
+function idOf(answer: Record<string, unknown>): unknown {
+  return answer.id ?? (answer.data as { id?: unknown } | undefined)?.id
+}
+
+async function call(
+  method: string,
+  place: string,
+  body: unknown,
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${http}${place}`, {
+    method,
     headers: {
       authorization: `Bearer ${project.secret}`,
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ to, from: 'shop@example.test', subject, body: '<p>Hello</p>' }),
+    body: JSON.stringify(body),
   })
-  if (response.status !== 200) throw new Error(`send: ${response.status} ${await response.text()}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${place}: ${response.status} ${text}`)
+  return text === '' ? {} : JSON.parse(text)
 }
 
 /** Brings a report of a permanent failure to the return path of a message. */

@@ -34,6 +34,13 @@ export const previousSecretUntil = instant.nullable().meta({
   description: 'Until then the previous secret signs, too; null without one',
 })
 
+/** The secret that signs the requests of a project's workflows. */
+export const signingSecretRecord = z
+  .object({ secret: signingSecret, previousSecretUntil })
+  .meta({ id: 'WebhookSigningSecret' })
+
+export type SigningSecretRecord = z.output<typeof signingSecretRecord>
+
 export const endpointExample: EndpointRecord = {
   id: '0199a7c0-0000-7000-8000-000000000701',
   url: 'https://shop.example.com/hooks',

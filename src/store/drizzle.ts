@@ -1,7 +1,7 @@
 /**
  * drizzle-orm, loaded as CommonJS: its ES modules cost every process 0.6 s and 180 MB, and this
  * build costs a sixth of both. The bundler replaces this file by a plain re-export
- * (`scripts/build.ts`).
+ * (`scripts/bundle.ts`).
  */
 import { createRequire } from 'node:module'
 

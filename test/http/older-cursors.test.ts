@@ -124,3 +124,14 @@ it('a template whose long name makes too long a cursor is one itself', async () 
   const second = await call('get', '/templates', other).query({ ...query, cursor: first.cursor })
   assert.deepEqual([second.status, second.body.data.length, second.body.cursor], [200, 1, null])
 })
+
+it('a list of workflows by name goes on after the longest names', async () => {
+  const other = await service.makeProject('Workflows')
+  for (const name of ['名'.repeat(100), '字'.repeat(100)]) {
+    await call('post', '/workflows', other).send({ name, eventName: 'signup' }).expect(201)
+  }
+  const query = { sort: 'name', limit: 1 }
+  const first = (await call('get', '/workflows', other).query(query).expect(200)).body
+  const second = await call('get', '/workflows', other).query({ ...query, cursor: first.cursor })
+  assert.deepEqual([second.status, second.body.data.length, second.body.page], [200, 1, 2])
+})

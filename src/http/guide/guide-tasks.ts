@@ -24,7 +24,10 @@ export const GUIDE_TASKS: readonly GuideTask[] = [
     title: 'Run a server',
     names: ['operations', 'monitoring', 'doctor', 'troubleshooting', 'backup', 'upgrade'],
   },
-  { title: 'Change the program', names: ['internals', 'performance', 'translating'] },
+  {
+    title: 'Change the program',
+    names: ['contributing', 'internals', 'decisions', 'performance', 'translating', 'changelog'],
+  },
 ]
 
 /** The tasks with those of the names that exist. Names of no task come last, so that no page is lost. */

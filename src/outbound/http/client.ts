@@ -5,6 +5,10 @@
  *
  * Connections are kept alive for each address and name; a kept one is used only for an address that
  * passes the check now. A failure of a server or of the network is a value, not an error.
+ *
+ * It stands on `node:http` and not on undici, which was tried (8.13.1, against `test/outbound/http`): undici closes
+ * a connection at an interim response 100, takes status lines, empty lines, chunk extensions and leading zeros of
+ * chunks without a limit, and reads the socket itself, so that `peer-limits.ts` cannot count what arrives.
  */
 import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'

@@ -10,6 +10,7 @@ export const NOT_RUN: readonly [part: string, reason: string][] = [
   ['npm ci && npm start', 'installs packages and serves until it is stopped'],
   ['1587 npm start', 'serves until it is stopped'],
   ['npm ci && npm run build', 'installs packages, builds, and adds a user to the system'],
+  ['core.hooksPath', 'installs packages, changes the settings of git and runs all tests'],
   ['systemctl', 'starts a service of the system'],
   ['sysctl -w', 'changes the settings of the machine'],
   ['swaks', 'needs a server with a certificate at mail.example.com'],

@@ -19,13 +19,13 @@
  * handler did then was to write nothing.
  *
  * No event is skipped: a failing event blocks the later ones, and each failure is logged. A handler that can
- * fail for a single event, or does more than write to the database, enqueues a job for each (`jobs/enqueue.ts`).
+ * fail for a single event, or does more than write to the database, enqueues a job for each (`work/jobs/enqueue.ts`).
  */
 import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { createBatchPace } from '../../../jobs/pace.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../work/jobs/pace.ts'
 import type { Base } from '../base.ts'
 import { type Followed, handleBatch } from './follower-batch.ts'
 import { loadCursor, saveCursor } from './follower-cursor.ts'

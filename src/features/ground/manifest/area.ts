@@ -2,7 +2,7 @@
  * What an area hands in (`area.ts` of each folder of `features/`): its loops, jobs and tables, and where it
  * refers to others. `core/areas.ts` joins the areas; nothing else lists what they have.
  */
-import type { RunningJob } from '../../../jobs/run.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { ReferenceSource } from './reference.ts'
 import type { TableDuties } from './table.ts'
 

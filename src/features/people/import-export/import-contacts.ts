@@ -1,7 +1,7 @@
 /** Imports rows as contacts: a row with a known address changes its contact, others create one. */
 import { isInvalid } from '../../../base/errors.ts'
-import type { RunningJob } from '../../../jobs/run.ts'
 import type { ContactImportResult, ImportResult } from '../../../records/import.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import { parseData } from '../contacts/write/data.ts'
 import { type ContactEntry, withoutData } from '../contacts/write/next-contact.ts'

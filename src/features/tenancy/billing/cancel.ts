@@ -6,12 +6,12 @@
  * read (`events/follow.ts`), so a job that runs at once usually looks again after `RECHECK_MS`.
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
-import { enqueueJob } from '../../../jobs/enqueue.ts'
-import type { RunningJob } from '../../../jobs/run.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { enqueueJob } from '../../../work/jobs/enqueue.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import { SETTLE_AFTER_MS } from './metering/batch.ts'
 import { findChargedSince, findOpenOfProject } from './metering/rows.ts'
