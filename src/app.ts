@@ -16,6 +16,7 @@ import { prepareDataDir } from './config/secret.ts'
 import { AREAS, createSchedule } from './core/areas.ts'
 import type { Core } from './core/core.ts'
 import { type OpenCore, type OpenOptions, openCore } from './core/open-core.ts'
+import { startReaders } from './core/readers.ts'
 import { startProcessing } from './features/incoming/receiving/process/process.ts'
 import { startQueue } from './features/mail/messages/queue/queue.ts'
 import { watchClock } from './features/operation/clock-watch.ts'
@@ -113,6 +114,7 @@ async function startLoops(core: Core, stops: Stops): Promise<void> {
     const loop = await startLoop(core)
     if (loop !== null) stops.loops.push(loop.stop)
   }
+  stops.loops.push(startReaders(core).stop)
 }
 
 async function startRunningJobs(core: Core, stops: Stops): Promise<void> {

@@ -22,7 +22,7 @@ import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from './accounts/platform-mail/send.ts'
 import { findPlatformSender } from './accounts/platform-mail/sender.ts'
 import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
-import { startBilling } from './billing/billing.ts'
+import { billingHandler, startBilling } from './billing/billing.ts'
 import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
 import { deleteExpiredBilling } from './billing/retention.ts'
 import type { StripeClient } from './billing/stripe.ts'
@@ -34,6 +34,7 @@ type Parts = Base & { stripe: StripeClient | null; queueNotifier: QueueNotifier 
 export const tenancy: Area<Parts> = {
   name: 'tenancy',
   loops: [startBilling],
+  lazyHandlers: [billingHandler],
   jobs: [
     {
       name: 'sweep-sessions',

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createSchedule } from '../../../../src/core/areas.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
-import { startUsage } from '../../../../src/features/ground/usage/follow-events.ts'
+import { startLazyReader } from '../../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../../src/features/ground/usage/follow-events.ts'
 import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
 import { resetProject } from '../../../../src/features/operation/erasure/reset.ts'
 import {
@@ -41,7 +42,7 @@ function statusOf({ stripe }: Billed, { subscription }: Subscribed) {
 }
 
 async function follow(t: TestContext, { core, deps }: Billed): Promise<void> {
-  const follower = startUsage(core, { meter: (tx, events) => meter(deps, tx, events) })
+  const follower = startLazyReader(core, [usageHandler((tx, events) => meter(deps, tx, events))])
   t.after(follower.stop)
   await follower.caughtUp()
 }

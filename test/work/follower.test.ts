@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { appendEvents } from '../../../../src/features/ground/events/append.ts'
+import { appendEvents } from '../../src/features/ground/events/append.ts'
+import { sql } from '../../src/store/drizzle.ts'
+import type { EventRow } from '../../src/store/schema/events.ts'
+import { holds } from '../../src/store/schema/messages.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Tx } from '../../src/store/write/transaction.ts'
+import type { FollowerOptions } from '../../src/work/follower.ts'
+import { openTestCore, START, type TestCore } from '../core.ts'
+import { pause } from '../pause.ts'
+import { movableFile } from '../store/test-store.ts'
 import {
-  type FollowerOptions,
-  startFollower,
-} from '../../../../src/features/ground/events/follow.ts'
-import { EVENTS } from '../../../../src/features/ground/events/followed-rows.ts'
-import { eq, sql } from '../../../../src/store/drizzle.ts'
-import { type EventRow, eventFollowers } from '../../../../src/store/schema/events.ts'
-import { holds } from '../../../../src/store/schema/messages.ts'
-import type { Store } from '../../../../src/store/store.ts'
-import type { Tx } from '../../../../src/store/write/transaction.ts'
-import { openTestCore, START, type TestCore } from '../../../core.ts'
-import { pause } from '../../../pause.ts'
-import { movableFile } from '../../../store/test-store.ts'
-
-async function addEvents(core: TestCore, ...names: string[]): Promise<void> {
-  const event = { projectId: 'p', contactId: null, emailId: null, data: null, at: START }
-  await core.store.write((tx) =>
-    appendEvents(
-      tx,
-      names.map((name) => ({ ...event, name })),
-    ),
-  )
-}
+  addEvents,
+  cursorsOf,
+  type EventHandler,
+  type Followed,
+  followEvents,
+} from './followed-events.ts'
 
 /** What a handler writes. */
 async function markHandled(tx: Tx, events: readonly EventRow[]): Promise<void> {
@@ -33,19 +26,26 @@ async function markHandled(tx: Tx, events: readonly EventRow[]): Promise<void> {
 const names = (events: readonly EventRow[]) => events.map(({ name }) => name)
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`)
 
-const cursorsOf = (core: TestCore) =>
-  core.store.read.select().from(eventFollowers).where(eq(eventFollowers.name, 'webhooks'))
+type Options = Partial<EventHandler> & Partial<Omit<FollowerOptions<EventRow>, 'handlers'>>
 
-/** The batches whose transactions were committed. */
-function follow(core: TestCore, options: Partial<FollowerOptions<EventRow>> = {}) {
+/** One handler. The batches whose transactions were committed. */
+function follow(
+  core: Followed,
+  { rows, cursors, batch, lingerMs, clock = () => 0, ...handler }: Options = {},
+) {
   const batches: string[][] = []
-  const follower = startFollower(core, {
-    rows: EVENTS,
-    name: 'webhooks',
-    clock: () => 0,
-    handle: async (tx, events) => tx.afterCommit(() => batches.push(names(events))),
-    ...options,
-  })
+  const name = 'webhooks'
+  const follower = followEvents(
+    core,
+    [
+      {
+        name,
+        handle: async (tx, events) => tx.afterCommit(() => batches.push(names(events))),
+        ...handler,
+      },
+    ],
+    { name, clock, ...(batch && { batch }), ...(lingerMs && { lingerMs }) },
+  )
   return { follower, batches }
 }
 
@@ -59,7 +59,7 @@ test('events arrive once, in order and in batches, and the cursor is saved for w
     [10, 10, 5],
   )
   assert.deepEqual(batches.flat(), numbered(25))
-  const [cursor] = await cursorsOf(core)
+  const [cursor] = await cursorsOf(core, 'webhooks')
   assert.deepEqual(cursor, { name: 'webhooks', seq: 25, updatedAt: START })
   await follower.stop()
 })
@@ -81,7 +81,7 @@ test('a follower for which no row matters passes over all without a transaction,
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(core.store.writes().committed, before)
   await follower.caughtUp()
-  const [cursor] = await cursorsOf(core)
+  const [cursor] = await cursorsOf(core, 'webhooks')
   assert.equal(cursor?.seq, 25)
   mayMatter = true
   await addEvents(core, 'later')
@@ -132,9 +132,7 @@ test('a handler may leave rows to the next transaction', async (t) => {
 test('a commit wakes the follower, and a commit without events calls no handler', async (t) => {
   const core = await openTestCore(t)
   const came = Promise.withResolvers<string[]>()
-  const follower = startFollower(core, {
-    rows: EVENTS,
-    name: 'webhooks',
+  const { follower } = follow(core, {
     handle: async (tx, events) => tx.afterCommit(() => came.resolve(names(events))),
   })
   await follower.caughtUp()
@@ -147,14 +145,11 @@ test('a commit wakes the follower, and a commit without events calls no handler'
 test('a follower reads nothing while nothing is committed', async (t) => {
   const core = await openTestCore(t)
   let asked = 0
-  const read = Object.create(core.store.read, {
-    find: {
-      value: (...args: Parameters<Store['read']['find']>) => {
-        asked += 1
-        return core.store.read.find(...args)
-      },
-    },
-  })
+  const list: Store['read']['list'] = (...args) => {
+    asked += 1
+    return core.store.read.list(...args)
+  }
+  const read = Object.create(core.store.read, { list: { value: list } })
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const { follower } = follow({ ...core, store: { ...core.store, read } })
   await follower.caughtUp()
@@ -170,15 +165,15 @@ test('a follower asks nothing after a commit that adds no rows', async (t) => {
   const core = await openTestCore(t)
   let asked = 0
   const { read } = core.store
-  const find: Store['read']['find'] = (...args) => {
+  const list: Store['read']['list'] = (...args) => {
     asked += 1
-    return read.find(...args)
+    return read.list(...args)
   }
   const write: Store['write'] = (...args) => {
     asked += 1
     return core.store.write(...args)
   }
-  const store = { ...core.store, write, read: Object.create(read, { find: { value: find } }) }
+  const store = { ...core.store, write, read: Object.create(read, { list: { value: list } }) }
   const { follower, batches } = follow({ ...core, store })
   await addEvents(core, 'a')
   await follower.caughtUp()
@@ -208,7 +203,7 @@ test('a cursor is saved with what a handler writes, else after a second', async 
       tx.afterCommit(() => batches.push(names(events)))
     },
   })
-  const savedSeq = async () => (await cursorsOf(core))[0]?.seq
+  const savedSeq = async () => (await cursorsOf(core, 'webhooks'))[0]?.seq
   await addEvents(core, 'nothing')
   await until(() => batches.length === 1)
   await turn()
@@ -234,7 +229,7 @@ test('after a crash only rows come again whose handler wrote nothing', async (t)
   const core = await openTestCore(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const handled: string[] = []
-  const handle = async (tx: Tx, events: EventRow[]) => {
+  const handle = async (tx: Tx, events: readonly EventRow[]) => {
     if (names(events).some((name) => name.startsWith('write'))) await markHandled(tx, events)
     tx.afterCommit(() => handled.push(...names(events)))
   }
@@ -267,7 +262,7 @@ test('a batch whose commit was heard of too late does not come again', async (t)
   await addEvents(core, 'c')
   // A row that came twice would break the key of its mark.
   await follower.caughtUp()
-  assert.equal((await cursorsOf(core))[0]?.seq, 3)
+  assert.equal((await cursorsOf(core, 'webhooks'))[0]?.seq, 3)
   await follower.stop()
 })
 
@@ -294,7 +289,7 @@ test('no row comes twice after a commit that was durable but reported as failed'
   await adding
   await follower.caughtUp()
   assert.deepEqual(handled, ['a', 'b', 'c', 'd'])
-  assert.equal((await cursorsOf(core))[0]?.seq, 4)
+  assert.equal((await cursorsOf(core, 'webhooks'))[0]?.seq, 4)
   await addEvents(core, 'e')
   await follower.caughtUp()
   assert.deepEqual(handled, ['a', 'b', 'c', 'd', 'e'])
@@ -353,7 +348,7 @@ test('a follower that stops saves no cursor that is older than the stored one', 
   await until(() => handled.length === 2)
   isHeard = true
   await follower.stop()
-  assert.equal((await cursorsOf(core))[0]?.seq, 2)
+  assert.equal((await cursorsOf(core, 'webhooks'))[0]?.seq, 2)
 })
 
 test('a follower that lingers does so again after each batch that was not full', async (t) => {
@@ -453,9 +448,7 @@ async function turn(): Promise<void> {
 test('stopping ends a pause and rejects the waiting callers', async (t) => {
   const core = await openTestCore(t)
   await addEvents(core, 'bad')
-  const follower = startFollower(core, {
-    rows: EVENTS,
-    name: 'webhooks',
+  const { follower } = follow(core, {
     handle: async () => {
       throw new Error('never')
     },
@@ -465,7 +458,7 @@ test('stopping ends a pause and rejects the waiting callers', async (t) => {
   await follower.stop()
   await waiting
   await assert.rejects(follower.caughtUp(), /stopped/)
-  assert.deepEqual(await cursorsOf(core), [])
+  assert.deepEqual(await cursorsOf(core, 'webhooks'), [])
 })
 
 test('events that are deleted before they are followed do not block the follower', async (t) => {
@@ -503,10 +496,10 @@ test('the numbers of deleted rows are not given again; if they are by hand, the 
   await follower.caughtUp()
   await core.store.write((tx) => tx.run(sql`delete from events where seq > 2`))
   await follower.caughtUp()
-  assert.equal((await cursorsOf(core))[0]?.seq, 5)
+  assert.equal((await cursorsOf(core, 'webhooks'))[0]?.seq, 5)
   await core.store.write((tx) => tx.run(sql`update sqlite_sequence set seq = 2`))
   await follower.caughtUp()
-  assert.equal((await cursorsOf(core))[0]?.seq, 2)
+  assert.equal((await cursorsOf(core, 'webhooks'))[0]?.seq, 2)
   await addEvents(core, 'again')
   await follower.caughtUp()
   assert.deepEqual(batches, [numbered(5), ['again']])
@@ -526,7 +519,7 @@ test('a follower that is far behind writes heavy and rests, unless somebody wait
   }
   const slow = { batch: 10, restTimes: () => 1, clock: createSlowClock() }
   const handled: string[] = []
-  const handle = async (tx: Tx, events: EventRow[]) => {
+  const handle = async (tx: Tx, events: readonly EventRow[]) => {
     await markHandled(tx, events)
     tx.afterCommit(() => handled.push(...names(events)))
   }

@@ -4,10 +4,9 @@ import { test } from 'node:test'
 import { setImmediate as loopTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { silentLog } from '../../../../src/base/log.ts'
-import { startFollower } from '../../../../src/features/ground/events/follow.ts'
-import { EVENTS } from '../../../../src/features/ground/events/followed-rows.ts'
-import type { Store } from '../../../../src/store/store.ts'
+import { silentLog } from '../../src/base/log.ts'
+import type { Store } from '../../src/store/store.ts'
+import { followEvents } from './followed-events.ts'
 
 const START = Date.UTC(2026, 10, 21, 12)
 
@@ -20,7 +19,7 @@ test('pauses leave no memory behind', async (t) => {
   let followed = 0
   const tx = { list: async () => [], hasWritten: () => false, execute: async () => 1 }
   const store = {
-    read: { find: async () => ({ seq: 0 }) },
+    read: { list: async () => [] },
     lastNumber: () => newest,
     write: async (fn: (tx: unknown) => Promise<unknown>) => {
       followed = newest
@@ -32,12 +31,10 @@ test('pauses leave no memory behind', async (t) => {
     },
     onExternalChange: () => () => undefined,
   } as unknown as Store
-  const follower = startFollower(
+  const follower = followEvents(
     { store, log: silentLog(), now: () => START },
-    {
-      ...{ rows: EVENTS, name: 'webhooks', lingerMs: 10 },
-      handle: () => Promise.resolve(),
-    },
+    ['one', 'two'].map((name) => ({ name, handle: () => Promise.resolve() })),
+    { lingerMs: 10 },
   )
   const run = async (pauses: number) => {
     for (let done = 0; done < pauses; done += 1) {
