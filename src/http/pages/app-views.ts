@@ -5,10 +5,7 @@
 import { html } from 'hono/html'
 import type { ShownInvitation } from '../../features/tenancy/accounts/invitations/show.ts'
 import { LOGIN_FAILURES } from '../../features/tenancy/accounts/oauth/login-failure.ts'
-import {
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-} from '../../features/tenancy/accounts/passwords/passwords.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
 import { fillPieces, type Values } from '../../texts/fill.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Texts, textsOf } from '../../texts/texts.ts'

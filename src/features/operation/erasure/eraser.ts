@@ -1,5 +1,4 @@
 /** Erases the rows of a project in short transactions between which requests run. */
-
 import type { Tx } from '../../../store/write/transaction.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'

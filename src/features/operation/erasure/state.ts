@@ -1,20 +1,12 @@
 /** How far the reset of a project has come. */
 import { formatInstant } from '../../../base/clock.ts'
+import type { ResetState } from '../../../records/project-reset.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import { isUnfinished } from '../../../work/jobs/due.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Project } from '../../tenancy/accounts/rows.ts'
 import { RESET_KIND } from './kinds.ts'
-
-export type ResetState = {
-  /** `idle`: the project was never reset. `done`: the last reset is done. */
-  state: 'idle' | 'running' | 'done'
-  startedAt: string | null
-  /** From 0 to 100. */
-  progress: number
-  completedAt: string | null
-}
 
 export async function findResetState(
   { store }: Pick<Base, 'store'>,

@@ -1,5 +1,4 @@
 /** Deletes quarters that are older than any range that a request may ask for, through the primary keys. */
-
 import type { Statement } from '../../../../store/database.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'

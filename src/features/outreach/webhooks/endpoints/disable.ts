@@ -3,7 +3,6 @@
  * `failed_through` count as failed at once; a job writes that into their rows, a batch at a time, and
  * then sets the number to 0; or it deletes the rows of a deleted endpoint and then the endpoint.
  */
-
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'

@@ -2,7 +2,6 @@
  * Deletes the rows of deleted workflows in short transactions between which other writes run. What is
  * left after a crash is found in the database.
  */
-
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'

@@ -5,6 +5,7 @@
  * visit.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
+import type { FieldDeletion } from '../../../../records/contact-field.ts'
 import {
   indexedBy,
   jsonPath,
@@ -24,9 +25,6 @@ import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
 import { findNewestNumber } from '../bulk/existing.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'
-
-/** `jobId`: the job that deletes the key, if the deletion is not done yet. */
-type FieldDeletion = { deletedFrom: number; jobId?: string }
 
 type FieldKey = { projectId: string; key: string }
 /** `last`: the highest number of a contact at the start. */
