@@ -1,7 +1,6 @@
 /** The reset and the deletion of a project. */
 import { z } from 'zod'
-import { deleteProject } from '../../features/operation/erasure/delete.ts'
-import { resetProject } from '../../features/operation/erasure/reset.ts'
+import { deleteProject, resetProject } from '../../features/operation/erasure/end-project.ts'
 import { findResetState } from '../../features/operation/erasure/state.ts'
 import { json } from '../response.ts'
 import { memberOperation, type RouteDeps } from '../route.ts'

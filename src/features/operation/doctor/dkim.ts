@@ -3,11 +3,17 @@
  * second key that was never published is no fault: mail then has one signature.
  */
 import type { Check, CheckContext } from './check.ts'
-import { noAnswer } from './no-answer.ts'
-import { failed, ok, skipped, warning } from './outcome.ts'
-import { combine, type Part } from './parts.ts'
+import {
+  combine,
+  failed,
+  noAnswer,
+  ok,
+  type Part,
+  skipInSandbox,
+  skipped,
+  warning,
+} from './outcome.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
-import { skipInSandbox } from './skip-mode.ts'
 
 export const dkimCheck: Check = {
   id: 'dkim',

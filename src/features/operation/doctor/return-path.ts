@@ -8,11 +8,18 @@ import { createReturnPathLocalPart } from '../../../formats/signed-tokens.ts'
 import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Check, CheckContext } from './check.ts'
-import { noAnswer } from './no-answer.ts'
-import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
-import { combine, type Part } from './parts.ts'
+import {
+  combine,
+  failed,
+  noAnswer,
+  type Outcome,
+  ok,
+  type Part,
+  skipInSandbox,
+  skipped,
+  warning,
+} from './outcome.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
-import { skipInSandbox } from './skip-mode.ts'
 
 export const returnPathCheck: Check = {
   id: 'return_path',

@@ -18,7 +18,7 @@ export const QUEUE = partOf('emails', {
   keep: insertErasedEmails,
 })
 
-/** Bodies and attachments, which `contents.ts` deletes. */
+/** Bodies and attachments, which `erase-mail.ts` deletes. */
 export const CONTENTS = partOf('contents')
 
 /**

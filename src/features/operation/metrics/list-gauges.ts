@@ -2,12 +2,10 @@
  * The gauges of `/metrics`: figures that are read at each scrape. Counters are in `base/counters.ts`,
  * histograms in `base/histograms.ts`.
  */
-import { backupGauges } from '../backup/gauges.ts'
-import type { Doctor } from '../doctor/doctor.ts'
-import { checkGauges } from '../doctor/gauges.ts'
-import type { Gauge } from './gauge.ts'
+import { backupGauges } from '../backup/record.ts'
+import { checkGauges, type Doctor } from '../doctor/doctor.ts'
+import type { Gauge, RecentOptions } from './gauge.ts'
 import { type QueueGaugeDeps, queueGauges } from './queue-gauges.ts'
-import type { RecentOptions } from './recent.ts'
 import { type ServerGaugeDeps, serverGauges } from './server-gauges.ts'
 import { workGauges } from './work-gauges.ts'
 

@@ -5,8 +5,11 @@ import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '../../../../src/base/clock.ts'
-import { backupGauges } from '../../../../src/features/operation/backup/gauges.ts'
-import { findLastBackup, recordBackup } from '../../../../src/features/operation/backup/record.ts'
+import {
+  backupGauges,
+  findLastBackup,
+  recordBackup,
+} from '../../../../src/features/operation/backup/record.ts'
 import {
   type BackupRun,
   createBackupRun,

@@ -14,7 +14,7 @@ import {
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { exportProject } from '../../../../src/features/operation/export/export-project.ts'
 import { listExported, listLeftOut } from '../../../../src/features/operation/export/tables.ts'
-import { listSealed } from '../../../../src/features/operation/seals/reseal.ts'
+import { listSealed } from '../../../../src/features/operation/seals/seals.ts'
 import { writeImageFile } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import { openConnection } from '../../../../src/store/connection.ts'
 import { sql } from '../../../../src/store/drizzle.ts'

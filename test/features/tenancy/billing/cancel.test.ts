@@ -3,8 +3,10 @@ import { describe, it, type TestContext } from 'node:test'
 import { createSchedule } from '../../../../src/core/areas.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
 import { startUsage } from '../../../../src/features/ground/usage/follow-events.ts'
-import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
-import { resetProject } from '../../../../src/features/operation/erasure/reset.ts'
+import {
+  deleteProject,
+  resetProject,
+} from '../../../../src/features/operation/erasure/end-project.ts'
 import {
   CANCELLATION_KIND,
   runCancellation,

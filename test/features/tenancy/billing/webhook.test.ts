@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
-import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
+import { deleteProject } from '../../../../src/features/operation/erasure/end-project.ts'
 import { PLATFORM_MAIL_KIND } from '../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
 import {
   disableProject,

@@ -34,8 +34,7 @@ import {
   type Manifest,
 } from '../archive/manifest.ts'
 import { type Chunks, type Sink, type Written, writeArchive } from '../archive/write-archive.ts'
-import { listDataFiles } from './data-files.ts'
-import { listOutside, readConfigText, readSecrets } from './settings-content.ts'
+import { listDataFiles, listOutside, readConfigText, readSecrets } from './contents.ts'
 import { watchSpace } from './space-watch.ts'
 import { openTarget, requireFolderOf } from './target.ts'
 

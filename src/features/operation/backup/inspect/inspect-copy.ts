@@ -9,7 +9,7 @@ import { events } from '../../../../store/schema/events.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { type DatabaseCopy, openDatabaseCopy } from '../../../../store/snapshot/database-copy.ts'
 import type { TableDuties } from '../../../ground/manifest/table.ts'
-import { listSealed } from '../../seals/reseal.ts'
+import { listSealed } from '../../seals/seals.ts'
 import { archiveFault, type Manifest } from '../archive/manifest.ts'
 
 export type CopyFacts = { projects: number; emails: number; events: number; schema: number }

@@ -1,12 +1,17 @@
 /**
- * Makes a backup in a process of its own: this program with the command `backup`. So the copy has its own
- * locks, and its work has a low priority.
+ * Makes a scheduled backup in a process of its own, this program with the command `backup`, so
+ * that the copy has its own locks and its work has a low priority; and deletes the oldest backups.
  */
 import { spawn } from 'node:child_process'
+import { readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
 import sea from 'node:sea'
+import { formatInstant } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import { assetSource } from '../../../../config/assets.ts'
 import type { Config } from '../../../../config/config.ts'
+
+const SCHEDULED_NAME = /^pillarbox-\d{8}T\d{6}Z\.tar\.zst$/
 
 export type BackupRun = { bytes: number; databaseBytes: number } | { error: string }
 
@@ -60,4 +65,31 @@ function parse(text: string): Record<string, unknown> {
     if (error instanceof SyntaxError) return {}
     throw error
   }
+}
+
+/**
+ * The name of a scheduled backup: `pillarbox-20261126T150000Z.tar.zst`. `at`: epoch milliseconds.
+ */
+export function nameOf(at: number): string {
+  const [seconds = ''] = formatInstant(at).split('.')
+  return `pillarbox-${seconds.replaceAll(/[-:]/g, '')}Z.tar.zst`
+}
+
+/**
+ * Deletes the oldest scheduled backups beyond `keep` from `backup.dir`, and never a file with
+ * another name. `newest` is the name of the backup that was just made; backups with later names
+ * were made while the clock was ahead, and count as the oldest. Returns the deleted names.
+ */
+export async function deleteOldest(
+  folder: string,
+  { keep, newest }: { keep: number; newest: string },
+): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile() && SCHEDULED_NAME.test(entry.name))
+  const names = files.map(({ name }) => name).sort()
+  const isAhead = (name: string) => name > newest
+  const byAge = [...names.filter(isAhead), ...names.filter((name) => !isAhead(name))]
+  const oldest = byAge.slice(0, -keep)
+  for (const name of oldest) await rm(path.join(folder, name), { force: true })
+  return oldest
 }

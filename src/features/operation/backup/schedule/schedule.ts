@@ -19,8 +19,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type BackupAttempt, findLastAttempt, findLastBackup, recordBackup } from '../record.ts'
-import { deleteOldest, nameOf } from './files.ts'
-import { createBackupRun, type RunBackup } from './run-backup.ts'
+import { createBackupRun, deleteOldest, nameOf, type RunBackup } from './run-backup.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'health' | 'log' | 'now'>
 

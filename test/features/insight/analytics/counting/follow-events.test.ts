@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { appendEvents } from '../../../../../src/features/ground/events/append.ts'
 import { startAnalytics } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
 import { deleteExpiredQuarters } from '../../../../../src/features/insight/analytics/counting/retention.ts'
-import { resetProject } from '../../../../../src/features/operation/erasure/reset.ts'
+import { resetProject } from '../../../../../src/features/operation/erasure/end-project.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'
 import {

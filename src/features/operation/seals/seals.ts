@@ -1,8 +1,18 @@
 /**
- * Seals all sealed columns again after a change of `secret`: what the previous secret sealed could not be
- * opened once `secret_previous` is removed.
+ * The sealed columns of all tables: whether `secret` opens them, and their sealing anew after a
+ * change of `secret`.
  */
-import { and, asc, eq, gt, type SQLiteColumn, type SQLiteTable } from '../../../store/drizzle.ts'
+
+import { ConfigError } from '../../../config/problems.ts'
+import {
+  and,
+  asc,
+  eq,
+  gt,
+  isNotNull,
+  type SQLiteColumn,
+  type SQLiteTable,
+} from '../../../store/drizzle.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Sealed as SealedColumns, TableDuties } from '../../ground/manifest/table.ts'
 
@@ -17,7 +27,11 @@ export function listSealed(tables: readonly TableDuties[]): Sealed[] {
   return tables.flatMap(({ table, sealed }) => (sealed === undefined ? [] : [{ table, ...sealed }]))
 }
 
-/** Returns the number of changed rows. @throws TypeError when neither secret opens one */
+/**
+ * Seals all sealed columns again: a text that the previous secret sealed could not be opened once
+ * `secret_previous` is removed. Returns the number of changed rows. @throws TypeError when neither
+ * secret opens one
+ */
 export async function resealAll(deps: Deps): Promise<number> {
   let resealed = 0
   for (const sealed of listSealed(deps.duties.tables)) resealed += await resealTable(deps, sealed)
@@ -101,4 +115,36 @@ function columnOf(columns: Sealed['columns'], name: string): SQLiteColumn {
   const column = columns[name]
   if (column === undefined) throw new TypeError(`no sealed column is called ${name}`)
   return column
+}
+
+/**
+ * Checks that `secret` opens the sealed keys and secrets in the database. @throws ConfigError when
+ * a stored key does not open because `secret` is another one
+ */
+export async function checkSecret({
+  store,
+  keyring,
+  duties,
+}: Pick<Base, 'store' | 'keyring' | 'duties'>): Promise<void> {
+  // A table with a `where` has few sealed texts: the search for one would read all its rows.
+  const searched = listSealed(duties.tables).filter(({ where }) => where === undefined)
+  const rows = await Promise.all(
+    searched.flatMap(({ table, columns }) =>
+      Object.values(columns)
+        .slice(0, 1)
+        .map((key) => store.read.select({ key }).from(table).where(isNotNull(key)).limit(1).get()),
+    ),
+  )
+  try {
+    for (const row of rows) if (typeof row?.key === 'string') keyring.unseal(row.key)
+  } catch (error) {
+    const problem = {
+      key: 'secret',
+      found: 'a secret that does not open the keys in the database',
+      expected:
+        'the secret that the database was created with (restore it, or set secret_previous)',
+      where: null,
+    }
+    throw new ConfigError([problem], { cause: error })
+  }
 }
