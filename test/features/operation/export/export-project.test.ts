@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { DUTIES } from '../../../../src/core/areas.ts'
-import { getInboundMessage } from '../../../../src/features/incoming/receiving/admin/get.ts'
+import { getInboundMessage } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import {
   CONTENTS,
   listParts,

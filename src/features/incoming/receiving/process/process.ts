@@ -20,8 +20,12 @@ import { discardChunks } from '../../../ground/chunks.ts'
 import type { InboundNotice } from '../../../ground/inbound-notice.ts'
 import { applyMessages } from './apply-message.ts'
 import type { ApplyDeps, ReceivedMessage } from './effect.ts'
-import { createInProgress, MAX_IN_PROGRESS, MAX_IN_PROGRESS_OF_LINE } from './in-progress.ts'
-import { createLineWalks } from './line-walks.ts'
+import {
+  createInProgress,
+  createLineWalks,
+  MAX_IN_PROGRESS,
+  MAX_IN_PROGRESS_OF_LINE,
+} from './lines.ts'
 import { type MessageReader, ReaderLost } from './parsed-message.ts'
 import { failPending, findRaw, PENDING_KINDS, type PendingMessage } from './pending.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listInboundMessages } from '../../../../../src/features/incoming/receiving/admin/list.ts'
+import { listInboundMessages } from '../../../../../src/features/incoming/receiving/inbound-messages.ts'
 import type { MessageReader } from '../../../../../src/features/incoming/receiving/process/parsed-message.ts'
 import { deleteExpiredContent } from '../../../../../src/features/mail/messages/retention.ts'
 import { resetProject } from '../../../../../src/features/operation/erasure/end-project.ts'
