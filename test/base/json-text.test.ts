@@ -145,7 +145,7 @@ const OWN_NAMES = [
   'features/people/contacts/fields/values.ts',
   'features/people/verification/domain-lists/shipped-lists.ts',
   'features/tenancy/accounts/oauth/github-provider.ts',
-  'features/tenancy/billing/stripe-http.ts',
+  'features/tenancy/billing/stripe.ts',
   'features/tenancy/billing/webhook/event.ts',
   'formats/report/ses-notice.ts',
   'http/body/json.ts',

@@ -26,7 +26,7 @@ import { startBilling } from './billing/billing.ts'
 import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
 import { deleteExpiredBilling } from './billing/retention.ts'
 import type { StripeClient } from './billing/stripe.ts'
-import { deleteOrphanedFiles } from './uploads/delete-orphaned-files.ts'
+import { deleteOrphanedFiles } from './uploads/delete-images.ts'
 import { toListedUpload } from './uploads/view.ts'
 
 type Parts = Base & { stripe: StripeClient | null; queueNotifier: QueueNotifier }

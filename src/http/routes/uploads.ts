@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../features/ground/limits.ts'
-import { deleteImage } from '../../features/tenancy/uploads/delete-image.ts'
+import { deleteImage } from '../../features/tenancy/uploads/delete-images.ts'
 import { listImages } from '../../features/tenancy/uploads/list-images.ts'
 import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'

@@ -1,9 +1,12 @@
 /** The subscription of a project at Stripe, and the webhook of Stripe. */
 import { z } from 'zod'
-import { beginCheckout, CURRENCIES } from '../../../features/tenancy/billing/checkout.ts'
+import {
+  beginCheckout,
+  CURRENCIES,
+  openPortal,
+} from '../../../features/tenancy/billing/checkout.ts'
 import { showConsumption } from '../../../features/tenancy/billing/consumption.ts'
 import { listInvoices } from '../../../features/tenancy/billing/invoices.ts'
-import { openPortal } from '../../../features/tenancy/billing/portal.ts'
 import { createStripeReceiver } from '../../../features/tenancy/billing/webhook/receive.ts'
 import type { BodyStream } from '../../body/body-stream.ts'
 import { json } from '../../response.ts'

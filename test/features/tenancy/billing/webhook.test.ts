@@ -10,8 +10,10 @@ import {
 import { CANCELLATION_KIND } from '../../../../src/features/tenancy/billing/cancel.ts'
 import { beginCheckout } from '../../../../src/features/tenancy/billing/checkout.ts'
 import { deleteExpiredBilling } from '../../../../src/features/tenancy/billing/retention.ts'
-import { createStripeReceiver } from '../../../../src/features/tenancy/billing/webhook/receive.ts'
-import { checkSignature } from '../../../../src/features/tenancy/billing/webhook/signature.ts'
+import {
+  checkSignature,
+  createStripeReceiver,
+} from '../../../../src/features/tenancy/billing/webhook/receive.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { type Project, projects } from '../../../../src/store/schema/accounts.ts'
 import { stripeEvents } from '../../../../src/store/schema/billing.ts'

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../../../src/base/clock.ts'
-import { deleteOrphanedFiles } from '../../../../src/features/tenancy/uploads/delete-orphaned-files.ts'
+import { deleteOrphanedFiles } from '../../../../src/features/tenancy/uploads/delete-images.ts'
 import {
   listImageFiles,
   readImageFile,

@@ -8,7 +8,7 @@ import { createSchedule } from '../../../../src/core/areas.ts'
 import {
   deleteOrphanedFiles,
   selectOrphans,
-} from '../../../../src/features/tenancy/uploads/delete-orphaned-files.ts'
+} from '../../../../src/features/tenancy/uploads/delete-images.ts'
 import {
   listImageFiles,
   writeImageFile,

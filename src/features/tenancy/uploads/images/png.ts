@@ -6,11 +6,17 @@
  * every chunk must be right.
  */
 import { crc32, inflateSync } from 'node:zlib'
-import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
-import type { CleanImage } from './clean-image.ts'
 import { formatOrientation, readOrientation, shownSize } from './exif.ts'
 import { isColourProfile, MAX_PROFILE_BYTES } from './icc-profile.ts'
-import { createParts, type ImageParts } from './image-parts.ts'
+import {
+  brokenImage,
+  type CleanImage,
+  createParts,
+  type ImageParts,
+  refusedImage,
+  requireBytes,
+  requireFewBlocks,
+} from './image-parts.ts'
 import { type Animation, openAnimation } from './png-animation.ts'
 
 type Chunk = { type: string; data: Buffer; start: number; end: number }
