@@ -16,6 +16,7 @@ import { prepareDataDir } from './config/secret.ts'
 import { AREAS, createSchedule } from './core/areas.ts'
 import type { Core } from './core/core.ts'
 import { type OpenCore, type OpenOptions, openCore } from './core/open-core.ts'
+import { startReaders } from './core/readers.ts'
 import { startProcessing } from './features/incoming/receiving/process/process.ts'
 import { startQueue } from './features/mail/messages/queue/queue.ts'
 import { watchClock } from './features/operation/clock-watch.ts'
@@ -28,10 +29,10 @@ import {
   type SandboxWelcome,
 } from './features/tenancy/accounts/projects/sandbox-project.ts'
 import { startInboundReader } from './inbound/inbound-reader.ts'
-import { endLeases } from './jobs/job-row.ts'
-import { startJobs } from './jobs/jobs.ts'
 import { lookForLog } from './store/files/log-mark.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
+import { endLeases } from './work/jobs/job-row.ts'
+import { startJobs } from './work/jobs/jobs.ts'
 
 export type App = {
   ready: Ready
@@ -113,6 +114,7 @@ async function startLoops(core: Core, stops: Stops): Promise<void> {
     const loop = await startLoop(core)
     if (loop !== null) stops.loops.push(loop.stop)
   }
+  stops.loops.push(startReaders(core).stop)
 }
 
 async function startRunningJobs(core: Core, stops: Stops): Promise<void> {

@@ -24,15 +24,16 @@ const table: Record<string, string[] | 'any'> = {
   texts: [],
   config: [],
   formats: ['texts'],
+  records: ['formats'],
   threads: ['config'],
   store: ['threads', 'config'],
-  jobs: ['store', 'config'],
+  work: ['store', 'config'],
   outbound: ['threads', 'formats', 'config'],
-  features: ['store', 'jobs', 'outbound', 'formats', 'texts', 'config'],
-  core: ['features', 'store', 'jobs', 'outbound', 'config'],
-  http: ['core', 'features', 'formats', 'texts', 'config'],
+  features: ['work', 'store', 'outbound', 'records', 'formats', 'texts', 'config'],
+  core: ['features', 'work', 'store', 'outbound', 'config'],
+  http: ['core', 'features', 'work', 'records', 'formats', 'texts', 'config'],
   inbound: ['core', 'features', 'threads', 'formats', 'config'],
-  cli: ['app', 'http', 'core', 'features', 'store', 'formats', 'config'],
+  cli: ['app', 'http', 'core', 'features', 'records', 'store', 'formats', 'config'],
 }
 
 /** The folders of `features/`: each may import itself and those before it. */
@@ -46,6 +47,12 @@ const AREAS = [
   'insight',
   'operation',
 ]
+
+/** `work` has machines for any work: none of these words of the product stands in it. */
+const PRODUCT_WORDS =
+  /campaign|workflow|contact|e-?mail|template|webhook|domain|segment|suppress|mailbox|stripe/i
+/** Jobs belong to projects: their table has the column. */
+const PROJECT_WORD = { word: /project/i, except: 'work/jobs/' }
 
 /** What only some files may import at run time; a trailing `/` means the whole room. */
 const owners: Record<string, string> = {
@@ -84,6 +91,7 @@ export function findBreaches(sources: Sources, packages: Packages): string[] {
     ...findCycles('features', edgesBetween(inner, featureOf)),
     ...findCircles(edgesBetween(inner, (file) => file)),
     ...findReexports(sources),
+    ...[...sources].flatMap(([file, text]) => checkWords(file, text)),
   ]
   return [...new Set(breaches)].sort()
 }
@@ -106,6 +114,16 @@ function checkPlace(file: string): string[] {
   if (!(roomOf(file) in table)) return [`${file} stands in no room`]
   const area = areaOf(file)
   return area === undefined || AREAS.includes(area) ? [] : [`${file} stands in no area`]
+}
+
+function checkWords(file: string, text: string): string[] {
+  if (roomOf(file) !== 'work') return []
+  const words = file.startsWith(PROJECT_WORD.except)
+    ? [PRODUCT_WORDS]
+    : [PRODUCT_WORDS, PROJECT_WORD.word]
+  return words
+    .flatMap((word) => word.exec(text)?.[0] ?? [])
+    .map((word) => `${file} says "${word}": work knows no product`)
 }
 
 function checkInner({ from, specifier }: Import, sources: Sources): string[] {

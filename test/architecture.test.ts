@@ -75,8 +75,16 @@ describe('the check of the rooms', () => {
     ],
     [
       'jobs that know a feature',
-      { 'jobs/a.ts': "import {\n  verb,\n} from '../features/ground/a.ts'" },
-      ['jobs/a.ts imports features/ground/a.ts: jobs may not import features'],
+      { 'work/jobs/a.ts': "import {\n  verb,\n} from '../../features/ground/a.ts'" },
+      ['work/jobs/a.ts imports features/ground/a.ts: work may not import features'],
+    ],
+    [
+      'a word of the product in work',
+      { 'work/a.ts': 'const projects = 1 // campaigns', 'work/jobs/a.ts': 'project_id' },
+      [
+        'work/a.ts says "campaign": work knows no product',
+        'work/a.ts says "project": work knows no product',
+      ],
     ],
     [
       'a dynamic import into a forbidden room',

@@ -5,7 +5,8 @@
 
 import { deleteProject } from '../features/operation/erasure/end-project.ts'
 import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/mail-project.ts'
-import { getProject, type ProjectView } from '../features/tenancy/accounts/projects/projects.ts'
+import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
+import type { DescribedProject } from '../records/project.ts'
 import {
   type CommandContext,
   type Input,
@@ -43,6 +44,6 @@ export async function deleteProjectCommand(context: CommandContext, input: Input
   return { json: { id, deleted: isDeleted }, text }
 }
 
-function questionAbout({ name, id }: ProjectView): string {
+function questionAbout({ name, id }: DescribedProject): string {
   return `Delete project ${escapeControls(name)} (${id}) and all of its data? Type "yes": `
 }

@@ -1,4 +1,5 @@
 /** `domain …`: sender domains and their DNS records. */
+
 import { getServers } from 'node:dns'
 import { addDomain } from '../features/mail/domains/add.ts'
 import { deleteDomain } from '../features/mail/domains/delete.ts'
@@ -7,13 +8,14 @@ import { listDomains } from '../features/mail/domains/list.ts'
 import { describeRisk, formatZoneLine } from '../features/mail/domains/records.ts'
 import { checkServerRecords, type ServerRecord } from '../features/mail/domains/server-records.ts'
 import { verifyDomain } from '../features/mail/domains/verify.ts'
-import type { DomainView } from '../features/mail/domains/view.ts'
 import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
 import { displayDomain } from '../formats/address/address.ts'
+import type { DomainRecord } from '../records/domain.ts'
+import { DOMAIN_COLUMNS, domainState } from '../records/tables.ts'
 import { isUuid } from '../store/ids.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
-import { escapeControls, formatTable } from './engine/text.ts'
+import { escapeControls, formatRecords, formatTable } from './engine/text.ts'
 
 export async function addDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const [domain = ''] = input.args
@@ -52,7 +54,7 @@ export async function verifyDomainCommand(context: CommandContext, input: Input)
  * Why the domain may send nothing, and for how many records nobody knows. Only a required record that was not
  * found is a failure.
  */
-function listFaults({ domain, records }: DomainView, servers: readonly string[]) {
+function listFaults({ domain, records }: DomainRecord, servers: readonly string[]) {
   const counted = records.filter(({ purpose }) => purpose !== 'replies')
   const lacking = counted.filter((record) => record.required && record.state !== 'found')
   const wrong = lacking
@@ -89,14 +91,7 @@ export async function listDomainsCommand(context: CommandContext, input: Input):
     if (projectId !== undefined) await getProject(core, projectId)
     return listDomains(core, projectId)
   })
-  const rows = domains.map((domain) => [
-    domain.id,
-    domain.domain,
-    describeStanding(domain),
-    domain.projectId,
-  ])
-  const head = ['ID', 'DOMAIN', 'STATE', 'PROJECT']
-  return { json: domains, text: formatTable(head, rows, 'No domains yet.') }
+  return { json: domains, text: formatRecords(DOMAIN_COLUMNS, domains, 'No domains yet.') }
 }
 
 function readLookup({ args: [name = ''] }: Input): DomainLookup {
@@ -107,12 +102,12 @@ function readLookup({ args: [name = ''] }: Input): DomainLookup {
  * Leaves out the MX record for replies unless `--replies` is given, because the record redirects
  * the domain's existing mail.
  */
-function showRecords({ records }: DomainView, input: Input): DomainView['records'] {
+function showRecords({ records }: DomainRecord, input: Input): DomainRecord['records'] {
   return records.filter(({ purpose }) => purpose !== 'replies' || input.has('replies'))
 }
 
-function describeDomain(domain: DomainView, records: DomainView['records']): string {
-  const head = `${escapeControls(domain.domain)}: ${describeStanding(domain)}`
+function describeDomain(domain: DomainRecord, records: DomainRecord['records']): string {
+  const head = `${escapeControls(domain.domain)}: ${domainState(domain)}`
   return [head, ...records.map(describeRecord)].join('\n\n')
 }
 
@@ -126,16 +121,7 @@ function describeServer(records: readonly ServerRecord[]): string {
   return `Records of the server itself:\n\n${formatTable(['STATE', 'TYPE', 'NAME', 'VALUE'], rows, '')}`
 }
 
-const STATUS_WORDS: Partial<Record<DomainView['status'], string>> = {
-  TemporaryFailure: 'DNS did not answer',
-}
-
-function describeStanding({ verified, trusted, status }: DomainView): string {
-  if (trusted) return 'trusted'
-  return verified ? 'verified' : `not verified (${STATUS_WORDS[status] ?? status})`
-}
-
-function describeRecord(record: DomainView['records'][number]): string {
+function describeRecord(record: DomainRecord['records'][number]): string {
   const { purpose, required, state, type, name, value, found } = record
   const need = required ? 'required' : purpose === 'replies' ? 'optional' : 'recommended'
   const lines = [`${purpose} (${need}): ${state}`, `  ${type}  ${name}`, `  ${value}`]

@@ -5,12 +5,14 @@ import { addMember } from '../features/tenancy/accounts/members/add.ts'
 import { changeRole } from '../features/tenancy/accounts/members/change-role.ts'
 import { handOver } from '../features/tenancy/accounts/members/hand-over.ts'
 import { listMembers } from '../features/tenancy/accounts/members/list.ts'
-import { GIVEN_ROLES, type Member } from '../features/tenancy/accounts/members/member.ts'
+import type { Member } from '../features/tenancy/accounts/members/member.ts'
 import { removeMember } from '../features/tenancy/accounts/members/remove.ts'
 import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
 import { getUserId } from '../features/tenancy/accounts/users/users.ts'
+import { MEMBER_COLUMNS } from '../records/tables.ts'
+import { GIVEN_ROLES } from '../records/words.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
-import { escapeControls, formatTable } from './engine/text.ts'
+import { escapeControls, formatRecords } from './engine/text.ts'
 
 type MemberKey = { projectId: string; userId: string }
 
@@ -19,12 +21,7 @@ export async function listMembersCommand(context: CommandContext, input: Input):
     const { id } = await getProject(core, projectIdOf(input))
     return listMembers(core, id)
   })
-  const rows = members.map(({ userId, email, role, createdAt, emailVerified }) => [
-    ...[userId, email, role, createdAt.slice(0, 10)],
-    emailVerified ? '' : 'unverified',
-  ])
-  const head = ['ID', 'EMAIL', 'ROLE', 'SINCE', '']
-  return { json: members, text: formatTable(head, rows, 'No members.') }
+  return { json: members, text: formatRecords(MEMBER_COLUMNS, members, 'No members.') }
 }
 
 export async function addMemberCommand(context: CommandContext, input: Input): Promise<Result> {

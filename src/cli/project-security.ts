@@ -1,9 +1,6 @@
 /** `project security`: the counts from which the reputation of a project is judged. */
-import {
-  type SecurityView,
-  viewSecurity,
-  type WindowView,
-} from '../features/insight/reputation/security.ts'
+import { viewSecurity } from '../features/insight/reputation/security.ts'
+import type { SecurityCounts, SecurityRecord } from '../records/security.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { formatTable } from './engine/text.ts'
 
@@ -16,7 +13,7 @@ export async function projectSecurityCommand(
   return { json: security, text: describe(security) }
 }
 
-function describe({ status, isDisabled }: SecurityView): string {
+function describe({ status, isDisabled }: SecurityRecord): string {
   const rows = [
     toRow('24 hours', status.twentyFourHour),
     toRow('7 days', status.sevenDay),
@@ -35,7 +32,7 @@ function describe({ status, isDisabled }: SecurityView): string {
   return [formatTable(head, rows, ''), '', ...standing].join('\n')
 }
 
-function toRow(name: string, window: WindowView): string[] {
+function toRow(name: string, window: SecurityCounts): string[] {
   const { total, bounces, complaints, bounceRate, complaintRate } = window
   return [name, String(total), withRate(bounces, bounceRate), withRate(complaints, complaintRate)]
 }

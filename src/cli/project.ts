@@ -1,13 +1,14 @@
 /** `project …`: projects and their keys. */
+
 import {
   createProject,
   describeKeys,
   listProjects,
-  type ProjectKeysView,
-  type ProjectView,
   regenerateKeys,
   updateProject,
 } from '../features/tenancy/accounts/projects/projects.ts'
+import type { DescribedProject, ProjectKeysRecord } from '../records/project.ts'
+import { PROJECT_COLUMNS, projectState } from '../records/tables.ts'
 import {
   type CommandContext,
   type Input,
@@ -15,7 +16,7 @@ import {
   UsageError,
   withCore,
 } from './engine/command.ts'
-import { escapeControls, formatFields, formatTable } from './engine/text.ts'
+import { escapeControls, formatFields, formatRecords } from './engine/text.ts'
 
 export async function createProjectCommand(context: CommandContext, input: Input): Promise<Result> {
   const keys = await withCore(context, (core) =>
@@ -37,17 +38,7 @@ export async function projectKeysCommand(context: CommandContext, input: Input):
 
 export async function listProjectsCommand(context: CommandContext): Promise<Result> {
   const projects = await withCore(context, listProjects)
-  const rows = projects.map((project) => [
-    project.id,
-    project.name,
-    project.owner ?? '',
-    project.tracking,
-    project.language,
-    project.createdAt.slice(0, 10),
-    describeStanding(project),
-  ])
-  const head = ['ID', 'NAME', 'OWNER', 'TRACKING', 'LANGUAGE', 'SINCE', '']
-  return { json: projects, text: formatTable(head, rows, 'No projects yet.') }
+  return { json: projects, text: formatRecords(PROJECT_COLUMNS, projects, 'No projects yet.') }
 }
 
 export async function updateProjectCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -74,16 +65,16 @@ function isYes(word: 'yes' | 'no' | undefined): boolean | undefined {
   return word === undefined ? undefined : word === 'yes'
 }
 
-function describeNewKeys(verb: string, keys: ProjectKeysView): string {
+function describeNewKeys(verb: string, keys: ProjectKeysRecord): string {
   const lines = [`Project ${escapeControls(keys.name)} ${verb}.`, '', formatKeys(keys), '']
   return [...lines, 'The secret key is shown only this once.'].join('\n')
 }
 
-function formatKeys({ id, public: publicKey, secret }: ProjectKeysView): string {
+function formatKeys({ id, public: publicKey, secret }: ProjectKeysRecord): string {
   return formatFields({ id, 'public key': publicKey, 'secret key': secret })
 }
 
-function describeProject(project: ProjectView): string {
+function describeProject(project: DescribedProject): string {
   const fields = {
     id: project.id,
     tracking: project.tracking,
@@ -92,11 +83,7 @@ function describeProject(project: ProjectView): string {
     'submission templates': project.submissionTemplates ? 'yes' : 'no',
     'on template fault': project.onTemplateFault,
     'public key may update': project.publicKeyMayUpdate ? 'yes' : 'no',
-    state: describeStanding(project) || 'enabled',
+    state: projectState(project) || 'enabled',
   }
   return [`Project ${escapeControls(project.name)}`, '', formatFields(fields)].join('\n')
-}
-
-function describeStanding({ disabled, disabledReason }: ProjectView): string {
-  return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
 }

@@ -5,14 +5,16 @@ import type { OpenCore } from '../core/open-core.ts'
 import { collect } from '../features/ground/listing.ts'
 import { addSuppressions } from '../features/mail/suppressions/add.ts'
 import { confirmHeld } from '../features/mail/suppressions/confirm-held.ts'
-import { type ListedSuppression, listSuppressions } from '../features/mail/suppressions/list.ts'
+import { listSuppressions } from '../features/mail/suppressions/list.ts'
 import { type HeldView, listHeld } from '../features/mail/suppressions/list-held.ts'
 import { removeAddresses } from '../features/mail/suppressions/remove.ts'
 import { undoSuppressions } from '../features/mail/suppressions/undo-suppressions.ts'
-import { SUPPRESSION_REASONS, type SuppressionReason } from '../features/mail/suppressions/view.ts'
+import type { SuppressionReason } from '../features/mail/suppressions/view.ts'
 import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
 import type { ParsedAddress } from '../formats/address/address.ts'
 import { parseShownAddress } from '../formats/address/named-mailbox.ts'
+import { suppressionColumns } from '../records/tables.ts'
+import { SUPPRESSION_REASONS } from '../records/words.ts'
 import {
   type CommandContext,
   type Input,
@@ -21,7 +23,7 @@ import {
   withCore,
 } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
-import { escapeControls, formatTable, shorten } from './engine/text.ts'
+import { escapeControls, formatRecords, formatTable, shorten } from './engine/text.ts'
 import { readLimit } from './options/limit.ts'
 import { readSince } from './options/since.ts'
 
@@ -43,11 +45,8 @@ export async function listSuppressionsCommand(
   const { items, end } = await onProject(context, input, async (core) =>
     collect(await listSuppressions(core, query)),
   )
-  const table = formatTable(
-    ['ADDRESS', 'REASON', 'SINCE', 'SOURCE', ...(query.projectId ? [] : ['PROJECT'])],
-    items.map(toRow),
-    describeNone(query),
-  )
+  const columns = suppressionColumns(query.projectId === undefined)
+  const table = formatRecords(columns, items, describeNone(query))
   const more = end.hasMore ? `\n\nMore: --cursor ${end.cursor}` : ''
   return { json: { data: items, ...end }, text: `${table}${more}` }
 }
@@ -170,11 +169,6 @@ function onProject<T>(
     if (projectId !== undefined) await getProject(core, projectId)
     return act(core)
   })
-}
-
-function toRow({ email, reason, createdAt, source, projectId }: ListedSuppression): string[] {
-  const project = projectId === undefined ? [] : [projectId]
-  return [email, reason, createdAt, shorten(source, 60), ...project]
 }
 
 function toHeldRow({ email, reason, createdAt, source, dueAt }: HeldView): string[] {

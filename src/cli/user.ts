@@ -7,13 +7,14 @@ import {
   verifyUser,
 } from '../features/tenancy/accounts/users/change.ts'
 import { deleteUser } from '../features/tenancy/accounts/users/delete.ts'
-import { listUsers, type UserView } from '../features/tenancy/accounts/users/list.ts'
+import { listUsers } from '../features/tenancy/accounts/users/list.ts'
 import { setPassword } from '../features/tenancy/accounts/users/set-password.ts'
 import {
   type CreatedUser,
   createUser,
   type UserInput,
 } from '../features/tenancy/accounts/users/users.ts'
+import { USER_COLUMNS } from '../records/tables.ts'
 import {
   type CommandContext,
   type Input,
@@ -21,7 +22,7 @@ import {
   UsageError,
   withCore,
 } from './engine/command.ts'
-import { escapeControls, formatTable } from './engine/text.ts'
+import { escapeControls, formatRecords } from './engine/text.ts'
 import { choosePassword } from './options/password.ts'
 
 export function createUserCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -80,25 +81,5 @@ export async function deleteUserCommand(context: CommandContext, input: Input): 
 
 export async function listUsersCommand(context: CommandContext): Promise<Result> {
   const users = await withCore(context, listUsers)
-  const rows = users.map((user) => [
-    user.id,
-    user.email,
-    user.method,
-    user.createdAt.slice(0, 10),
-    notesOf(user),
-  ])
-  const head = ['ID', 'EMAIL', 'METHOD', 'SINCE', '']
-  return { json: users, text: formatTable(head, rows, 'No users yet.') }
-}
-
-function notesOf(user: UserView): string {
-  const { isOperator, emailVerified, onlyProjectId, twoFactor, isSandbox } = user
-  const notes = [
-    isOperator && 'operator',
-    !emailVerified && 'unverified',
-    onlyProjectId !== null && `only in project ${onlyProjectId}`,
-    twoFactor && 'second factor',
-    isSandbox && 'created by the sandbox',
-  ]
-  return notes.filter((note) => note !== false).join(', ')
+  return { json: users, text: formatRecords(USER_COLUMNS, users, 'No users yet.') }
 }

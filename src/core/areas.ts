@@ -8,8 +8,8 @@ import { operation } from '../features/operation/area.ts'
 import { outreach } from '../features/outreach/area.ts'
 import { people } from '../features/people/area.ts'
 import { tenancy } from '../features/tenancy/area.ts'
-import type { CronEntry } from '../jobs/cron.ts'
-import type { JobHandler, RunningJob } from '../jobs/run.ts'
+import type { CronEntry } from '../work/jobs/cron.ts'
+import type { JobHandler, RunningJob } from '../work/jobs/run.ts'
 import type { Core } from './core.ts'
 
 type Schedule = {

@@ -5,12 +5,12 @@
 import { z } from 'zod'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/ground/requests/idempotency.ts'
 import { ruleOf } from '../features/tenancy/accounts/callers/caller.ts'
+import { fieldWarnings } from '../records/fields.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
 import { needsOwnHost } from './exchange/own-host.ts'
 import { CSV_TYPE } from './exchange/table.ts'
 import type { ResponseDoc, Route } from './route.ts'
-import { fieldWarnings } from './shapes/fields.ts'
 
 type Server = { url: string; version: string }
 

@@ -132,7 +132,6 @@ const OWN_NAMES = [
   'config/values/kinds.ts',
   'config/version.ts',
   'features/ground/fence/generation-file.ts',
-  'features/ground/sealed-cursor.ts',
   'features/incoming/sns/notification.ts',
   'features/mail/messages/delivery/sealed-snapshot.ts',
   'features/mail/messages/retention.ts',
@@ -149,6 +148,7 @@ const OWN_NAMES = [
   'features/tenancy/billing/webhook/event.ts',
   'formats/report/ses-notice.ts',
   'http/body/json.ts',
+  'records/cursor.ts',
   'store/schema/packed-steps.ts',
 ]
 

@@ -15,7 +15,7 @@ import { prepareDataDir } from '../../src/config/secret.ts'
 import { type OpenCore, openCore } from '../../src/core/open-core.ts'
 import { insertDomain } from '../../src/features/mail/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/mail/domains/keys.ts'
-import { type DomainRecord, describeRecords } from '../../src/features/mail/domains/records.ts'
+import { type DnsRecord, describeRecords } from '../../src/features/mail/domains/records.ts'
 import {
   type EmailHistory,
   getEmailHistory,
@@ -38,7 +38,7 @@ export type Program = {
   dns: FakeDns
   project: { id: string; secret: string }
   /** The DNS records that the sender domain `example.test` needs. */
-  records: DomainRecord[]
+  records: DnsRecord[]
   /** Beside the server, as a command opens it. */
   core: OpenCore
   /** Of the API; another one after each start. */

@@ -3,7 +3,7 @@
  * acknowledged state, or that of a later request without an answer; each row of an acknowledged
  * import is there; who unsubscribed is not subscribed.
  */
-import { MAX_FINISHED_JOBS } from '../../../src/jobs/job-row.ts'
+import { MAX_FINISHED_JOBS } from '../../../src/work/jobs/job-row.ts'
 import type { ContactRecord, ContactState, History, ImportRecord } from '../history/history.ts'
 import type { Finding, LedgerRow } from './finding.ts'
 import type { ContactRow, JobRow } from './rows.ts'

@@ -4,6 +4,7 @@
  */
 
 import { formatSecond } from '../../base/clock.ts'
+import type { Column } from '../../records/tables.ts'
 
 const CONTROLS =
   /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu
@@ -35,6 +36,21 @@ export function formatTable(head: string[], rows: string[][], none: string): str
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** A table of records; `none` when there are no records. */
+export function formatRecords<Row>(
+  columns: readonly Column<Row>[],
+  records: readonly Row[],
+  none: string,
+): string {
+  const head = columns.map((column) => column.head)
+  const rows = records.map((record) =>
+    columns.map(({ textOf, maxLength = Number.POSITIVE_INFINITY }) =>
+      shorten(textOf(record), maxLength),
+    ),
+  )
+  return formatTable(head, rows, none)
 }
 
 /** Lines of at most `columns`, broken between words; a longer word is a line of its own, broken where it must be. */

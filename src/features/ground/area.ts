@@ -13,7 +13,7 @@ import type { Base } from './base.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runEventDeletion } from './events/delete.ts'
 import { billedUntil } from './events/unbilled.ts'
-import { toEventView } from './events/view.ts'
+import { toEventRecord } from './events/view.ts'
 import type { Area } from './manifest/area.ts'
 import { isOwn } from './manifest/part.ts'
 import { erasedByDeletion, erasedByReset, exported } from './manifest/table.ts'
@@ -92,7 +92,7 @@ export const ground: Area<Base> = {
       erasure: erasedByReset(events, {
         from: () => sql`events ${indexedBy('events_named')} where ${isOwn}`,
       }),
-      export: exported(events, { view: (row: EventRow) => toEventView(row) }),
+      export: exported(events, { view: (row: EventRow) => toEventRecord(row) }),
     },
   ],
   references: [],

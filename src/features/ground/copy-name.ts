@@ -1,4 +1,4 @@
-import { MAX_NAME_LENGTH } from './limits.ts'
+import { MAX_NAME_LENGTH } from '../../records/limits.ts'
 
 const SUFFIX = ' (Copy)'
 

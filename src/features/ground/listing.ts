@@ -3,7 +3,7 @@
  * order and their sizes. The rows themselves are read slice by slice, as the reader takes the items, so
  * that neither the memory nor the event loop holds a whole list.
  */
-import { nextTurn } from './loop-turns.ts'
+import { nextTurn } from '../../work/loop-turns.ts'
 
 /** The most rows of a slice, and the most bytes; a slice has one row at least. */
 export const SLICE_ROWS = 100

@@ -2,11 +2,13 @@
  * Cursors of lists in an order of choice, whose pages have numbers too: the sort key and the id of the last
  * row of a page, and the number of the page. The bare id of a row is a cursor as well.
  */
+
 import { unknownCursor } from '../../base/errors.ts'
+import { type CursorKind, sealCursor, unsealCursor } from '../../records/cursor.ts'
+import { MAX_CURSOR_LENGTH } from '../../records/limits.ts'
 import { asc, desc, type SQL, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
 import type { Base } from './base.ts'
-import { type CursorKind, sealCursor, unsealCursor } from './sealed-cursor.ts'
 
 type SortKey = string | number
 type Order = { sort: string; dir: 'asc' | 'desc' }
@@ -16,12 +18,14 @@ export type SortedPlace = { sortKey: SortKey; id: string; page: number }
 
 type Deps = Pick<Base, 'keyring'>
 
+/** The bare id after a row with a name that is so long that no request could have its sort key. */
 export function formatSortedCursor(
   deps: Deps,
   kind: CursorKind,
   { sort, dir, sortKey, id, page }: Order & SortedPlace,
 ): string {
-  return sealCursor(deps, kind, [sort, dir, sortKey, id, page])
+  const sealed = sealCursor(deps, kind, [sort, dir, sortKey, id, page])
+  return sealed.length <= MAX_CURSOR_LENGTH ? sealed : id
 }
 
 /**

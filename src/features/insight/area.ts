@@ -14,17 +14,18 @@ import {
 import type { Base } from '../ground/base.ts'
 import type { Area } from '../ground/manifest/area.ts'
 import { erasedByDeletion, erasedByReset, exported } from '../ground/manifest/table.ts'
-import { startAnalytics } from './analytics/counting/follow-events.ts'
+import { analyticsHandler } from './analytics/counting/follow-events.ts'
 import { deleteExpiredQuarters } from './analytics/counting/retention.ts'
 import { deleteExpiredHours } from './reputation/counters.ts'
-import { startReputation } from './reputation/follow-events.ts'
+import { reputationHandler } from './reputation/follow-events.ts'
 
 /** Events that are deleted before they count are copied, so the counts go after the copies. */
 const after = ['events', 'deleted_events']
 
 export const insight: Area<Base> = {
   name: 'insight',
-  loops: [startReputation, startAnalytics],
+  loops: [],
+  lazyHandlers: [reputationHandler, analyticsHandler],
   jobs: [
     {
       name: 'delete-old-reputation',

@@ -23,7 +23,7 @@ import type { Area } from '../ground/manifest/area.ts'
 import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
 import { checkDueDomains } from './domains/check-due.ts'
 import { deleteExpiredDomains } from './domains/expire-unverified.ts'
-import { toDomainView } from './domains/view.ts'
+import { toDomainRecord } from './domains/view.ts'
 import { startSettlingDisabled } from './messages/disabled/settle.ts'
 import { startSettlingFenced } from './messages/fenced/settle.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
@@ -34,9 +34,9 @@ import { deleteExpiredContent, walksOf } from './messages/retention.ts'
 import { deleteExpiredSandboxMessages } from './messages/sandbox-messages.ts'
 import { toSummary } from './messages/summary.ts'
 import { importSuppressions } from './suppressions/import-suppressions.ts'
-import { toSuppressionView } from './suppressions/view.ts'
+import { toSuppressionRecord } from './suppressions/view.ts'
 import { TEMPLATE_REFERENCES } from './templates/references.ts'
-import { toTemplateView } from './templates/view.ts'
+import { toTemplateRecord } from './templates/view.ts'
 
 type Parts = Base & { queueNotifier: QueueNotifier; fuse: Fuse }
 
@@ -90,7 +90,7 @@ export const mail: Area<Parts> = {
     {
       table: domains,
       erasure: erasedByDeletion(domains),
-      export: exported(domains, { view: (row: Domain, config) => toDomainView(row, config) }),
+      export: exported(domains, { view: (row: Domain, config) => toDomainRecord(row, config) }),
       sealed: {
         key: domains.id,
         columns: {
@@ -107,13 +107,13 @@ export const mail: Area<Parts> = {
     {
       table: suppressions,
       erasure: erasedByDeletion(suppressions),
-      export: exported(suppressions, { view: (row: Suppression) => toSuppressionView(row) }),
+      export: exported(suppressions, { view: (row: Suppression) => toSuppressionRecord(row) }),
     },
     { table: strikes, erasure: erasedByReset(strikes), export: exported(strikes) },
     {
       table: templates,
       erasure: erasedByReset(templates),
-      export: exported(templates, { view: (row: Template) => toTemplateView(row) }),
+      export: exported(templates, { view: (row: Template) => toTemplateRecord(row) }),
     },
     { table: contents, erasure: { when: 'first' }, export: exported(contents) },
     {

@@ -4,6 +4,7 @@
  * once: their loop sleeps by timers, which know nothing of the clock.
  */
 import { formatInstant, HOUR_MS } from '../../base/clock.ts'
+import { runEvery } from '../../work/loop.ts'
 import type { Base } from '../ground/base.ts'
 
 type ClockWatchOptions = {
@@ -34,6 +35,6 @@ export function watchClock(
     jobNotifier.notify()
   }
 
-  const timer = setInterval(check, everyMs).unref()
-  return () => clearInterval(timer)
+  const loop = runEvery(everyMs, check)
+  return () => void loop.stop()
 }

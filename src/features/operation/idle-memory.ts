@@ -7,6 +7,7 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { runEvery } from '../../work/loop.ts'
 
 type Deps = {
   /** The heap and what it holds outside of it. */
@@ -29,7 +30,8 @@ export function startIdleCollection(deps: Deps = ofThisThread()): () => void {
   let leastBytes = 0
   let idleLooks = 0
   let looksSince = REST_LOOKS
-  const timer = setInterval(() => {
+
+  function look(): void {
     idleLooks = deps.utilization() < MAX_UTILIZATION ? idleLooks + 1 : 0
     looksSince += 1
     const bytes = deps.heapBytes()
@@ -39,8 +41,10 @@ export function startIdleCollection(deps: Deps = ofThisThread()): () => void {
     deps.collect()
     looksSince = 0
     leastBytes = deps.heapBytes()
-  }, LOOK_EVERY_MS).unref()
-  return () => clearInterval(timer)
+  }
+
+  const loop = runEvery(LOOK_EVERY_MS, look)
+  return () => void loop.stop()
 }
 
 function ofThisThread(): Deps {

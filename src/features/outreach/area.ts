@@ -27,20 +27,20 @@ import { LIMIT, ownOf } from '../ground/manifest/part.ts'
 import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { startRefusals } from './campaigns/brake/follow-refusals.ts'
-import { startFigures } from './campaigns/figures/follow-outcomes.ts'
+import { figuresHandler } from './campaigns/figures/follow-outcomes.ts'
 import { CAMPAIGN_REFERENCES } from './campaigns/references.ts'
 import { type CampaignsDeps, startCampaigns } from './campaigns/sending/loop.ts'
 import { startSettling } from './campaigns/settle-stopped.ts'
 import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
 import { deleteExpiredDeliveries } from './webhooks/deliveries/retention.ts'
 import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
-import { toEndpointView } from './webhooks/endpoints/view.ts'
-import { startWebhookFollower } from './webhooks/follow-events.ts'
+import { toEndpointRecord } from './webhooks/endpoints/view.ts'
+import { webhookHandler } from './webhooks/follow-events.ts'
 import { startWebhookSender } from './webhooks/sending/sender.ts'
 import { ERASE_KIND, eraseWorkflows } from './workflows/definition/erase.ts'
-import { toTransitionView, toWorkflowView } from './workflows/definition/view.ts'
+import { toTransitionRecord, toWorkflowRecord } from './workflows/definition/view.ts'
 import { type EngineDeps, startEngine } from './workflows/engine/engine.ts'
-import { startTriggers } from './workflows/engine/follow-events.ts'
+import { triggerHandler } from './workflows/engine/follow-events.ts'
 import { runBulkStart } from './workflows/executions/bulk/run.ts'
 import { BULK_START_KIND } from './workflows/executions/bulk/start.ts'
 import { startSettlingCancelled } from './workflows/executions/settle-cancelled.ts'
@@ -70,15 +70,14 @@ export const outreach: Area<Parts> = {
   loops: [
     startSettling,
     startCampaigns,
-    startFigures,
     startRefusals,
     startSettlingCancelled,
     startSchedules,
     startEngine,
-    startTriggers,
     startRequests,
-    startWebhookFollower,
   ],
+  urgentHandlers: [triggerHandler, webhookHandler],
+  lazyHandlers: [figuresHandler],
   jobs: [
     {
       name: 'count-recipients',
@@ -121,14 +120,14 @@ export const outreach: Area<Parts> = {
     {
       table: workflows,
       erasure: erasedByReset(workflows),
-      export: exported(workflows, { view: (row: Workflow) => toWorkflowView(row) }),
+      export: exported(workflows, { view: (row: Workflow) => toWorkflowRecord(row) }),
     },
     {
       table: workflowTransitions,
       erasure: { when: 'owner' },
       export: exported(workflowTransitions, {
         condition: ownedBy('workflow_id', 'workflows'),
-        view: (row: WorkflowTransition) => toTransitionView(row),
+        view: (row: WorkflowTransition) => toTransitionRecord(row),
       }),
     },
     {
@@ -178,7 +177,7 @@ export const outreach: Area<Parts> = {
     {
       table: webhookEndpoints,
       erasure: erasedByReset(webhookEndpoints),
-      export: exported(webhookEndpoints, { view: (row: WebhookEndpoint) => toEndpointView(row) }),
+      export: exported(webhookEndpoints, { view: (row: WebhookEndpoint) => toEndpointRecord(row) }),
       sealed: {
         key: webhookEndpoints.id,
         columns: {

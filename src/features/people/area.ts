@@ -22,14 +22,14 @@ import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/ma
 import { runBulk } from './contacts/bulk/run.ts'
 import { runFieldDeletion } from './contacts/fields/delete.ts'
 import { startSearchIndexer } from './contacts/list/search-index.ts'
-import { toContactView } from './contacts/read/view.ts'
+import { toContactRecord } from './contacts/read/view.ts'
 import { importContacts } from './import-export/import-contacts.ts'
 import { deleteExpiredImportFiles } from './import-export/import-file.ts'
 import { deleteMemberships } from './segments/delete.ts'
 import { SEGMENT_REFERENCES } from './segments/references.ts'
 import { refreshSegments } from './segments/refresh-all.ts'
 import { deleteSeenChanges } from './segments/retention.ts'
-import { toSegmentView } from './segments/view.ts'
+import { toSegmentRecord } from './segments/view.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 import type { Verifier } from './verification/verifier.ts'
@@ -114,12 +114,12 @@ export const people: Area<Parts> = {
         from: () => sql`contacts ${indexedBy('contacts_order')} where ${isOwn}`,
         keep: insertErasedContacts,
       }),
-      export: exported(contacts, { view: (row: Contact) => toContactView(row) }),
+      export: exported(contacts, { view: (row: Contact) => toContactRecord(row) }),
     },
     {
       table: segments,
       erasure: erasedByReset(segments),
-      export: exported(segments, { view: (row: Segment) => toSegmentView(row) }),
+      export: exported(segments, { view: (row: Segment) => toSegmentRecord(row) }),
     },
     {
       table: segmentMembers,

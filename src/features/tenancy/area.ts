@@ -22,18 +22,19 @@ import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from './accounts/platform-mail/send.ts'
 import { findPlatformSender } from './accounts/platform-mail/sender.ts'
 import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
-import { startBilling } from './billing/billing.ts'
+import { billingHandler, startBilling } from './billing/billing.ts'
 import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
 import { deleteExpiredBilling } from './billing/retention.ts'
 import type { StripeClient } from './billing/stripe.ts'
 import { deleteOrphanedFiles } from './uploads/delete-images.ts'
-import { toListedUpload } from './uploads/view.ts'
+import { toListedUploadRecord } from './uploads/view.ts'
 
 type Parts = Base & { stripe: StripeClient | null; queueNotifier: QueueNotifier }
 
 export const tenancy: Area<Parts> = {
   name: 'tenancy',
   loops: [startBilling],
+  lazyHandlers: [billingHandler],
   jobs: [
     {
       name: 'sweep-sessions',
@@ -105,7 +106,9 @@ export const tenancy: Area<Parts> = {
     {
       table: uploads,
       erasure: erasedByDeletion(uploads),
-      export: exported(uploads, { view: (row: Upload, config) => toListedUpload(config, row) }),
+      export: exported(uploads, {
+        view: (row: Upload, config) => toListedUploadRecord(config, row),
+      }),
     },
     {
       // What a deleted project sent is still charged.

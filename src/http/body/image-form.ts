@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { storeImage } from '../../features/tenancy/uploads/store-image.ts'
-import type { UploadView } from '../../features/tenancy/uploads/view.ts'
+import type { UploadRecord } from '../../records/upload.ts'
 import type { ProjectCall } from '../route.ts'
 import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 
@@ -32,7 +32,7 @@ export const imageForm = {
 export async function takeImage(
   core: Pick<Core, 'store' | 'config' | 'now' | 'log'>,
   { project, stream, reportUnknown }: ProjectCall<unknown, unknown>,
-): Promise<UploadView> {
+): Promise<UploadRecord> {
   if (stream === undefined) throw new TypeError('the route does not take a stream')
   const content = collect()
   try {

@@ -1,5 +1,5 @@
 /** Examples of what became of a campaign. */
-import { campaignExample } from './campaign.ts'
+import { campaignExample } from '../../records/campaign.ts'
 import type { Examples } from './operation-example.ts'
 
 const params = { id: campaignExample.id }

@@ -1,4 +1,4 @@
-import { campaignExample as campaign } from './campaign.ts'
+import { campaignExample as campaign } from '../../records/campaign.ts'
 import type { Examples } from './operation-example.ts'
 
 /** The first day of the month after next: a campaign is scheduled for a time to come. */

@@ -1,5 +1,5 @@
 /** Examples of the operations that stop a campaign on its way, and let it go on. */
-import { campaignExample } from './campaign.ts'
+import { campaignExample } from '../../records/campaign.ts'
 import type { Examples } from './operation-example.ts'
 
 const campaign = {

@@ -1,4 +1,4 @@
-import { campaignExample as campaign } from './campaign.ts'
+import { campaignExample as campaign } from '../../records/campaign.ts'
 import type { Examples } from './operation-example.ts'
 
 const params = { id: '0199a7c0-0000-7000-8000-000000000031' }

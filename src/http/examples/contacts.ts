@@ -1,4 +1,8 @@
-import { contact, newContact, proPlan } from './contact.ts'
+import { conditionExample as proPlan } from '../../records/condition.ts'
+import {
+  contactExample as contact,
+  newContactExample as newContact,
+} from '../../records/contact.ts'
 import type { Examples } from './operation-example.ts'
 
 export const contactExamples: Examples = {

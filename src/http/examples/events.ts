@@ -1,3 +1,5 @@
+import { contactExample } from '../../records/contact.ts'
+import { eventExample as event } from '../../records/event.ts'
 import type { Examples } from './operation-example.ts'
 
 export const eventExamples: Examples = {
@@ -28,25 +30,7 @@ export const eventExamples: Examples = {
     },
     status: 200,
     response: {
-      events: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000013',
-          name: 'order placed',
-          data: {
-            total: {
-              value: 42.5,
-              persistent: false,
-            },
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          contactId: '0199a7c0-0000-7000-8000-000000000003',
-          emailId: null,
-          createdAt: '2026-11-22T09:30:00.000Z',
-          contact: {
-            email: 'ann@example.org',
-          },
-        },
-      ],
+      events: [{ ...event, contact: { email: contactExample.email } }],
       cursor: null,
       hasMore: false,
       total: 1,
@@ -89,41 +73,18 @@ export const eventExamples: Examples = {
     status: 200,
     response: {
       events: [
+        event,
         {
-          id: '0199a7c0-0000-7000-8000-000000000013',
-          name: 'order placed',
-          data: {
-            total: {
-              value: 42.5,
-              persistent: false,
-            },
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          contactId: '0199a7c0-0000-7000-8000-000000000003',
-          emailId: null,
-          createdAt: '2026-11-22T09:30:00.000Z',
-        },
-        {
+          ...event,
           id: '0199a7c0-0000-7000-8000-000000000015',
           name: 'contact.subscribed',
-          data: {
-            reason: 'api',
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          contactId: '0199a7c0-0000-7000-8000-000000000003',
-          emailId: null,
-          createdAt: '2026-11-22T09:30:00.000Z',
+          data: { reason: 'api' },
         },
         {
+          ...event,
           id: '0199a7c0-0000-7000-8000-000000000016',
           name: 'contact.unsubscribed',
-          data: {
-            reason: 'api',
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          contactId: '0199a7c0-0000-7000-8000-000000000003',
-          emailId: null,
-          createdAt: '2026-11-22T09:30:00.000Z',
+          data: { reason: 'api' },
         },
       ],
     },

@@ -1,34 +1,5 @@
+import { projectExample as shop } from '../../records/project.ts'
 import type { Examples } from './operation-example.ts'
-
-const billing = {
-  customer: null,
-  subscription: null,
-  billingLimitWorkflows: null,
-  billingLimitCampaigns: null,
-  billingLimitTransactional: null,
-  billingLimitInbound: null,
-}
-
-const shop = {
-  id: '0199a7c0-0000-7000-8000-000000000001',
-  name: 'Shop',
-  public: 'pk_…',
-  secret: 'sk_…',
-  publicLastUsedAt: null,
-  secretLastUsedAt: null,
-  disabled: false,
-  disabledReason: null,
-  ...billing,
-  tracking: 'MARKETING_ONLY',
-  language: 'pt-BR',
-  postalAddress: 'Shop Ltd, 1 Main Street, Springfield',
-  submissionTemplates: false,
-  onTemplateFault: 'refuse',
-  publicKeyMayUpdate: false,
-  role: 'OWNER',
-  createdAt: '2026-11-21T12:00:00.000Z',
-  updatedAt: '2026-11-22T09:30:00.000Z',
-}
 
 const letters = {
   ...shop,

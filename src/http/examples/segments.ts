@@ -1,18 +1,7 @@
-import { contact, proPlan } from './contact.ts'
+import { conditionExample as proPlan } from '../../records/condition.ts'
+import { contactExample as contact } from '../../records/contact.ts'
+import { segmentExample as segment } from '../../records/segment.ts'
 import type { Examples } from './operation-example.ts'
-
-const segment = {
-  id: '0199a7c0-0000-7000-8000-000000000017',
-  name: 'Pro customers',
-  description: null,
-  type: 'DYNAMIC',
-  condition: proPlan,
-  trackMembership: true,
-  memberCount: 1,
-  projectId: '0199a7c0-0000-7000-8000-000000000001',
-  createdAt: '2026-11-22T09:30:00.000Z',
-  updatedAt: '2026-11-22T09:30:00.000Z',
-}
 
 export const segmentExamples: Examples = {
   'POST /segments': {

@@ -1,3 +1,4 @@
+import { suppressionExample as away } from '../../records/suppression.ts'
 import type { Examples } from './operation-example.ts'
 
 export const suppressionExamples: Examples = {
@@ -20,22 +21,8 @@ export const suppressionExamples: Examples = {
     status: 200,
     response: {
       data: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000019',
-          email: 'away@example.org',
-          reason: 'MANUAL',
-          source: 'API',
-          emailId: null,
-          createdAt: '2026-11-22T09:30:00.000Z',
-        },
-        {
-          id: '0199a7c0-0000-7000-8000-000000000020',
-          email: 'gone@example.org',
-          reason: 'MANUAL',
-          source: 'API',
-          emailId: null,
-          createdAt: '2026-11-22T09:30:00.000Z',
-        },
+        away,
+        { ...away, id: '0199a7c0-0000-7000-8000-000000000020', email: 'gone@example.org' },
       ],
       cursor: null,
       hasMore: false,

@@ -1,19 +1,5 @@
+import { templateExample as template } from '../../records/template.ts'
 import type { Examples } from './operation-example.ts'
-
-const template = {
-  id: '0199a7c0-0000-7000-8000-000000000010',
-  name: 'Order confirmation',
-  description: null,
-  subject: 'Your order {{ order }}',
-  body: '<p>Thank you, {{ name }}.</p>',
-  from: 'hello@example.test',
-  fromName: null,
-  replyTo: null,
-  type: 'TRANSACTIONAL',
-  projectId: '0199a7c0-0000-7000-8000-000000000001',
-  createdAt: '2026-11-22T09:30:00.000Z',
-  updatedAt: '2026-11-22T09:30:00.000Z',
-}
 
 export const templateExamples: Examples = {
   'POST /templates': {

@@ -1,14 +1,7 @@
+import { uploadExample as logo } from '../../records/upload.ts'
 import type { Examples } from './operation-example.ts'
 
-const name = '06fae2f938e9b245a5cda862a88441d9.png'
-
-const logo = {
-  url: `http://localhost:8080/uploads/${name}`,
-  key: name,
-  filename: 'logo.png',
-  contentType: 'image/png',
-  size: 98,
-}
+const name = logo.key
 
 export const uploadExamples: Examples = {
   'POST /uploads/image': {

@@ -1,19 +1,10 @@
+import { userExample as user } from '../../records/user.ts'
 import type { Examples } from './operation-example.ts'
 
 export const userExamples: Examples = {
   'GET /users/@me': {
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000c01',
-      email: 'ada@example.com',
-      isOperator: false,
-      emailVerified: true,
-      onlyProjectId: null,
-      method: 'PASSWORD',
-      twoFactor: false,
-      language: 'en',
-      timezone: 'UTC',
-    },
+    response: user,
   },
   'PATCH /users/@me': {
     request: {
@@ -21,17 +12,7 @@ export const userExamples: Examples = {
       timezone: 'Europe/Berlin',
     },
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000c01',
-      email: 'ada@example.com',
-      isOperator: false,
-      emailVerified: true,
-      onlyProjectId: null,
-      method: 'PASSWORD',
-      twoFactor: false,
-      language: 'de',
-      timezone: 'Europe/Berlin',
-    },
+    response: { ...user, language: 'de', timezone: 'Europe/Berlin' },
   },
   'GET /users/@me/sessions': {
     status: 200,

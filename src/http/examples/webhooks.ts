@@ -1,42 +1,10 @@
+import { deliveryExample as delivery } from '../../records/webhook-delivery.ts'
+import { endpointExample as endpoint } from '../../records/webhook-endpoint.ts'
 import type { Examples } from './operation-example.ts'
 
 const ENDPOINT = '0199a7c0-0000-7000-8000-000000000701'
-const DELIVERY = '0199a7c0-0000-7000-8000-000000000702'
-const EVENT = '0199a7c0-0000-7000-8000-000000000703'
 const PROJECT = '0199a7c0-0000-7000-8000-000000000001'
 const JOB = `replay-webhooks-${PROJECT}-1795339867000`
-
-const endpoint = {
-  id: ENDPOINT,
-  url: 'https://shop.example.com/hooks',
-  events: ['email.*', 'segment.*'],
-  description: 'Tells the shop',
-  enabled: true,
-  disabledReason: null,
-  failingSince: null,
-  lastSuccessAt: null,
-  projectId: PROJECT,
-  createdAt: '2026-11-22T09:30:00.000Z',
-  updatedAt: '2026-11-22T09:30:00.000Z',
-}
-
-const delivery = {
-  id: DELIVERY,
-  endpointId: ENDPOINT,
-  eventId: EVENT,
-  event: 'webhook.test',
-  status: 'SUCCEEDED',
-  attempts: 1,
-  statusCode: 200,
-  error: null,
-  response: null,
-  durationMs: 48,
-  createdAt: '2026-11-22T09:30:00.000Z',
-  lastAttemptAt: '2026-11-22T09:30:00.000Z',
-  nextAttemptAt: null,
-  completedAt: '2026-11-22T09:30:00.000Z',
-  heldReason: null,
-}
 
 const secret = 'whsec_…'
 const renamed = { ...endpoint, description: 'Tells the shop and the store' }

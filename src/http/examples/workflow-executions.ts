@@ -1,5 +1,6 @@
 /** Examples of the executions of a workflow. */
-import { contact, proPlan } from './contact.ts'
+import { conditionExample as proPlan } from '../../records/condition.ts'
+import { contactExample as contact } from '../../records/contact.ts'
 import type { Examples } from './operation-example.ts'
 
 const params = { id: '0199a7c0-0000-7000-8000-0000000000b1' }

@@ -1,21 +1,9 @@
+import { workflowExample as workflow } from '../../records/workflow.ts'
 import type { Examples } from './operation-example.ts'
 
 const at = '2026-11-22T09:30:00.000Z'
 const times = { createdAt: at, updatedAt: at }
 
-const workflow = {
-  id: '0199a7c0-0000-7000-8000-000000000071',
-  name: 'Welcome',
-  description: null,
-  enabled: false,
-  triggerType: 'EVENT',
-  triggerConfig: { eventName: 'signed up' },
-  allowReentry: false,
-  version: 1,
-  nextFireAt: null,
-  projectId: '0199a7c0-0000-7000-8000-000000000001',
-  ...times,
-}
 const params = { id: workflow.id }
 
 const trigger = {

@@ -5,7 +5,7 @@
  */
 
 import type { Listing } from '../../features/ground/listing.ts'
-import { nextTurn } from '../../features/ground/loop-turns.ts'
+import { nextTurn } from '../../work/loop-turns.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { RawCall } from '../route.ts'
 import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'

@@ -8,13 +8,13 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError, type FieldWarning, invalid, type UnknownName } from '../../base/errors.ts'
 import { addLogFields, withLogFields } from '../../base/log.ts'
-import { nextTurn } from '../../features/ground/loop-turns.ts'
 import {
   MAX_IDEMPOTENCY_KEY_LENGTH,
   refuseUsedKey,
 } from '../../features/ground/requests/idempotency.ts'
 import { projectOf } from '../../features/tenancy/accounts/callers/caller.ts'
 import { clientLeft, currentOwner } from '../../turns/owner.ts'
+import { nextTurn } from '../../work/loop-turns.ts'
 import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'

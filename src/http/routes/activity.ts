@@ -1,7 +1,6 @@
 /** `GET /activity` and its figures: the history of the project's emails and contacts. */
 
 import { z } from 'zod'
-import { UNLISTED_EVENTS } from '../../features/ground/events/unlisted.ts'
 import { listingOf } from '../../features/ground/listing.ts'
 import { ACTIVITY_TYPES } from '../../features/insight/activity/activity-types.ts'
 import { listActivity } from '../../features/insight/activity/list.ts'
@@ -9,6 +8,14 @@ import { countRecent } from '../../features/insight/activity/recent.ts'
 import { countActivity } from '../../features/insight/activity/stats.ts'
 import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
 import { createAnswers } from '../../features/insight/analytics/answers.ts'
+import {
+  activityPage,
+  activityQuery,
+  activityRecord,
+  activityStats,
+} from '../../records/activity.ts'
+import { COMPLETE_HEADER, completeHeader } from '../../records/analytics.ts'
+import { countParameter, instantParameter } from '../../records/page.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
@@ -21,29 +28,6 @@ import {
 import { jsonOrTable, recordTable } from '../exchange/table.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { COMPLETE_HEADER, completeHeader } from '../shapes/analytics.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
-
-const activityQuery = z.object({
-  limit: countParameter({ fallback: 50, cap: 100 }),
-  cursor: cursorParameter,
-  types: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'Activity types, separated by commas; unknown ones are ignored. Types that the feed shows ' +
-        `only if they are named here: ${UNLISTED_EVENTS.join(', ')}`,
-    }),
-  contactId: id.optional(),
-  fields: z
-    .enum(['summary'])
-    .optional()
-    .meta({ description: 'summary: emails without their bodies, for a fast feed' }),
-  startDate: instantParameter('first'),
-  endDate: instantParameter('last'),
-})
 
 const statsQuery = z.object({
   startDate: instantParameter('first'),
@@ -56,36 +40,6 @@ const upcomingQuery = z.object({
   limit: countParameter({ fallback: 50, cap: 100 }),
   daysAhead: countParameter({ fallback: 30, cap: 90 }),
 })
-
-const activity = z
-  .object({
-    id: z.string(),
-    type: z.string(),
-    timestamp: instant,
-    contactEmail: z.string().optional(),
-    contactId: z.string().optional(),
-    metadata: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'Activity' })
-
-const activityPage = z
-  .object({
-    data: z.array(activity),
-    ...pageEnd,
-  })
-  .meta({ id: 'ActivityPage' })
-
-const activityStats = z
-  .object({
-    totalEvents: z.int(),
-    totalEmailsSent: z.int(),
-    totalEmailsOpened: z.int(),
-    totalEmailsClicked: z.int(),
-    totalWorkflowsStarted: z.int(),
-    openRate: z.number().meta({ description: 'Percentage of the emails sent, with two decimals' }),
-    clickRate: z.number().meta({ description: 'Percentage of the emails sent, with two decimals' }),
-  })
-  .meta({ id: 'ActivityStats' })
 
 const shared = { tag: 'Activity' } as const
 
@@ -178,7 +132,7 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
     responses: {
       200: {
         description: 'Scheduled campaigns, scheduled emails of workflows, active executions',
-        schema: z.object({ activities: z.array(activity) }),
+        schema: z.object({ activities: z.array(activityRecord) }),
       },
     },
     handle: async (call) => {

@@ -1,216 +1,19 @@
 /** Every email can be looked up: where it stands, what its receivers said, and its octets. */
 
-import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
 import { findRawBytes, readRawEmail } from '../../features/insight/emails/raw-email.ts'
 import { requireEmail, showEmail } from '../../features/insight/emails/show-email.ts'
 import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
-import { parseDomain } from '../../formats/address/address.ts'
+import { emailPage, emailQuery, emailRecord } from '../../records/email.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
 import { MAX_WARNINGS } from '../exchange/warnings.ts'
 import type { HttpResponse } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
-import { contentClass } from '../shapes/template-fields.ts'
-import { uuidKeyOf } from '../shapes/uuid-key.ts'
 import { toWarningTexts } from '../unknown-names.ts'
-
-const STATUSES = [
-  'PENDING',
-  'SENDING',
-  'SENT',
-  'DELIVERED',
-  'RECEIVED',
-  'OPENED',
-  'CLICKED',
-  'BOUNCED',
-  'COMPLAINED',
-  'FAILED',
-  'SUPPRESSED',
-] as const
-
-const status = z.enum(STATUSES)
-const source = z.enum(['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'])
-
-const statuses = z
-  .string()
-  .transform((text, context): z.infer<typeof status>[] => {
-    const names = text.split(',').map((name) => name.trim())
-    const known = z.array(status).min(1).safeParse(names)
-    if (known.success) return known.data
-    const message = `Expected a list of ${STATUSES.join(', ')}`
-    context.addIssue({ code: 'invalid_value', values: [...STATUSES], message, input: text })
-    return z.NEVER
-  })
-  .meta({ type: 'string', description: `One or more of ${STATUSES.join(', ')}, with commas` })
-
-const domain = z
-  .string()
-  .transform((text, context) => {
-    const name = parseDomain(text)
-    if (name !== undefined) return name
-    context.addIssue({ code: 'custom', message: 'Not a domain name', input: text })
-    return z.NEVER
-  })
-  .meta({ type: 'string', description: "The recipient's domain" })
-
-const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
-  status: statuses.optional(),
-  source: source.optional(),
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH)
-    .optional()
-    .meta({ description: "The beginning of the recipient's address, an id, or a Message-ID" }),
-  contactId: id.optional(),
-  campaignId: id.optional(),
-  templateId: id.optional(),
-  domain: domain.optional(),
-  startDate: instantParameter('first'),
-  endDate: instantParameter('last'),
-})
-
-const optionalInstant = instant.nullable()
-const summaryFields = {
-  id: z.string(),
-  contactId: z.string(),
-  recipientAddress: z.string(),
-  toName: z.string().nullable(),
-  subject: z.string().meta({ description: 'As rendered once the email was tried' }),
-  from: z.string(),
-  fromName: z.string().nullable(),
-  replyTo: z.string().nullable(),
-  messageId: z.string(),
-  sourceType: source,
-  type: contentClass,
-  templateId: z.string().nullable(),
-  campaignId: z.string().nullable(),
-  workflowExecutionId: z.string().nullable(),
-  workflowStepExecutionId: z.string().nullable(),
-  workflow: z
-    .object({
-      id: z.string(),
-      name: z.string(),
-      executionId: z.string(),
-      stepId: z.string().nullable(),
-      stepName: z.string().nullable(),
-    })
-    .nullable()
-    .meta({ description: 'The workflow, and its step, that sent the email' }),
-  status,
-  state: z.string().meta({ description: 'The state in the queue, as `pillarbox queue` shows it' }),
-  sentAt: optionalInstant,
-  deliveredAt: optionalInstant,
-  openedAt: optionalInstant.meta({ description: 'The first open by a person' }),
-  clickedAt: optionalInstant.meta({ description: 'The first click by a person' }),
-  bouncedAt: optionalInstant,
-  complainedAt: optionalInstant,
-  opens: z.int(),
-  clicks: z.int(),
-  machineOpens: z.int(),
-  machineClicks: z.int(),
-  error: z.string().nullable(),
-  isTest: z.boolean(),
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-}
-
-const reason = z.string().meta({ description: 'Where the email stands and why, in words' })
-
-const summary = z.object({ ...summaryFields, reason }).meta({ id: 'EmailSummary' })
-
-const attempt = z.object({
-  at: instant,
-  durationMs: z.int(),
-  host: z.string().nullable(),
-  address: z.string().nullable(),
-  tls: z.string().nullable(),
-  result: z.string().meta({
-    description:
-      '`reported-…` for a report after the session; `interrupted` if the server ended before it ' +
-      'recorded the outcome, so the message may have arrived',
-  }),
-  class: z.string().nullable().meta({ description: 'What the reply means' }),
-  reply: z
-    .object({
-      code: z.int().nullable(),
-      enhancedCode: z.string().nullable(),
-      text: z.string().nullable(),
-    })
-    .nullable(),
-  error: z.string().nullable(),
-  finalRecipient: z.string().nullable(),
-  maybeDelivered: z.boolean(),
-  steps: z.array(z.record(z.string(), z.unknown())),
-})
-
-const record = z
-  .object({
-    ...summaryFields,
-    body: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          'As the recipient gets it, untracked; null once retention has cleared it, and for mail of ' +
-          'the server to its users',
-      }),
-    text: z.string().nullable().meta({ description: 'The plain text of received mail' }),
-    headers: z.record(z.string(), z.string()).nullable(),
-    attachments: z
-      .array(
-        z.object({
-          filename: z.string(),
-          contentType: z.string(),
-          contentId: z.string().nullable(),
-          disposition: z.string(),
-        }),
-      )
-      .nullable(),
-    warnings: z.array(z.string()).meta({
-      description:
-        'What was lost, guessed or mended in the message: replaced octets, guessed charsets, cut ' +
-        'fields, parts left out; and what a signed message goes without. Unknown names of the request come first',
-    }),
-    reason,
-    nextAttemptAt: optionalInstant,
-    giveUpAt: instant,
-    heldAt: optionalInstant,
-    providerId: z.string().nullable(),
-    answeredEmailId: z.string().nullable(),
-    templateFaults: z.array(
-      z.object({
-        part: z.string(),
-        line: z.int().nullable(),
-        column: z.int().nullable(),
-        message: z.string(),
-      }),
-    ),
-    attempts: z.array(attempt),
-    events: z.array(
-      z.object({ id: z.string(), name: z.string(), data: z.unknown(), createdAt: instant }),
-    ),
-  })
-  .meta({ id: 'Email' })
-
-const page = z
-  .object({
-    data: z.array(summary),
-    ...pageEnd,
-  })
-  .meta({ id: 'EmailPage' })
+import { uuidKeyOf } from '../uuid-key.ts'
 
 const shared = { tag: 'Emails' } as const
 
@@ -228,9 +31,9 @@ export const list = ({ core }: RouteDeps) =>
       '`cursor` is null. The emails of a campaign are listed in the order of its contacts. A search ' +
       'for an address lists the emails of the contacts that have it, then emails to contacts that ' +
       'had it before.',
-    query: listQuery,
+    query: emailQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: emailPage } },
     handle: async (call) => {
       const { status: given, startDate: startAt, endDate: endAt, ...filters } = call.query
       const wanted = { ...filters, projectId: call.project.id, statuses: given, startAt, endAt }
@@ -244,7 +47,7 @@ export const show = ({ core }: RouteDeps) =>
     summary: 'Show an email with its attempts, its events, and where it stands',
     answerBytes: RECORD_BYTES,
     answerLimits: RENDERING,
-    responses: { 200: { description: 'The email', schema: record } },
+    responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404],
     handle: async (call) => {
       await reserveRecord(core, call)
@@ -289,7 +92,7 @@ export const cancel = ({ core }: RouteDeps) =>
     answerBytes: RECORD_BYTES,
     answerLimits: RENDERING,
     description: '409 for one that is being sent or has ended.',
-    responses: { 200: { description: 'The email', schema: record } },
+    responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404, 409],
     handle: async (call) => {
       const key = uuidKeyOf(call)
@@ -314,7 +117,7 @@ export const retry = ({ core }: RouteDeps) =>
       'project is disabled, its sender domain is not verified, or its content was cleared; also for ' +
       'mail of the server to its users that has ended: its recipient asks for a new link. One that ' +
       'failed counts again for the limits of the project by the month, and is refused over one (402).',
-    responses: { 200: { description: 'The email', schema: record } },
+    responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [402, 404, 409],
     handle: async (call) => {
       const key = uuidKeyOf(call)

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { deleteProject, resetProject } from '../../features/operation/erasure/end-project.ts'
 import { findResetState } from '../../features/operation/erasure/state.ts'
+import { instant } from '../../records/fields.ts'
 import { json } from '../response.ts'
 import { memberOperation, type RouteDeps } from '../route.ts'
-import { instant } from '../shapes/fields.ts'
 
 const params = { id: 'The id of a project of yours' }
 

@@ -4,12 +4,21 @@ import { z } from 'zod'
 import { deleteEvents, findDeletionStatus } from '../../features/ground/events/delete.ts'
 import { listEvents } from '../../features/ground/events/list.ts'
 import { countByName } from '../../features/ground/events/names.ts'
-import { UNLISTED_EVENTS } from '../../features/ground/events/unlisted.ts'
 import { findEventUsage } from '../../features/ground/events/usage.ts'
 import { listingOf } from '../../features/ground/listing.ts'
 import { listEventsOfContact } from '../../features/people/contacts/events/list.ts'
 import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
 import { recordEventByIds } from '../../features/people/contacts/events/record-by-ids.ts'
+import {
+  contactEventQuery,
+  eventName,
+  eventPage,
+  eventQuery,
+  eventRecord,
+  eventStatsQuery,
+} from '../../records/event.ts'
+import { id } from '../../records/fields.ts'
+import { jobStatus } from '../../records/job.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   arrayResponse,
@@ -19,31 +28,8 @@ import {
 } from '../exchange/list-response.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { eventName } from '../shapes/event-name.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { jobStatus } from '../shapes/jobs.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
-import { findWeakData, IN_EVENTS } from '../shapes/weak-data.ts'
+import { findWeakData, IN_EVENTS } from '../weak-data.ts'
 import { eventFields, recordedEvent } from './track.ts'
-
-const listQuery = z.object({
-  eventName: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({
-      description: `Lists only events of this name; aliases such as email.delivered for email.delivery work. A list contains these events only if this parameter names them: ${UNLISTED_EVENTS.join(', ')}`,
-    }),
-  limit: countParameter({ fallback: 100, cap: 1_000 }),
-  cursor: cursorParameter,
-})
-
-const contactQuery = z.object({ limit: countParameter({ fallback: 50, cap: 1_000 }) })
-
-const statsQuery = z.object({
-  startDate: instantParameter('first'),
-  endDate: instantParameter('last'),
-})
 
 const eventBody = z
   .object({
@@ -64,25 +50,6 @@ const eventBody = z
     if (event === undefined) return missing('name')
     if (email === undefined) missing('email')
   })
-
-const event = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    data: z.unknown().meta({ description: 'The data as the client gave it, or null' }),
-    projectId: z.string(),
-    contactId: z.string().nullable(),
-    emailId: z.string().nullable(),
-    createdAt: instant,
-  })
-  .meta({ id: 'Event' })
-
-const eventPage = z
-  .object({
-    events: z.array(event.extend({ contact: z.object({ email: z.string() }).nullable() })),
-    ...pageEnd,
-  })
-  .meta({ id: 'EventPage' })
 
 const uses = z.array(z.object({ id: z.string(), name: z.string() }))
 
@@ -116,7 +83,7 @@ export const record = ({ core }: RouteDeps) =>
     body: eventBody,
     responses: {
       200: { description: 'Like the response of POST /v1/track', schema: recordedEvent },
-      201: { description: 'The event', schema: event },
+      201: { description: 'The event', schema: eventRecord },
     },
     refusals: [404],
     handle: async ({ project, body, warn }) => {
@@ -184,7 +151,7 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List events, newest first',
-    query: listQuery,
+    query: eventQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: eventPage } },
     handle: async (call) => {
@@ -198,7 +165,7 @@ export const countNames = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Count events by name, most frequent first',
-    query: statsQuery,
+    query: eventStatsQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: {
       200: {
@@ -236,10 +203,10 @@ export const listOfContact = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List the newest events of a contact',
-    query: contactQuery,
+    query: contactEventQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: {
-      200: { description: 'The events', schema: z.object({ events: z.array(event) }) },
+      200: { description: 'The events', schema: z.object({ events: z.array(eventRecord) }) },
     },
     refusals: [404],
     handle: async (call) => {

@@ -17,6 +17,7 @@ import {
   type SubscriptionRequest,
 } from '../../features/people/contacts/write/subscription-request.ts'
 import type { PageToken } from '../../formats/signed-tokens.ts'
+import { attribution, readPageLink } from '../page-link.ts'
 import { type Layout, NO_SUCH_PAGE } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import {
@@ -29,7 +30,6 @@ import {
 } from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
 import { type Call, openOperation } from '../route.ts'
-import { attribution, readPageLink } from '../shapes/page-link.ts'
 
 const ownForm = z.object({
   wish: z.enum(['subscribe', 'unsubscribe']).optional().catch(undefined),

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { renderRequest } from '../../features/outreach/campaigns/render.ts'
 import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
+import { fieldWarnings, id, lineOfText } from '../../records/fields.ts'
+import { contentClass } from '../../records/template.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { MAX_WARNINGS } from '../exchange/warnings.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { fieldWarnings, id, lineOfText } from '../shapes/fields.ts'
-import { contentClass } from '../shapes/template-fields.ts'
-import { findWeakData, warningText } from '../shapes/weak-data.ts'
+import { findWeakData, warningText } from '../weak-data.ts'
 
 /** JSON may write each character as \uXXXX. The data has at most 64 KB. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 512 * 1024

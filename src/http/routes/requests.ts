@@ -1,86 +1,8 @@
 /** `GET /requests`: the log of the requests to a project's API. */
-import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
 import { listRequests } from '../../features/ground/requests/list.ts'
+import { requestPage, requestQuery } from '../../records/request.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, instantParameter, pageEnd } from '../shapes/paging.ts'
-
-const caller = z.enum(['secret', 'public', 'session'])
-
-const status = z
-  .string()
-  .transform((text, context): { from: number; to: number } => {
-    const [, kind] = /^([1-5])xx$/.exec(text) ?? []
-    if (kind !== undefined) return { from: Number(kind) * 100, to: Number(kind) * 100 + 99 }
-    if (/^[1-5]\d\d$/.test(text)) return { from: Number(text), to: Number(text) }
-    const message = 'Expected a status such as 429, or a class of them such as 4xx'
-    context.addIssue({ code: 'custom', message, input: text })
-    return z.NEVER
-  })
-  .meta({
-    type: 'string',
-    pattern: '^[1-5](xx|\\d\\d)$',
-    description: 'A status, or a class such as 4xx',
-  })
-
-const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
-  status: status.optional(),
-  path: z
-    .string()
-    .max(MAX_SEARCH_LENGTH)
-    .startsWith('/', 'Must begin with a slash')
-    .optional()
-    .meta({ description: 'The beginning of the path' }),
-  caller: caller.optional(),
-  requestId: z.string().max(MAX_SEARCH_LENGTH).optional().meta({
-    description:
-      'The `requestId` of an error, which every answer has as `X-Request-ID`; the log is about a second behind',
-  }),
-  startDate: instantParameter('first'),
-  endDate: instantParameter('last'),
-})
-
-const request = z
-  .object({
-    id: z.string().meta({ description: '`X-Request-ID`' }),
-    method: z.string(),
-    path: z.string().meta({ description: 'Without the query' }),
-    statusCode: z.int(),
-    duration: z.int().meta({ description: 'Milliseconds' }),
-    projectId: z.string(),
-    userId: z.string().nullable().meta({ description: 'The user of a session' }),
-    authType: z.enum(['apiKey', 'jwt']).nullable(),
-    caller: caller
-      .nullable()
-      .meta({ description: 'The key, or a session; null for requests of older versions' }),
-    ip: z.string().nullable(),
-    userAgent: z.string().nullable(),
-    errorCode: z.string().nullable(),
-    errorMessage: z.string().nullable(),
-    requestSize: z.int().nullable().meta({ description: 'Bytes of the body' }),
-    responseSize: z.int().nullable().meta({ description: 'Bytes of the body as it was sent' }),
-    warning: z.string().nullable().meta({
-      description:
-        'The first warning of an answer that took effect, such as a name that was ignored',
-    }),
-    createdAt: instant,
-  })
-  .meta({ id: 'ApiRequest' })
-
-const page = z
-  .object({
-    data: z.array(request),
-    ...pageEnd,
-  })
-  .meta({ id: 'ApiRequestPage' })
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
@@ -88,9 +10,9 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List the requests to this project, newest first',
     description:
       'Requests with a key of the project, and of members who have logged in. A line appears about a second after its response, and is deleted after `retention.request_log_days`. A page of a rare combination of filters may be short although there are more: go on until `cursor` is null.',
-    query: listQuery,
+    query: requestQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: requestPage } },
     handle: async (call) => {
       const { startDate: startAt, endDate: endAt, ...filters } = call.query
       const wanted = { ...filters, projectId: call.project.id, startAt, endAt }

@@ -4,14 +4,6 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { type Condition, listFilters } from '../../features/ground/conditions/condition.ts'
 import { findUnknownFields } from '../../features/ground/conditions/unknown-fields.ts'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_ADDRESSES_PER_REQUEST,
-  MAX_DESCRIPTION_LENGTH,
-  MAX_NAME_LENGTH,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-} from '../../features/ground/limits.ts'
 import { withEnd } from '../../features/ground/listing.ts'
 import { checkSegment } from '../../features/people/segments/check.ts'
 import { computeSegment } from '../../features/people/segments/compute.ts'
@@ -23,101 +15,24 @@ import { getSegment } from '../../features/people/segments/get.ts'
 import { listSegments } from '../../features/people/segments/list.ts'
 import { listSegmentContacts } from '../../features/people/segments/list-contacts.ts'
 import { updateSegment } from '../../features/people/segments/update.ts'
-import type { SegmentView } from '../../features/people/segments/view.ts'
+import { findings } from '../../records/findings.ts'
+import { numbersOf } from '../../records/page.ts'
+import type { SegmentRecord } from '../../records/segment.ts'
+import {
+  addedMembers,
+  computedMembers,
+  memberAddresses,
+  memberPage,
+  memberQuery,
+  newMembers,
+  newSegment,
+  segmentChanges,
+  segmentRecord,
+} from '../../records/segment.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { arrayResponse, LIST_ANSWER_BYTES, wholeResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
-import { conditionField } from '../shapes/condition.ts'
-import { contactRecord } from '../shapes/contact.ts'
-import { instant, lineOfText } from '../shapes/fields.ts'
-import { findings } from '../shapes/findings.ts'
-import { countParameter, numbersOf } from '../shapes/paging.ts'
-
-const type = z.enum(['DYNAMIC', 'STATIC'])
-
-const fields = {
-  name: lineOfText(MAX_NAME_LENGTH).min(1),
-  description: z.string().max(MAX_DESCRIPTION_LENGTH).nullable(),
-  type,
-  condition: conditionField,
-  trackMembership: z.boolean(),
-}
-
-const newSegment = z.object({
-  ...fields,
-  description: fields.description.default(null),
-  type: type.default('DYNAMIC'),
-  condition: conditionField.optional(),
-  trackMembership: fields.trackMembership.default(false),
-})
-
-const changes = z.object(fields).partial()
-
-const emails = z
-  .array(z.string().meta({ format: 'email' }))
-  .min(1)
-  .max(MAX_ADDRESSES_PER_REQUEST)
-
-const newMembers = z.object({
-  emails,
-  createMissing: z.boolean().default(false),
-  subscribed: z.boolean().default(true).meta({ description: 'State of contacts that are created' }),
-})
-
-const pageQuery = z.object({
-  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
-  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-})
-
-const segment = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    type,
-    condition: z.unknown().meta({ description: 'Null in a STATIC segment' }),
-    trackMembership: z.boolean(),
-    memberCount: z
-      .int()
-      .meta({ description: 'In a DYNAMIC segment, the result of the last count' }),
-    filterChange: z
-      .object({
-        at: instant,
-        membersBefore: z.int(),
-        membersAfter: z.int(),
-        filters: z.array(z.object({ field: z.string(), operator: z.string() })),
-      })
-      .optional()
-      .meta({
-        description:
-          'What new rules of filters changed in the members at an upgrade, without events; absent if nothing, and after a change of the condition',
-      }),
-    projectId: z.string(),
-    createdAt: instant,
-    updatedAt: instant,
-  })
-  .meta({ id: 'Segment' })
-
-const contactPage = z
-  .object({
-    data: z.array(contactRecord),
-    total: z.int().meta({ description: 'At most five minutes old' }),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
-  })
-  .meta({ id: 'SegmentMemberPage' })
-
-const added = z.object({
-  added: z.int().meta({
-    description: 'The number of contacts with these addresses, including earlier members',
-  }),
-  created: z.int(),
-  notFound: z.array(z.string()).meta({ description: 'The addresses as given' }),
-})
-
-const computed = z.object({ added: z.int(), removed: z.int(), total: z.int() })
 
 /** Other services call the condition so. */
 const names = {
@@ -136,7 +51,7 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List all segments, newest first',
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'All segments', schema: z.array(segment) } },
+    responses: { 200: { description: 'All segments', schema: z.array(segmentRecord) } },
     handle: async (call) =>
       arrayResponse(call, await listSegments(core, { projectId: call.project.id })),
   })
@@ -149,7 +64,7 @@ export const create = ({ core }: RouteDeps) =>
     description: 'A DYNAMIC segment needs a condition, a STATIC segment has none.',
     names,
     body: newSegment,
-    responses: { 201: { description: 'Created, with its members counted', schema: segment } },
+    responses: { 201: { description: 'Created, with its members counted', schema: segmentRecord } },
     handle: async (call) => {
       const { project, body } = call
       const made = await createSegment(core, { projectId: project.id, ...toInput(body) })
@@ -163,7 +78,7 @@ export const get = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show a segment',
     answerBytes: RECORD_ANSWER_BYTES,
-    responses: { 200: { description: 'The segment', schema: segment } },
+    responses: { 200: { description: 'The segment', schema: segmentRecord } },
     refusals: [404],
     handle: async (call) => largeJson(200, await getSegment(core, rowKeyOf(call))),
   })
@@ -178,8 +93,8 @@ export const update = ({ core }: RouteDeps) =>
       'new condition are counted at once; contacts enter and leave a tracked segment at the next ' +
       'computation.',
     names,
-    body: changes,
-    responses: { 200: { description: 'The segment after the change', schema: segment } },
+    body: segmentChanges,
+    responses: { 200: { description: 'The segment after the change', schema: segmentRecord } },
     refusals: [404],
     handle: async (call) => {
       const changes = toInput(call.body)
@@ -207,9 +122,9 @@ export const listContacts = ({ core }: RouteDeps) =>
     summary: 'List the contacts of a segment',
     description:
       'A STATIC segment lists contacts by the time they entered, a DYNAMIC segment by the time they were created.',
-    query: pageQuery,
+    query: memberQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page, newest first', schema: contactPage } },
+    responses: { 200: { description: 'A page, newest first', schema: memberPage } },
     refusals: [400, 404],
     handle: async (call) => {
       const wanted = { ...rowKeyOf(call), ...call.query }
@@ -225,7 +140,7 @@ export const addContacts = ({ core }: RouteDeps) =>
     summary: 'Add members to a STATIC segment',
     answerBytes: RECORD_ANSWER_BYTES,
     body: newMembers,
-    responses: { 200: { description: 'The numbers of contacts', schema: added } },
+    responses: { 200: { description: 'The numbers of contacts', schema: addedMembers } },
     refusals: [404],
     handle: async (call) =>
       largeJson(200, await addMembers(core, { ...rowKeyOf(call), ...call.body })),
@@ -235,7 +150,7 @@ export const removeContacts = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Remove members from a STATIC segment',
-    body: z.object({ emails }),
+    body: z.object({ emails: memberAddresses }),
     responses: {
       200: {
         description: 'The number of contacts that were members',
@@ -255,7 +170,10 @@ export const compute = ({ core }: RouteDeps) =>
       'Contacts enter and leave as the condition says, each with an event. The members of a STATIC ' +
       'segment are only counted. The server also computes segments itself every five minutes.',
     responses: {
-      200: { description: 'The numbers of contacts that entered and left', schema: computed },
+      200: {
+        description: 'The numbers of contacts that entered and left',
+        schema: computedMembers,
+      },
     },
     refusals: [400, 404],
     handle: async (call) => json(200, await computeSegment(core, rowKeyOf(call))),
@@ -293,7 +211,7 @@ export const check = ({ core }: RouteDeps) =>
 async function warnOfFields(
   core: Core,
   { project, warn }: Pick<ProjectCall<unknown, unknown>, 'project' | 'warn'>,
-  { condition }: Pick<SegmentView, 'condition'>,
+  { condition }: Pick<SegmentRecord, 'condition'>,
 ): Promise<void> {
   if (condition === null) return
   const filters = listFilters(condition as Condition)

@@ -16,7 +16,6 @@ import {
   createTemplateChecker,
   describeFieldFault,
 } from '../../features/mail/messages/accept/template-check.ts'
-import { FAULT_ACTIONS } from '../../features/tenancy/accounts/projects/projects.ts'
 import { attachedBytes } from '../../formats/compose/attachment.ts'
 import {
   isHeaderName,
@@ -29,9 +28,6 @@ import {
   MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from '../../formats/limits.ts'
-import { json } from '../response.ts'
-import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
-import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
 import {
   againAtTopLevel,
   describedMailbox,
@@ -42,9 +38,13 @@ import {
   lineOfText,
   mailboxes,
   warnings,
-} from '../shapes/fields.ts'
-import { findWeakData, warningText } from '../shapes/weak-data.ts'
+} from '../../records/fields.ts'
+import { FAULT_ACTIONS } from '../../records/words.ts'
+import { attachmentList, checkLongContents } from '../attachments.ts'
+import { json } from '../response.ts'
+import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
+import { findWeakData, warningText } from '../weak-data.ts'
 
 type Limits = Config['limits']
 

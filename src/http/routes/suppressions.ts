@@ -1,60 +1,19 @@
 /** A project's suppression list: addresses that the project does not send to. */
 
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_ADDRESSES_PER_REQUEST,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
 import { addSuppressions } from '../../features/mail/suppressions/add.ts'
 import { listSuppressions } from '../../features/mail/suppressions/list.ts'
 import { removeAddresses, removeSuppression } from '../../features/mail/suppressions/remove.ts'
+import {
+  newSuppressions,
+  removedSuppressions,
+  suppressionPage,
+  suppressionQuery,
+  suppressionRecord,
+} from '../../records/suppression.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { emailAddress, instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, pageEnd } from '../shapes/paging.ts'
-
-const reason = z.enum(['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'])
-const emails = z.array(emailAddress).min(1).max(MAX_ADDRESSES_PER_REQUEST)
-
-const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
-  search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),
-  reason: reason.optional(),
-})
-
-const additions = z
-  .object({ email: emailAddress.optional(), emails: emails.optional(), reason: reason.optional() })
-  .refine(({ email, emails }) => (email === undefined) !== (emails === undefined), {
-    path: ['email'],
-    message: 'Give either email or emails',
-  })
-
-const removals = z.object({ emails })
-
-const suppression = z
-  .object({
-    id: z.string(),
-    email: z.string(),
-    reason,
-    source: z.string().meta({ description: 'The cause of the suppression, as text for people' }),
-    emailId: z
-      .string()
-      .nullable()
-      .meta({ description: 'The email that bounced or that the recipient complained about' }),
-    createdAt: instant,
-  })
-  .meta({ id: 'Suppression' })
-
-const page = z
-  .object({
-    data: z.array(suppression),
-    ...pageEnd,
-  })
-  .meta({ id: 'SuppressionPage' })
 
 const shared = { tag: 'Suppressions' } as const
 
@@ -62,9 +21,9 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List suppressed addresses, newest first',
-    query: listQuery,
+    query: suppressionQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: suppressionPage } },
     handle: async (call) => {
       const listing = await listSuppressions(core, { projectId: call.project.id, ...call.query })
       return pageResponse(call, { name: 'data', listing })
@@ -79,8 +38,8 @@ export const add = ({ core }: RouteDeps) =>
     summary: 'Suppress addresses',
     description:
       'Contacts with these addresses are unsubscribed. An address that is on the list keeps its first reason.',
-    body: additions,
-    names: { record: suppression },
+    body: newSuppressions,
+    names: { record: suppressionRecord },
     responses: {
       200: {
         description: 'The numbers of new and of existing entries',
@@ -110,7 +69,7 @@ export const removeMany = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Remove addresses from the list',
-    body: removals,
+    body: removedSuppressions,
     responses: {
       200: {
         description: 'The number of addresses that were on the list',

@@ -2,14 +2,8 @@
  * Templates of a project. Their list pages by cursor and by page number, and its response has the
  * fields of both.
  */
-import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_IDS_PER_REQUEST,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../features/ground/limits.ts'
+
+import type { z } from 'zod'
 import { withEnd } from '../../features/ground/listing.ts'
 import { bulkUpdateTemplates } from '../../features/mail/templates/bulk-update.ts'
 import { createTemplate } from '../../features/mail/templates/create.ts'
@@ -20,103 +14,25 @@ import { listTemplates } from '../../features/mail/templates/list.ts'
 import { updateTemplate } from '../../features/mail/templates/update.ts'
 import { findTemplateUsage } from '../../features/mail/templates/usage.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
+import { bulkChange, bulkResult } from '../../records/bulk.ts'
+import { DEFAULT_PAGE_SIZE } from '../../records/limits.ts'
+import { numbersOf } from '../../records/page.ts'
+import {
+  newTemplate,
+  templateChanges,
+  templatePage,
+  templateQuery,
+  templateRecord,
+  templateUsage,
+} from '../../records/template.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
+import { warnOfForeign } from '../foreign-placeholders.ts'
 import { type HttpResponse, json, noContent } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
-import { id, instant } from '../shapes/fields.ts'
-import { warnOfForeign } from '../shapes/foreign-placeholders.ts'
-import {
-  choiceParameter,
-  countParameter,
-  cursorParameter,
-  numbersOf,
-  pageEnd,
-  refuseMixedPaging,
-} from '../shapes/paging.ts'
-import { apartSender, contentClass, templateFields } from '../shapes/template-fields.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 64 * 1024
-
-export const newTemplate = z
-  .object({
-    ...templateFields,
-    description: templateFields.description.default(null),
-    fromName: templateFields.fromName.default(null),
-    replyTo: templateFields.replyTo.default(null),
-    type: contentClass.default('MARKETING'),
-  })
-  .transform((body) => apartSender(body))
-
-const changes = z
-  .object(templateFields)
-  .partial()
-  .transform((body) => apartSender(body))
-
-const bulkChange = z.strictObject({
-  ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
-  delete: z.boolean().default(false),
-})
-
-const listQuery = z
-  .object({
-    limit: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }).meta({
-      default: DEFAULT_PAGE_SIZE,
-    }),
-    cursor: cursorParameter,
-    page: countParameter({ fallback: undefined, cap: MAX_PAGE_NUMBER }),
-    pageSize: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }),
-    type: contentClass.optional(),
-    search: z
-      .string()
-      .max(MAX_SEARCH_LENGTH)
-      .optional()
-      .meta({ description: 'Part of the name, description or subject' }),
-    sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
-    dir: choiceParameter(['asc', 'desc'], 'desc'),
-  })
-  .superRefine(refuseMixedPaging)
-
-const template = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    subject: z.string(),
-    body: z.string(),
-    from: z.string(),
-    fromName: z.string().nullable(),
-    replyTo: z.string().nullable(),
-    type: contentClass,
-    projectId: z.string(),
-    createdAt: instant,
-    updatedAt: instant,
-  })
-  .meta({ id: 'Template' })
-
-const templatePage = z
-  .object({
-    templates: z.array(template),
-    data: z.array(template).meta({ description: 'The same as `templates`' }),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
-    ...pageEnd,
-  })
-  .meta({ id: 'TemplatePage' })
-
-const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: z.literal(0) })])
-
-const references = z.array(z.object({ id: z.string(), name: z.string() }))
-
-const usage = z.object({
-  workflowSteps: z.int(),
-  emailsSent: z.int(),
-  campaigns: references,
-  workflows: references,
-  steps: references.meta({ description: 'The steps of workflows that send the template' }),
-})
 
 /** Other services call the fields so. */
 const names = {
@@ -132,7 +48,7 @@ export const list = ({ core }: RouteDeps) =>
     description:
       'Pages by `limit` and `cursor`, or by `page` and `pageSize`. A page by number is always ' +
       'complete; by cursor a page has at most 2 MB of JSON.',
-    query: listQuery,
+    query: templateQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: templatePage } },
     handle: (call) => listPage(core, call),
@@ -146,7 +62,7 @@ export const create = ({ core }: RouteDeps) =>
     body: newTemplate,
     answerBytes: RECORD_ANSWER_BYTES,
     maxBodyBytes: MAX_REQUEST_BYTES,
-    responses: { 201: { description: 'Created', schema: template } },
+    responses: { 201: { description: 'Created', schema: templateRecord } },
     handle: async ({ project, body, warn }) => {
       const template = await createTemplate(core, { projectId: project.id, ...body })
       warnOfForeign(body, warn)
@@ -171,7 +87,7 @@ export const get = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show a template',
     answerBytes: RECORD_ANSWER_BYTES,
-    responses: { 200: { description: 'The template', schema: template } },
+    responses: { 200: { description: 'The template', schema: templateRecord } },
     refusals: [404],
     handle: async (call) => largeJson(200, await getTemplate(core, rowKeyOf(call))),
   })
@@ -183,9 +99,9 @@ export const update = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     description: 'Emails that were accepted before the change keep the old content.',
     names,
-    body: changes,
+    body: templateChanges,
     maxBodyBytes: MAX_REQUEST_BYTES,
-    responses: { 200: { description: 'The template after the change', schema: template } },
+    responses: { 200: { description: 'The template after the change', schema: templateRecord } },
     refusals: [404],
     handle: async (call) => {
       const template = await updateTemplate(core, { ...rowKeyOf(call), changes: call.body })
@@ -211,7 +127,7 @@ export const duplicate = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Copy a template',
     answerBytes: RECORD_ANSWER_BYTES,
-    responses: { 201: { description: 'The copy', schema: template } },
+    responses: { 201: { description: 'The copy', schema: templateRecord } },
     refusals: [404],
     handle: async (call) => {
       const copy = await duplicateTemplate(core, rowKeyOf(call))
@@ -225,7 +141,7 @@ export const showUsage = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show what uses a template',
     answerBytes: RECORD_ANSWER_BYTES,
-    responses: { 200: { description: 'The uses and their numbers', schema: usage } },
+    responses: { 200: { description: 'The uses and their numbers', schema: templateUsage } },
     refusals: [404],
     handle: async (call) => largeJson(200, await findTemplateUsage(core, rowKeyOf(call))),
   })
@@ -233,7 +149,7 @@ export const showUsage = ({ core }: RouteDeps) =>
 /** Returns a page with the fields of both kinds of paging. */
 async function listPage(
   core: RouteDeps['core'],
-  call: ProjectCall<z.output<typeof listQuery>, undefined>,
+  call: ProjectCall<z.output<typeof templateQuery>, undefined>,
 ): Promise<HttpResponse> {
   const { limit, cursor, page = 1, pageSize = limit ?? DEFAULT_PAGE_SIZE, ...filters } = call.query
   const isNumbered = call.query.page !== undefined || call.query.pageSize !== undefined

@@ -1,13 +1,14 @@
 /** `POST /v1/track`: records an event of a contact. */
+
 import { z } from 'zod'
 import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
+import { eventName } from '../../records/event.ts'
+import { againAtTopLevel, emailAddress, instant, warnings } from '../../records/fields.ts'
 import { idempotentPath, rightsOf } from '../exchange/key-rights.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RawCall, type RouteDeps } from '../route.ts'
-import { eventName } from '../shapes/event-name.ts'
-import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
-import { findWeakData, IN_EVENTS } from '../shapes/weak-data.ts'
 import { toWarningTexts } from '../unknown-names.ts'
+import { findWeakData, IN_EVENTS } from '../weak-data.ts'
 
 export const eventFields = {
   event: eventName,

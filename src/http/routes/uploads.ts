@@ -1,49 +1,13 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
 
-import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../features/ground/limits.ts'
 import { deleteImage } from '../../features/tenancy/uploads/delete-images.ts'
 import { listImages } from '../../features/tenancy/uploads/list-images.ts'
 import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
+import { uploadPage, uploadQuery, uploadRecord } from '../../records/upload.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
-import { instant } from '../shapes/fields.ts'
-import { countParameter, cursorParameter, pageEnd } from '../shapes/paging.ts'
-
-const uploadFields = {
-  url: z.string(),
-  key: z.string().meta({ description: 'The last part of the URL' }),
-  filename: z.string().meta({
-    description: 'As the client named the file: in this upload, and in the list in its first one',
-  }),
-  contentType: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
-  size: z.int().meta({ description: 'Bytes, without what was taken out' }),
-}
-
-const upload = z.object(uploadFields).meta({ id: 'Upload' })
-
-const listedUpload = z
-  .object({
-    ...uploadFields,
-    width: z.int().meta({ description: 'Pixels' }),
-    height: z.int().meta({ description: 'Pixels' }),
-    createdAt: instant,
-  })
-  .meta({ id: 'ListedUpload' })
-
-const page = z
-  .object({
-    data: z.array(listedUpload),
-    ...pageEnd,
-  })
-  .meta({ id: 'UploadPage' })
-
-const listQuery = z.object({
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
-})
 
 const shared = { tag: 'Uploads' } as const
 const params = { name: '`key` of the image' }
@@ -67,7 +31,7 @@ export const store = ({ core }: RouteDeps) =>
       'JPEG, PNG, GIF or WebP, by its bytes: names and declared types do not matter. EXIF, XMP and IPTC data, comments, and bytes after the end of the image are taken out; the pixels, the colour profile and the orientation of a JPEG or PNG stay. The same image again has the same URL. 413 for more than 10 MB, and when the images of the project would take more than the server allows.',
     takesStream: imageForm,
     maxBodyBytes: MAX_IMAGE_FORM_BYTES,
-    responses: { 200: { description: 'Stored', schema: upload } },
+    responses: { 200: { description: 'Stored', schema: uploadRecord } },
     refusals: [404],
     handle: async (call) => json(200, await takeImage(core, call)),
   })
@@ -76,9 +40,9 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List uploaded images, newest first',
-    query: listQuery,
+    query: uploadQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: uploadPage } },
     handle: async (call) => {
       const listing = await listImages(core, { projectId: call.project.id, ...call.query })
       return pageResponse(call, { name: 'data', listing })

@@ -4,7 +4,9 @@
  */
 
 import { silentLog } from '../../../src/base/log.ts'
-import { startAnalytics } from '../../../src/features/insight/analytics/counting/follow-events.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { analyticsHandler } from '../../../src/features/insight/analytics/counting/follow-events.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { createLedger } from '../../features/insight/analytics/counting/ledger.ts'
@@ -27,8 +29,9 @@ export async function openCounted(file: string): Promise<Store> {
 }
 
 export function countAnalytics(store: Store) {
-  const deps = { store, log: silentLog(), now: Date.now, config: { delivery: { mode: 'direct' } } }
-  return startAnalytics(deps as unknown as Parameters<typeof startAnalytics>[0])
+  const config = { delivery: { mode: 'direct' } } as unknown as Config
+  const deps = { store, log: silentLog(), now: Date.now }
+  return startLazyReader(deps, [analyticsHandler({ ...deps, config })])
 }
 
 async function mailForever(store: Store, projectId: string): Promise<never> {

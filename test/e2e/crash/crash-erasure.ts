@@ -13,7 +13,8 @@ import { silentLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { DUTIES } from '../../../src/core/areas.ts'
 import { type OpenCore, openCore } from '../../../src/core/open-core.ts'
-import { startAnalytics } from '../../../src/features/insight/analytics/counting/follow-events.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { analyticsHandler } from '../../../src/features/insight/analytics/counting/follow-events.ts'
 import { deleteProject, resetProject } from '../../../src/features/operation/erasure/end-project.ts'
 import { listTables } from '../../../src/features/operation/erasure/parts.ts'
 import { createProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
@@ -156,7 +157,7 @@ async function countAll(core: OpenCore): Promise<void> {
     tx.run(sql`update event_followers set seq = (select max(seq) from events)
       where name = 'billing'`),
   )
-  const follower = startAnalytics(core)
+  const follower = startLazyReader(core, [analyticsHandler(core)])
   await follower.caughtUp()
   await follower.stop()
 }

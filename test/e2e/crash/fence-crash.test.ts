@@ -15,11 +15,11 @@ import {
   readGeneration,
 } from '../../../src/features/ground/fence/generation-file.ts'
 import { HELD_UNTIL, SERVER } from '../../../src/features/ground/fence/rows.ts'
-import { enqueueJob } from '../../../src/jobs/enqueue.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { sessions } from '../../../src/store/schema/accounts.ts'
 import { statement } from '../../../src/store/statement.ts'
+import { enqueueJob } from '../../../src/work/jobs/enqueue.ts'
 import { childProgram } from '../../child-program.ts'
 import { addCampaign } from '../../features/outreach/campaigns/add-campaign.ts'
 import { eventually, type Origin, type Program, startProgram } from '../program.ts'

@@ -6,11 +6,10 @@
 
 import { silentLog } from '../../../src/base/log.ts'
 import { appendEvents } from '../../../src/features/ground/events/append.ts'
-import { startFollower } from '../../../src/features/ground/events/follow.ts'
-import { EVENTS } from '../../../src/features/ground/events/followed-rows.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
+import { followEvents } from '../../work/followed-events.ts'
 
 const APPENDERS = 8
 
@@ -26,16 +25,17 @@ export async function openFollowed(file: string): Promise<Store> {
 }
 
 export function followSeen(store: Store) {
-  return startFollower(
+  return followEvents(
     { store, log: silentLog(), now: Date.now },
-    {
-      rows: EVENTS,
-      name: 'webhooks',
-      batch: 25,
-      handle: async (tx, events) => {
-        for (const { seq, name } of events) await writeDown(tx, seq, name)
+    [
+      {
+        name: 'webhooks',
+        handle: async (tx, events) => {
+          for (const { seq, name } of events) await writeDown(tx, seq, name)
+        },
       },
-    },
+    ],
+    { batch: 25 },
   )
 }
 

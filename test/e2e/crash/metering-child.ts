@@ -13,11 +13,13 @@
  *
  * A line on stdout says that it waits. Its log is a file beside the database.
  */
+
 import { appendFileSync } from 'node:fs'
 import { createCounters } from '../../../src/base/counters.ts'
 import { createLog, type Log, silentLog } from '../../../src/base/log.ts'
 import { appendEvents } from '../../../src/features/ground/events/append.ts'
-import { startUsage } from '../../../src/features/ground/usage/follow-events.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../src/features/ground/usage/follow-events.ts'
 import { meter } from '../../../src/features/tenancy/billing/metering/collect.ts'
 import { createMetering } from '../../../src/features/tenancy/billing/metering/loop.ts'
 import { findAnyOpen } from '../../../src/features/tenancy/billing/metering/rows.ts'
@@ -126,7 +128,7 @@ if (import.meta.main) {
   const client = createStripe(billing, { now, resolver })
   const log = openLog(file, step)
   const deps = { store, log, now, counters: createCounters(), stripe: stopAt(client, step) }
-  const follower = startUsage(deps, { meter: (tx, events) => meter(deps, tx, events) })
+  const follower = startLazyReader(deps, [usageHandler((tx, events) => meter(deps, tx, events))])
   if (step !== 'finish') await sendEmails(store, now() - AGO_MS, step)
   await follower.caughtUp()
   const { run } = createMetering(deps)

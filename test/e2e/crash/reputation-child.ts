@@ -5,7 +5,8 @@
 
 import { silentLog } from '../../../src/base/log.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/ground/events/append.ts'
-import { startReputation } from '../../../src/features/insight/reputation/follow-events.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { reputationHandler } from '../../../src/features/insight/reputation/follow-events.ts'
 import { newId } from '../../../src/store/ids.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { openCountedProjects, PROJECTS } from './counted-projects.ts'
@@ -26,7 +27,8 @@ export function countReputation(store: Store) {
     youngCounts: kinds,
   }
   const deps = { store, log: silentLog(), now: Date.now, config: { security }, directory: {} }
-  return startReputation(deps as unknown as Parameters<typeof startReputation>[0])
+  const handler = reputationHandler(deps as unknown as Parameters<typeof reputationHandler>[0])
+  return startLazyReader(deps, [handler])
 }
 
 async function appendForever(store: Store, projectId: string): Promise<never> {

@@ -6,7 +6,8 @@
 import { silentLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { openCore } from '../../../src/core/open-core.ts'
-import { startUsage } from '../../../src/features/ground/usage/follow-events.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../src/features/ground/usage/follow-events.ts'
 import { acceptMessage } from '../../../src/features/mail/messages/accept/accept-message.ts'
 import { endEmails } from '../../../src/features/mail/messages/outcome/end-emails.ts'
 import { suppress } from '../../../src/features/mail/messages/outcome/suppression.ts'
@@ -78,7 +79,7 @@ async function endSuppressed(core: UsageCore, id: string): Promise<void> {
 
 if (import.meta.main) {
   const core = await openUsageCore(process.argv[2] ?? '')
-  startUsage(core)
+  startLazyReader(core, [usageHandler()])
   const rows = await core.store.read.select({ id: projects.id }).from(projects)
   const ids = rows.map(({ id }) => id)
   await Promise.all([...ids, ...ids].map((id) => acceptForever(core, id)))

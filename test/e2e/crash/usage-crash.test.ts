@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { startUsage } from '../../../src/features/ground/usage/follow-events.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../src/features/ground/usage/follow-events.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { copyDatabase } from '../../database-template.ts'
 import { runUntilKilled } from './run-until-killed.ts'
@@ -25,7 +26,7 @@ test('after kills the use of each project is equal to its emails that were not s
   for (let round = 0; round < KILLS; round += 1) await runUntilKilled(child)
 
   const core = await openUsageCore(folder)
-  const follower = startUsage(core)
+  const follower = startLazyReader(core, [usageHandler()])
   await follower.caughtUp()
   await follower.stop()
   const rows = await core.store.read.all<Row>(

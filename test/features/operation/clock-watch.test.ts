@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../../src/base/clock.ts'
 import { createLog } from '../../../src/base/log.ts'
-import { createNotifier } from '../../../src/features/ground/notifier.ts'
 import { watchClock } from '../../../src/features/operation/clock-watch.ts'
+import { createNotifier } from '../../../src/work/notifier.ts'
 
 const START = Date.UTC(2026, 10, 21, 12)
 
 test('F3: a jump of the clock by more than an hour is logged once, in each direction', (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { now: START, elapsed: 5 }
   const lines: Record<string, unknown>[] = []
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
@@ -52,7 +52,7 @@ test('F3: a jump of the clock by more than an hour is logged once, in each direc
 })
 
 test('hours of load do not count as a jump of the clock', (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { now: START, elapsed: 0 }
   const lines: string[] = []
   const log = createLog('info', { write: (line) => lines.push(line) })

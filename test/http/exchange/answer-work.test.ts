@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { nextTurn } from '../../../src/features/ground/loop-turns.ts'
 import {
   type AnswerAllowance,
   createAnswerAllowance,
@@ -12,6 +11,7 @@ import {
 import { json } from '../../../src/http/response.ts'
 import { openOperation, openRoute, type Route } from '../../../src/http/route.ts'
 import { runFor } from '../../../src/turns/owner.ts'
+import { nextTurn } from '../../../src/work/loop-turns.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
 import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { serveRoutes } from './serve-routes.ts'

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { createLoopTurns } from '../../../src/features/ground/loop-turns.ts'
 import { type BodyEnd, sendPieces, sendWhole } from '../../../src/http/exchange/send-response.ts'
+import { createLoopTurns } from '../../../src/work/loop-turns.ts'
 import { pause } from '../../pause.ts'
 
 const HEAD = { status: 200, headers: [] }

@@ -1,9 +1,11 @@
 /** A project subscribes, sends, is charged exactly, and is told that it nears its limit. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
 import { appendEvents } from '../../../src/features/ground/events/append.ts'
-import { startUsage } from '../../../src/features/ground/usage/follow-events.ts'
+import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../src/features/ground/usage/follow-events.ts'
 import { meter } from '../../../src/features/tenancy/billing/metering/collect.ts'
 import { createMetering } from '../../../src/features/tenancy/billing/metering/loop.ts'
 import { eq } from '../../../src/store/drizzle.ts'
@@ -32,7 +34,7 @@ test('a project subscribes, sends, is charged exactly, and hears of 80% and 100%
   const shop = await service.makeProject('shop')
   await trustDomain(core, shop.id, 'shop.test')
   const cookie = await logIn(core, shop.ownerId)
-  const follower = startUsage(core, { meter: (tx, events) => meter(core, tx, events) })
+  const follower = startLazyReader(core, [usageHandler((tx, events) => meter(core, tx, events))])
   t.after(follower.stop)
   const metering = createMetering({ ...core, stripe: core.stripe })
   const { signal } = new AbortController()

@@ -25,7 +25,7 @@ import {
   pageToken,
   type Recipient,
 } from '../../features/people/contacts/add-recipient.ts'
-import { claimJob } from '../../jobs/running.ts'
+import { claimJob } from '../../work/jobs/running.ts'
 import { type StartedService, useService } from '../service.ts'
 
 const started = useService()

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createHealth } from '../../../src/base/health.ts'
 import { createLog } from '../../../src/base/log.ts'
-import { createNotifier } from '../../../src/features/ground/notifier.ts'
 import { type DiskSpace, watchDisk } from '../../../src/store/files/disk.ts'
+import { createNotifier } from '../../../src/work/notifier.ts'
 
 const MB = 1024 * 1024
 

@@ -2,10 +2,11 @@
  * Whether a condition has an answer for every contact, and what it takes to ask for it: a filter may meet a value
  * that it cannot judge (`data-fit.ts`), also by way of segments.
  */
+
+import type { OperatorOf } from '../../../records/operators.ts'
 import { type Condition, listFilters } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
 import { parseField } from './field.ts'
-import type { OperatorOf } from './operators.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
 /** `filters`, `depth`: those that are compiled to ask, with those of segments; segments around the innermost one. */

@@ -3,6 +3,8 @@
  * event, a small segment, or an address. The query then reads only these contacts instead of the
  * whole project. Candidates are selected by their numbers, which every index of contacts ends with.
  */
+
+import { startOfSpan } from '../../../records/operators.ts'
 import { indexedBy, listOf, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
@@ -14,7 +16,6 @@ import type { Condition } from './condition.ts'
 import { normalizeAddress, normalizeAddresses } from './contact-filter.ts'
 import { parseField } from './field.ts'
 import type { Filter } from './filter.ts'
-import { startOfSpan } from './operators.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
 type Deps = Pick<Base, 'store'>

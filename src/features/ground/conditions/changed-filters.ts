@@ -6,6 +6,8 @@
  *       judged (`data-fit.ts`) no longer fulfils what is negative
  *   2   `email.received` means mail of a person, not of a machine (`automatic-mail.ts`)
  */
+
+import type { Operator, OperatorOf } from '../../../records/operators.ts'
 import { jsonType } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
@@ -15,7 +17,6 @@ import type { Condition } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
 import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
-import type { Operator, OperatorOf } from './operators.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
 export const FILTER_RULES = 2

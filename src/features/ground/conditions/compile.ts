@@ -14,6 +14,7 @@
  * index. The candidates (`candidates.ts`) are a second expression, which narrows the index down.
  */
 import { AppError } from '../../../base/errors.ts'
+import { type OperatorOf, startOfSpan } from '../../../records/operators.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { segmentMembers } from '../../../store/schema/segments.ts'
@@ -31,7 +32,6 @@ import { isUnfit } from './data-fit.ts'
 import { compileEventFilter } from './event-filter.ts'
 import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
-import { type OperatorOf, startOfSpan } from './operators.ts'
 import {
   loadReferencedSegments,
   type ReferencedSegment,

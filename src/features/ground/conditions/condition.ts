@@ -17,6 +17,7 @@ import {
   wrongOrMissingText,
 } from '../../../base/errors.ts'
 import { parseJsonText } from '../../../base/json-text.ts'
+import { MAX_CONDITION_DEPTH, MAX_CONDITION_FILTERS } from '../../../records/limits.ts'
 import { parseField } from './field.ts'
 import { type AddError, errorsAt, type JsonObject, nameType, readObject } from './field-errors.ts'
 import type { Filter } from './filter.ts'
@@ -40,8 +41,6 @@ export type ConditionReferences = {
   campaigns: string[]
 }
 
-export const MAX_CONDITION_DEPTH = 32
-export const MAX_FILTERS = 500
 const MAX_GROUPS = 500
 const MAX_BYTES = 128 * 1024
 
@@ -156,8 +155,12 @@ function readGroup(walk: Walk, { value, path, depth }: JsonNode): ConditionGroup
   const list = fields && readList(addError, { fields, key: 'filters' })
   if (fields === undefined || list === undefined) return undefined
   walk.filters += list.length
-  if (walk.filters > MAX_FILTERS) {
-    addError('filters', 'too_big', `A condition has at most ${MAX_FILTERS} filters in all`)
+  if (walk.filters > MAX_CONDITION_FILTERS) {
+    addError(
+      'filters',
+      'too_big',
+      `A condition has at most ${MAX_CONDITION_FILTERS} filters in all`,
+    )
     return undefined
   }
   const filters = list.map((filter, index) =>

@@ -3,11 +3,11 @@
 import { DAY_MS, parseInstant } from '../../../base/clock.ts'
 import { normalize } from '../../../base/nfc.ts'
 import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
+import type { OperatorOf } from '../../../records/operators.ts'
 import { contains, listOf } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { startOfDay } from './dates.ts'
-import type { OperatorOf } from './operators.ts'
 
 type InstantFilter = {
   column: 'createdAt' | 'updatedAt'

@@ -4,6 +4,8 @@
  * a type that the operator cannot judge (`data-fit.ts`) matches neither an operator nor its opposite;
  * any other present value matches one of the two: the number 1 is `notEquals` to "1".
  */
+
+import type { OperatorOf } from '../../../records/operators.ts'
 import {
   contains,
   eachElement,
@@ -18,7 +20,6 @@ import {
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { dayOf, lowestTextOf, parseDataDate } from './dates.ts'
-import type { OperatorOf } from './operators.ts'
 
 export type DataFilter = {
   key: string

@@ -9,10 +9,11 @@
  *   greaterThan, lessThan, …    all but numbers for a number, all but texts for a text
  *   within, olderThan           what does not have the shape of a date
  */
+
+import type { OperatorOf } from '../../../records/operators.ts'
 import { hasDateShape, jsonType, jsonValue } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
-import type { OperatorOf } from './operators.ts'
 
 export type DataType = 'text' | 'number' | 'boolean' | 'list' | 'object'
 

@@ -1,11 +1,12 @@
 /** Filters on the events of a contact. Each is a seek in the index of its events by name. */
+
+import type { OperatorOf } from '../../../records/operators.ts'
 import { jsonValue } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { events } from '../../../store/schema/events.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
-import type { OperatorOf } from './operators.ts'
 
 type EventFilter = {
   /** As stored. Of bounces only final ones count, of received mail only that of a person. */

@@ -9,8 +9,9 @@
  *                       as well
  *   segment.<id>
  */
+
+import { type FieldKind, isEventOperator } from '../../../records/operators.ts'
 import { suggest } from './field-errors.ts'
-import { type FieldKind, isEventOperator } from './operators.ts'
 
 export type ConditionField =
   | { kind: 'email' }

@@ -1,6 +1,21 @@
 /** A filter: a field, an operator that the field allows, and the value that the operator needs. */
+
 import { parseInstant } from '../../../base/clock.ts'
 import { tooLongText, wrongOrMissingText, wrongTypeText } from '../../../base/errors.ts'
+import { MAX_FILTER_VALUES } from '../../../records/limits.ts'
+import type { Unit } from '../../../records/operators.ts'
+import {
+  isOperator,
+  isUnit,
+  OPERATORS,
+  OPERATORS_BY_KIND,
+  type Operator,
+  takesList,
+  takesNoValue,
+  takesSpan,
+  UNIT_MS,
+  UNITS,
+} from '../../../records/operators.ts'
 import {
   type ConditionField,
   describeField,
@@ -16,19 +31,6 @@ import {
   shortenForError,
   suggest,
 } from './field-errors.ts'
-import type { Unit } from './operators.ts'
-import {
-  isOperator,
-  isUnit,
-  OPERATORS,
-  OPERATORS_BY_KIND,
-  type Operator,
-  takesList,
-  takesNoValue,
-  takesSpan,
-  UNIT_MS,
-  UNITS,
-} from './operators.ts'
 import { faultInServiceName } from './service-name.ts'
 
 export type Filter = {
@@ -46,8 +48,6 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Characters of a field's name, and of a text to compare with. */
 const MAX_TEXT_LENGTH = 1000
 const MAX_SPAN_DAYS = 36_500
-/** Values of `in` and `notIn`. */
-export const MAX_VALUES = 500
 
 /**
  * Parses a filter; drops a value or a unit that has no meaning. Passes errors to `addError` and
@@ -168,8 +168,8 @@ function readList(addError: AddError, { parsedField, values }: ListInput): Opera
     return undefined
   }
   if (values.length === 0) addError('value', 'too_small', 'Give at least one value')
-  if (values.length > MAX_VALUES) {
-    addError('value', 'too_big', `At most ${MAX_VALUES} values`)
+  if (values.length > MAX_FILTER_VALUES) {
+    addError('value', 'too_big', `At most ${MAX_FILTER_VALUES} values`)
     return undefined
   }
   const areRight = values.map((value, index) => {

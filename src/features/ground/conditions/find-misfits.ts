@@ -4,6 +4,7 @@
  */
 import { formatInstant, parseZoneless } from '../../../base/clock.ts'
 import type { Finding } from '../../../formats/compose/message-findings.ts'
+import type { OperatorOf } from '../../../records/operators.ts'
 import { jsonType } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
@@ -18,7 +19,6 @@ import { isUnfit } from './data-fit.ts'
 import { type ConditionField, parseField } from './field.ts'
 import { shortenForError } from './field-errors.ts'
 import type { Filter } from './filter.ts'
-import type { OperatorOf } from './operators.ts'
 import { findUnknownFields } from './unknown-fields.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>

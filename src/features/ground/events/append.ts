@@ -3,7 +3,7 @@
  * did or that happened to an email. `features/insight/activity` shows events to people, with the emails
  * that they belong to; conditions and followers read events themselves.
  *
- * `seq` follows the order of commits, so that a follower with a stored cursor reads each event once
+ * `seq` follows the order of commits, so that a handler with a stored cursor gets each event once
  * and in order. Events of an email store only the data that the email's row does not have.
  */
 import { eachOf, jsonItem } from '../../../store/dialect.ts'

@@ -1,13 +1,19 @@
-/** The cursor after a page of events, in the API: `<createdAt>_<seq>`, or the id of an event. */
+/**
+ * The cursor after a page of events, in the API: a sealed one, or the id of an event. Activity has
+ * `<createdAt>_<seq>`, which older versions had for events, too.
+ */
+
 import { MINUTE_MS } from '../../../base/clock.ts'
 import { unknownCursor } from '../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { indexedBy, type NamedIndex } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { idTime, isUuid } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../base.ts'
 import type { EventCursor } from './select-page.ts'
-import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
+import { isListed } from './unlisted.ts'
 
 /**
  * Events have no index by id. An id contains the time at which it was made. This is usually the
@@ -35,24 +41,31 @@ function before(index: NamedIndex, isMeant: SQL): SQL {
     order by created_at desc limit ${MAX_SCANNED})`
 }
 
-export function formatEventCursor({ at, seq }: EventCursor): string {
+export function formatEventCursor(deps: Pick<Base, 'keyring'>, { at, seq }: EventCursor): string {
+  return sealCursor(deps, 'events', [at, seq])
+}
+
+export function formatActivityCursor({ at, seq }: EventCursor): string {
   return `${at}_${seq}`
 }
 
 /** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function findEventCursor(
-  { store }: Pick<Base, 'store'>,
+  deps: Pick<Base, 'store' | 'keyring'>,
   projectId: string,
   cursor: string | undefined,
 ): Promise<EventCursor | undefined> {
   if (cursor === undefined) return undefined
   const [, at, seq] = /^(\d{1,15})_(\d{1,15})$/.exec(cursor) ?? []
   if (at !== undefined && seq !== undefined) return { at: Number(at), seq: Number(seq) }
-  const until = isUuid(cursor) && cursor[14] === '7' ? idTime(cursor) + SLACK_MS : undefined
-  const found =
-    until === undefined
-      ? undefined
-      : await store.scan.find(findCursorById, { projectId, until, id: cursor })
-  if (found !== undefined) return found
-  throw unknownCursor()
+  if (!isUuid(cursor)) {
+    const [at, seq] = unsealCursor(deps, 'events', cursor) as [number, number]
+    return { at, seq }
+  }
+  // Only ids of version 7 have a time.
+  if (cursor[14] !== '7') throw unknownCursor()
+  const until = idTime(cursor) + SLACK_MS
+  const found = await deps.store.scan.find(findCursorById, { projectId, until, id: cursor })
+  if (found === undefined) throw unknownCursor()
+  return found
 }

@@ -1,52 +1,32 @@
 /** The stored cursors of followers: all rows up to the number are handled. */
-import { eq } from '../../../store/drizzle.ts'
+import { eachOf, jsonItem } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
 import { eventFollowers } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Cursors } from '../../../work/follower-handler.ts'
 import type { Base } from '../base.ts'
-import { type FollowedTable, newestSeq } from './followed-rows.ts'
-import type { FollowerName } from './followers.ts'
 
-type CursorOptions = {
-  name: FollowerName
-  table: FollowedTable
-  beginsAt: 'oldest' | 'newest'
-}
-
-const find = statement((db) =>
-  db
-    .select({ seq: eventFollowers.seq })
-    .from(eventFollowers)
-    .where(eq(eventFollowers.name, parameter('name'))),
+const list = statement((db) =>
+  db.select({ name: eventFollowers.name, seq: eventFollowers.seq }).from(eventFollowers),
 )
 
-const save = statement((db) =>
-  db
-    .insert(eventFollowers)
-    .values({ name: parameter('name'), seq: parameter('seq'), updatedAt: parameter('at') })
-    .onConflictDoUpdate({
-      target: eventFollowers.name,
-      set: { seq: parameter('seq'), updatedAt: parameter('at') },
-    }),
+/** `cursors`: pairs of a name and a number. The condition tells an upsert from a join. */
+const save = statement(
+  () => sql`insert into event_followers (name, seq, updated_at)
+    select ${jsonItem(sql`row.value`, 0)}, ${jsonItem(sql`row.value`, 1)}, ${parameter('at')}
+    from ${eachOf(parameter('cursors'))} as row where true
+    on conflict (name) do update set seq = excluded.seq, updated_at = excluded.updated_at`,
 )
 
-/** A new follower that starts with the newest row saves its cursor at once. */
-export async function loadCursor(
-  { store, now }: Pick<Base, 'store' | 'now'>,
-  { name, table, beginsAt }: CursorOptions,
-): Promise<number> {
-  const known = await store.read.find(find, { name })
-  if (known !== undefined || beginsAt === 'oldest') return known?.seq ?? 0
-  return store.write(async (tx) => {
-    const seq = await newestSeq(tx, table)
-    await saveCursor(tx, { name, seq, at: now() })
-    return seq
-  })
-}
-
-export async function saveCursor(
-  tx: Tx,
-  cursor: { name: FollowerName; seq: number; at: number },
-): Promise<void> {
-  await tx.execute(save, cursor)
+export function createCursors({ store, now }: Pick<Base, 'store' | 'now'>): Cursors {
+  return {
+    async load() {
+      const rows = await store.read.list(list)
+      return new Map(rows.map(({ name, seq }) => [name, seq]))
+    },
+    async save(tx, cursors) {
+      const pairs = cursors.map(({ name, seq }) => [name, seq])
+      await tx.execute(save, { cursors: JSON.stringify(pairs), at: now() })
+    },
+  }
 }

@@ -3,6 +3,7 @@
  * events themselves are read slice by slice, as their reader takes them.
  */
 
+import type { EventRecord, ListedEventRecord } from '../../../records/event.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { listOf, octets, orderedJoin, startsWith } from '../../../store/dialect.ts'
 import { desc, eq, getTableColumns, sql } from '../../../store/drizzle.ts'
@@ -18,7 +19,7 @@ import { countEventsOf } from './count.ts'
 import { findEventCursor, formatEventCursor } from './cursor.ts'
 import { type EventEmail, eventEmailColumns } from './email-data.ts'
 import { type EventCursor, type EventScope, selectPage } from './select-page.ts'
-import { type EventView, toEventView } from './view.ts'
+import { toEventRecord } from './view.ts'
 
 type EventQuery = {
   projectId: string
@@ -29,8 +30,6 @@ type EventQuery = {
   /** The cursor of the previous page, or the id of an event. */
   cursor?: string | undefined
 }
-
-export type ListedEvent = EventView & { contact: { email: string } | null }
 
 type Deps = Pick<Base, 'store'>
 type SizedEvent = EventCursor & { bytes: number }
@@ -68,21 +67,22 @@ const selectBySeq = statement((db) =>
 
 /** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function listEvents(
-  deps: Deps & Pick<Base, 'listTotals'>,
+  deps: Deps & Pick<Base, 'keyring' | 'listTotals'>,
   query: EventQuery,
-): Promise<Listing<ListedEvent, CountedEnd>> {
+): Promise<Listing<ListedEventRecord, CountedEnd>> {
   const { projectId, limit, name, cursor } = query
   const after = await findEventCursor(deps, projectId, cursor)
   const names = name === undefined ? undefined : [storedEventName(name)]
   const found = await listSizedEvents(deps, { projectId, names, after }, limit + 1)
   const lines = found.slice(0, limit)
   const last = found.length > limit ? lines.at(-1) : undefined
+  const cursorOf = (line: SizedEvent) => formatEventCursor(deps, line)
   const page = pageListing({
     lines,
     bytesOf,
     read: (slice) => readEvents(deps, slice),
-    cursorOf: formatEventCursor,
-    endCursor: last === undefined ? null : formatEventCursor(last),
+    cursorOf,
+    endCursor: last === undefined ? null : cursorOf(last),
   })
   return withTotal(deps, {
     page,
@@ -99,7 +99,7 @@ export async function listEvents(
 export async function listContactEvents(
   deps: Deps,
   { projectId, contactId, limit }: { projectId: string; contactId: string; limit: number },
-): Promise<Listing<EventView, object>> {
+): Promise<Listing<EventRecord, object>> {
   return wholeListing({
     lines: await listSizedEvents(deps, { projectId, contactId }, limit),
     bytesOf,
@@ -132,7 +132,7 @@ export function selectSizedEvents(scope: EventScope, limit: number) {
 async function readEvents(
   { store }: Deps,
   lines: readonly SizedEvent[],
-): Promise<(ListedEvent | undefined)[]> {
+): Promise<(ListedEventRecord | undefined)[]> {
   const seqs = JSON.stringify(lines.map(({ seq }) => seq))
   const rows = await store.scan.list(selectBySeq, { seqs })
   const bySeq = new Map(rows.map((row) => [row.seq, row]))
@@ -142,13 +142,13 @@ async function readEvents(
   })
 }
 
-function toListedEvent(row: RowOf<typeof selectBySeq>): ListedEvent {
+function toListedEvent(row: RowOf<typeof selectBySeq>): ListedEventRecord {
   const { contactEmail, body, isText, text } = row
   const contact = contactEmail === null ? null : { email: contactEmail }
-  if (row['email.id'] === null) return { ...toEventView(row), contact }
+  if (row['email.id'] === null) return { ...toEventRecord(row), contact }
   const email = Object.fromEntries(EMAIL_NAMES.map((name) => [name, row[`email.${name}`]]))
   const received = isText === null ? null : { body, isText, text }
-  return { ...toEventView(row, { ...(email as EventEmail), received }), contact }
+  return { ...toEventRecord(row, { ...(email as EventEmail), received }), contact }
 }
 
 function bytesOf({ bytes }: SizedEvent): number {

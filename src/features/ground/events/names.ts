@@ -3,11 +3,11 @@
  * from each name to the next, so its cost depends on the number of names, not of events. The events
  * of a name are a range of the same index.
  */
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { eachOf, indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { UNLISTED_EVENTS } from './unlisted.ts'
 
 type EventCount = { name: string; count: number }
 

@@ -6,9 +6,10 @@
  *   some names       events_named: the newest events of each name, merged
  *   a contact        events_contact; only the entries of the contact are sorted, and these are few
  */
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { eachOf, indexedBy, listOf, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
+import { isListed } from './unlisted.ts'
 
 /** The last event of a page. */
 export type EventCursor = { at: number; seq: number }

@@ -1,23 +1,14 @@
 /** An event as the API returns it; events of emails include data of the email. */
 import { formatInstant } from '../../../base/clock.ts'
+import type { EventRecord } from '../../../records/event.ts'
 import type { EventRow } from '../../../store/schema/events.ts'
 import { type EventEmail, emailEventData } from './email-data.ts'
 import { type ReceivedContent, toReceivedData } from './received-content.ts'
 
-export type EventView = {
-  id: string
-  name: string
-  data: unknown
-  projectId: string
-  contactId: string | null
-  emailId: string | null
-  createdAt: string
-}
-
-export function toEventView(
+export function toEventRecord(
   event: Omit<EventRow, 'seq'>,
   email?: EventViewEmail | null,
-): EventView {
+): EventRecord {
   const { id, name, projectId, contactId, emailId, createdAt } = event
   return {
     id,

@@ -1,8 +1,9 @@
 /**
- * What an area hands in (`area.ts` of each folder of `features/`): its loops, jobs and tables, and where it
+ * What an area hands in (`area.ts` of each folder of `features/`): its loops, handlers of events, jobs and tables, and where it
  * refers to others. `core/areas.ts` joins the areas; nothing else lists what they have.
  */
-import type { RunningJob } from '../../../jobs/run.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
+import type { LazyHandler, UrgentHandler } from '../event-handlers.ts'
 import type { ReferenceSource } from './reference.ts'
 import type { TableDuties } from './table.ts'
 
@@ -11,6 +12,9 @@ export type Area<Parts> = {
   name: string
   /** What runs in the server until it stops, in the order of the starts. They stop in reverse. */
   loops: readonly LoopStart<Parts>[]
+  /** What the readers of events pass them to (`events/readers.ts`); an earlier area gets them first. */
+  urgentHandlers?: readonly ((parts: Parts) => UrgentHandler)[]
+  lazyHandlers?: readonly ((parts: Parts) => LazyHandler)[]
   jobs: readonly AreaJob<Parts>[]
   /** A table stands before those that refer to it. */
   tables: readonly TableDuties[]

@@ -6,12 +6,13 @@
  */
 import { formatInstant } from '../../../base/clock.ts'
 import { unknownCursor } from '../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import type { RequestRecord } from '../../../records/request.ts'
 import { indexedBy, rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../base.ts'
 import { type CountedEnd, countStretches, type RowCount, withTotal } from '../list-totals.ts'
 import { type Listing, pageListing } from '../listing.ts'
-import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
 import type { RequestLogEntry } from './log.ts'
 
 export type RequestCaller = NonNullable<RequestLogEntry['caller']>
@@ -32,31 +33,9 @@ export type RequestQuery = {
   endAt?: number | undefined
 }
 
-/** `caller` is null for requests of versions that did not record it. Sizes are bytes. */
-export type RequestView = {
-  id: string
-  method: string
-  path: string
-  statusCode: number
-  duration: number
-  projectId: string | null
-  userId: string | null
-  authType: 'apiKey' | 'jwt' | null
-  caller: RequestCaller | null
-  ip: string | null
-  userAgent: string | null
-  errorCode: string | null
-  errorMessage: string | null
-  requestSize: number | null
-  responseSize: number | null
-  /** The first warning of the answer. */
-  warning: string | null
-  createdAt: string
-}
-
 type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 type Position = { at: number; number: number }
-type RequestRow = Omit<RequestView, 'createdAt' | 'warning'> & Position
+type RequestRow = Omit<RequestRecord, 'createdAt' | 'warning'> & Position
 
 /** Rows that one statement looks at, and a request. */
 const STRETCH = 5_000
@@ -66,7 +45,7 @@ const MAX_ROWS = 50_000
 export async function listRequests(
   deps: Deps,
   query: RequestQuery,
-): Promise<Listing<RequestView, CountedEnd>> {
+): Promise<Listing<RequestRecord, CountedEnd>> {
   const { limit, cursor, ...filters } = query
   const found: RequestRow[] = []
   let after = findStart(deps, query)
@@ -85,7 +64,7 @@ export async function listRequests(
   const cursorOf = ({ at, number }: Position) => sealCursor(deps, 'requests', [at, number])
   const page = pageListing({
     lines,
-    read: async (slice) => slice.map(toView),
+    read: async (slice) => slice.map(toRecord),
     cursorOf: (row) => cursorOf(row),
     endCursor: isEnd || next === undefined ? null : cursorOf(next),
   })
@@ -180,7 +159,7 @@ function findStart(deps: Deps, { cursor }: RequestQuery): Position | undefined {
 }
 
 /** A message without a code is a warning. */
-function toView({ at, number: _, ...row }: RequestRow): RequestView {
+function toRecord({ at, number: _, ...row }: RequestRow): RequestRecord {
   const isError = row.errorCode !== null
   return {
     ...row,

@@ -11,6 +11,7 @@ import { projects } from '../../../store/schema/accounts.ts'
 import { apiRequests } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../base.ts'
 
 export type RequestLogEntry = {
@@ -78,29 +79,27 @@ const insertRequest = statement((db) =>
 
 export function startRequestLog({ store, log }: Pick<Base, 'store' | 'log'>): RequestLog {
   let waiting: RequestLogEntry[] = []
-  let timer: NodeJS.Timeout | undefined
-  let writing = Promise.resolve()
+  const loop = startLoop({ run: flush, firstWaitMs: Number.POSITIVE_INFINITY, keepsAlive: false })
 
   function record(entry: RequestLogEntry): void {
     if (waiting.length >= MAX_WAITING) return
     waiting.push(entry)
-    timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref()
+    if (waiting.length === 1) loop.wakeWithin(FLUSH_AFTER_MS)
   }
 
-  function flush(): void {
-    clearTimeout(timer)
-    timer = undefined
+  function flush(): Promise<void> {
     const entries = waiting
     waiting = []
-    writing = writing.then(() => writeAll({ store, log }, entries))
+    return writeAll({ store, log }, entries)
   }
 
-  async function stop(): Promise<void> {
-    flush()
-    await writing
+  return {
+    record,
+    async stop() {
+      await loop.stop()
+      await flush()
+    },
   }
-
-  return { record, stop }
 }
 
 async function writeAll(

@@ -5,11 +5,11 @@
  * last, the oldest first.
  */
 import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
+import type { ActivityRecord } from '../../../records/activity.ts'
 import { eachOf, indexedBy, jsonItem, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { ExecutionStatus, StepType } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Activity } from './entry.ts'
 import { findMailDelays } from './scheduled-workflow-emails.ts'
 import type { UpcomingQuery, UpcomingSource } from './upcoming-source.ts'
 
@@ -123,7 +123,7 @@ function soonestFirst(one: ActiveRow, other: ActiveRow): number {
   return (one.dueAt ?? 0) - (other.dueAt ?? 0) || one.number - other.number
 }
 
-function toActivity(row: ActiveRow): Activity {
+function toActivity(row: ActiveRow): ActivityRecord {
   const { executionId, status, workflowId, workflowName, stepId, stepName, stepType } = row
   return {
     id: `workflow_execution_${executionId}_active`,

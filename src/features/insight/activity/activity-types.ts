@@ -1,6 +1,6 @@
 /** Maps the types of the activity feed to the names of the stored events, which differ. */
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { storedEventName } from '../../ground/conditions/field.ts'
-import { UNLISTED_EVENTS } from '../../ground/events/unlisted.ts'
 
 const EVENT_NAMES_BY_TYPE = new Map([
   ['email.sent', 'email.sent'],

@@ -1,18 +1,10 @@
 /** An entry of the activity feed. */
 import { formatInstant } from '../../../base/clock.ts'
+import type { ActivityRecord } from '../../../records/activity.ts'
 import type { EventRow } from '../../../store/schema/events.ts'
 import { emailEventData } from '../../ground/events/email-data.ts'
 import { activityTypeOf } from './activity-types.ts'
 import type { ShownEmail } from './show-emails.ts'
-
-export type Activity = {
-  id: string
-  type: string
-  timestamp: string
-  contactEmail?: string
-  contactId?: string
-  metadata: Record<string, unknown>
-}
 
 export type FeedEvent = Pick<
   EventRow,
@@ -20,7 +12,10 @@ export type FeedEvent = Pick<
 > & { contactEmail: string | null }
 
 /** `shown`: the emails of the page, by id. */
-export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEmail>): Activity {
+export function toActivity(
+  event: FeedEvent,
+  shown: ReadonlyMap<string, ShownEmail>,
+): ActivityRecord {
   const type = activityTypeOf(event.name)
   const isOfEmail = type.startsWith('email.')
   const email = isOfEmail && event.emailId !== null ? shown.get(event.emailId) : undefined

@@ -5,6 +5,8 @@
  * page are found with their sizes, then read slice by slice, as their reader takes them.
  */
 import { DAY_MS } from '../../../base/clock.ts'
+import type { ActivityRecord } from '../../../records/activity.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { listOf, octets, orderedJoin, unindexed } from '../../../store/dialect.ts'
 import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
@@ -12,15 +14,14 @@ import { events } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { countEventsOf } from '../../ground/events/count.ts'
-import { findEventCursor, formatEventCursor } from '../../ground/events/cursor.ts'
+import { findEventCursor, formatActivityCursor } from '../../ground/events/cursor.ts'
 import { listNames } from '../../ground/events/names.ts'
 import { type EventCursor, type EventScope, selectPage } from '../../ground/events/select-page.ts'
-import { UNLISTED_EVENTS } from '../../ground/events/unlisted.ts'
 import { type CountedEnd, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, listingOf, pageListing, withEnd } from '../../ground/listing.ts'
 import { eventNamesOf, serviceEventNames } from './activity-types.ts'
 import { findEmailBytes } from './email-bytes.ts'
-import { type Activity, type FeedEvent, toActivity } from './entry.ts'
+import { type FeedEvent, toActivity } from './entry.ts'
 import { type FeedDeps, loadShownEmails } from './show-emails.ts'
 
 type ActivityQuery = {
@@ -53,7 +54,7 @@ export async function listActivity(
   deps: FeedDeps & Pick<Base, 'now' | 'listTotals'>,
   projectId: string,
   query: ActivityQuery,
-): Promise<Listing<Activity, CountedEnd>> {
+): Promise<Listing<ActivityRecord, CountedEnd>> {
   const names = query.types === undefined ? undefined : eventNamesOf(query.types)
   if (names !== undefined && names.length === 0) return withEnd(listingOf([]), () => NOTHING)
   const { limit, cursor, contactId, startAt, endAt, isSummary = false } = query
@@ -87,7 +88,7 @@ export async function listActivity(
 }
 
 function cursorOf(line: FeedLine): string {
-  return formatEventCursor(line)
+  return formatActivityCursor(line)
 }
 
 type FeedRow = FeedEvent & { seq: number }
@@ -117,7 +118,7 @@ async function readEntries(
   deps: FeedDeps,
   lines: readonly FeedLine[],
   isSummary: boolean,
-): Promise<(Activity | undefined)[]> {
+): Promise<(ActivityRecord | undefined)[]> {
   const seqs = JSON.stringify(lines.map(({ seq }) => seq))
   const rows = await deps.store.scan.list(listBySeq, { seqs })
   const bySeq = new Map(rows.map((row) => [row.seq, row]))

@@ -5,11 +5,11 @@
  * them cost little.
  */
 import { formatInstant } from '../../../base/clock.ts'
+import type { ActivityRecord } from '../../../records/activity.ts'
 import { eachOf, indexedBy, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Activity } from './entry.ts'
 import type { UpcomingQuery, UpcomingSource } from './upcoming-source.ts'
 
 /** A DELAY and the step that follows it. `subject`: of the template that the step sends. */
@@ -121,7 +121,7 @@ function soonestFirst({ row: one }: Sleeping, { row: other }: Sleeping): number 
   return one.dueAt - other.dueAt || (one.stepExecutionId < other.stepExecutionId ? -1 : 1)
 }
 
-function toActivity({ row, edge }: Sleeping): Activity {
+function toActivity({ row, edge }: Sleeping): ActivityRecord {
   return {
     id: `workflow_step_${row.stepExecutionId}_scheduled`,
     type: 'workflow.email.scheduled',

@@ -3,27 +3,16 @@
  * instant, emails by the instant of their acceptance, as in `GET /analytics/overview`. So they do not
  * shrink when contacts are deleted. An instant within a quarter of an hour means the whole quarter.
  */
+import type { ActivityStats } from '../../../records/activity.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { UNLISTED_EVENTS } from '../../ground/events/unlisted.ts'
 import { QUARTER_MS } from '../analytics/buckets.ts'
 import { NO_MAIL } from '../analytics/mail-counts.ts'
 import { percent } from '../analytics/metrics.ts'
 import { UTC } from '../analytics/range/zone.ts'
 import { type AnalyticsDeps, subjectRows, sumSpans } from '../analytics/read-counts.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
-
-type ActivityStats = {
-  totalEvents: number
-  totalEmailsSent: number
-  /** Without opens by prefetchers and scanners. */
-  totalEmailsOpened: number
-  totalEmailsClicked: number
-  totalWorkflowsStarted: number
-  /** Percent of the emails sent, with two decimals; 0 when none was sent. */
-  openRate: number
-  clickRate: number
-}
 
 /** Epoch ms, both included. The end defaults to now, the start to 30 days before the end. */
 export type StatsRange = { startAt?: number | undefined; endAt?: number | undefined }

@@ -1,6 +1,6 @@
 /** A list of activities that are scheduled for the future. */
+import type { ActivityRecord } from '../../../records/activity.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Activity } from './entry.ts'
 
 /** Epoch ms: `from` is excluded, `until` is included. */
 export type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
@@ -9,4 +9,4 @@ export type UpcomingQuery = { projectId: string; from: number; until: number; li
 export type UpcomingSource = (
   deps: Pick<Base, 'store'>,
   query: UpcomingQuery,
-) => Promise<Activity[]>
+) => Promise<ActivityRecord[]>

@@ -3,8 +3,8 @@
  * the latter takes the room that scheduled sends leave, so that it never hides them.
  */
 import { DAY_MS } from '../../../base/clock.ts'
+import type { ActivityRecord } from '../../../records/activity.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Activity } from './entry.ts'
 import { ACTIVITY_SOURCES } from './sources.ts'
 import type { UpcomingSource } from './upcoming-source.ts'
 
@@ -20,7 +20,7 @@ export async function listUpcoming(
     sources = UPCOMING_SOURCES,
     activeSources = ACTIVE_SOURCES,
   }: UpcomingRange & Partial<Record<'sources' | 'activeSources', readonly UpcomingSource[]>>,
-): Promise<Activity[]> {
+): Promise<ActivityRecord[]> {
   const from = deps.now()
   const query = { projectId, from, until: from + daysAhead * DAY_MS, limit }
   const lists = await Promise.all(sources.map((source) => source(deps, query)))
@@ -37,13 +37,13 @@ export async function listUpcoming(
 type UpcomingRange = { limit: number; daysAhead: number }
 
 /** Those that have no time, and the others. */
-function partition(activities: readonly Activity[]): [Activity[], Activity[]] {
-  const isUndated = ({ metadata }: Activity) => metadata.dueAt === null
+function partition(activities: readonly ActivityRecord[]): [ActivityRecord[], ActivityRecord[]] {
+  const isUndated = ({ metadata }: ActivityRecord) => metadata.dueAt === null
   return [activities.filter(isUndated), activities.filter((each) => !isUndated(each))]
 }
 
 /** Timestamps have one format, so they compare as text. */
-function soonestFirst(one: Activity, other: Activity): number {
+function soonestFirst(one: ActivityRecord, other: ActivityRecord): number {
   const [left, right] = [`${one.timestamp} ${one.id}`, `${other.timestamp} ${other.id}`]
   if (left === right) return 0
   return left < right ? -1 : 1

@@ -1,7 +1,7 @@
 /** How often each event happened in a range and in the equal one before it. */
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { UNLISTED_EVENTS } from '../../ground/events/unlisted.ts'
 import {
   type AnalyticsDeps,
   type AnalyticsQuery,

@@ -1,27 +1,8 @@
 /** The figures of emails, the same in every call. */
+import { COUNT_NAMES, RATE_NAMES } from '../../../records/words.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { mailCounts } from '../../../store/schema/analytics.ts'
 import { MAIL_COUNTS, type MailCounts } from './mail-counts.ts'
-
-export const COUNT_NAMES = [
-  'sent',
-  'delivered',
-  'opened',
-  'clicked',
-  'bounced',
-  'complained',
-  'unsubscribed',
-] as const
-
-export const RATE_NAMES = [
-  'deliveryRate',
-  'openRate',
-  'clickRate',
-  'clickToOpenRate',
-  'bounceRate',
-  'complaintRate',
-  'unsubscribeRate',
-] as const
 
 export const METRIC_NAMES = [...COUNT_NAMES, ...RATE_NAMES] as const
 export type MetricName = (typeof METRIC_NAMES)[number]

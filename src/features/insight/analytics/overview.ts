@@ -1,9 +1,9 @@
 /** The figures of all mail of a range, beside those of the equal range before it. */
+import { STREAMS } from '../../../records/words.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { AnalyticsStream } from '../../../store/schema/words.ts'
 import { addMail, type MailCounts, NO_MAIL } from './mail-counts.ts'
 import { MAIL_SUMS, type Metrics, toMetrics } from './metrics.ts'
-import { STREAMS } from './range/range.ts'
 import {
   type AnalyticsDeps,
   type AnalyticsQuery,

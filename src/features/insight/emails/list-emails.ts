@@ -16,6 +16,8 @@
  * new and deleted contacts do not change its way. A change of address may: its mail can come twice.
  */
 import { unknownCursor } from '../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import type { ListedEmailRecord } from '../../../records/email.ts'
 import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
@@ -24,13 +26,12 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CountedEnd, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../ground/listing.ts'
-import { sealCursor, unsealCursor } from '../../ground/sealed-cursor.ts'
 import { explainEmails } from '../../mail/messages/explain/explain-emails.ts'
 import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
 import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'
 import { findLiveStateForProject } from '../../mail/messages/explain/project-live-status.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
-import { type EmailSummary, SUMMARY_COLUMNS, toSummary } from '../../mail/messages/summary.ts'
+import { SUMMARY_COLUMNS, toSummary } from '../../mail/messages/summary.ts'
 import { countEmails } from './count-emails.ts'
 import {
   chooseEmailPath,
@@ -46,9 +47,6 @@ export type EmailQuery = EmailFilter & {
   /** The cursor of an earlier page, or the id of its last email. */
   cursor?: string | undefined
 }
-
-/** `reason`: where it stands and why, in words. */
-export type ListedEmail = EmailSummary & { reason: string }
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
 type FoundRow = Position & { id: string }
@@ -66,7 +64,7 @@ const findKeys = statement<Position>(
 export async function listEmails(
   deps: Deps,
   query: EmailQuery,
-): Promise<Listing<ListedEmail, CountedEnd>> {
+): Promise<Listing<ListedEmailRecord, CountedEnd>> {
   const { limit, cursor, ...filters } = query
   const { page, whole } = await findPage(deps, query)
   return withTotal(deps, {
@@ -186,7 +184,7 @@ async function loadSummaries(
   deps: Deps,
   projectId: string,
   ids: readonly string[],
-): Promise<(ListedEmail | undefined)[]> {
+): Promise<(ListedEmailRecord | undefined)[]> {
   const { store } = deps
   const columns = { ...SUMMARY_COLUMNS, ...EXPLAINED_COLUMNS }
   const rows = await store.read.select(columns).from(emails).where(isNamed(projectId, ids))

@@ -2,38 +2,14 @@
  * The security metrics of a project: its counts in three windows, and what they mean. To
  * clients the limits are not told: they would show how much abuse goes unnoticed.
  */
+import type { SecurityCounts, SecurityRecord } from '../../../records/security.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
 import { type Counts, readWindows } from './counters.ts'
-import { type Finding, judge, type Levels, rateOf } from './judge.ts'
-
-/** Rates in percent. */
-export type WindowView = {
-  total: number
-  bounces: number
-  complaints: number
-  bounceRate: number
-  complaintRate: number
-}
-
-export type SecurityView = {
-  status: {
-    projectId: string
-    isHealthy: boolean
-    shouldDisable: boolean
-    twentyFourHour: WindowView
-    sevenDay: WindowView
-    allTime: WindowView
-    isNewProject: boolean
-    violations: string[]
-    warnings: string[]
-  }
-  levels: Levels
-  isDisabled: boolean
-}
+import { type Finding, judge, rateOf } from './judge.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
@@ -51,13 +27,16 @@ const TEXTS = {
 } as const
 
 /** For operators. @throws AppError RESOURCE_NOT_FOUND */
-export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityView> {
+export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityRecord> {
   const { findings, view } = await load(deps, projectId)
   return withTexts(view, findings, ({ text }) => text)
 }
 
 /** As clients see it: without what would tell the limits. @throws AppError RESOURCE_NOT_FOUND */
-export async function viewSecurityForClients(deps: Deps, projectId: string): Promise<SecurityView> {
+export async function viewSecurityForClients(
+  deps: Deps,
+  projectId: string,
+): Promise<SecurityRecord> {
   const { findings, view } = await load(deps, projectId)
   const status = { ...view.status, twentyFourHour: toView(NONE), isNewProject: false }
   return withTexts({ ...view, status }, findings, ({ kind, level }) => TEXTS[kind][level])
@@ -66,7 +45,7 @@ export async function viewSecurityForClients(deps: Deps, projectId: string): Pro
 async function load(
   { store, config, now }: Deps,
   projectId: string,
-): Promise<{ findings: Finding[]; view: SecurityView }> {
+): Promise<{ findings: Finding[]; view: SecurityRecord }> {
   const project = await store.read.select().from(projects).where(eq(projects.id, projectId)).get()
   if (project === undefined || project.deletedAt !== null) throw projectNotFound(projectId)
   const at = now()
@@ -89,7 +68,7 @@ async function load(
   return { findings, view: { status, levels, isDisabled: project.isDisabled } }
 }
 
-function toView(counts: Counts): WindowView {
+function toView(counts: Counts): SecurityCounts {
   return {
     total: counts.emails,
     bounces: counts.bounces,
@@ -101,10 +80,10 @@ function toView(counts: Counts): WindowView {
 
 /** A text that several findings have is said once. */
 function withTexts(
-  view: SecurityView,
+  view: SecurityRecord,
   findings: readonly Finding[],
   textOf: (finding: Finding) => string,
-): SecurityView {
+): SecurityRecord {
   const textsOf = (level: Finding['level']) => [
     ...new Set(findings.filter((finding) => finding.level === level).map(textOf)),
   ]

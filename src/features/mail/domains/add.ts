@@ -4,6 +4,7 @@
  */
 import { AppError, invalidField } from '../../../base/errors.ts'
 import { parseDomain } from '../../../formats/address/address.ts'
+import type { DomainRecord } from '../../../records/domain.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
@@ -17,7 +18,7 @@ import {
   type Queries,
   requireEnabledProject,
 } from './ownership.ts'
-import { type DomainView, toDomainView } from './view.ts'
+import { toDomainRecord } from './view.ts'
 
 type DomainInput = { projectId: string; domain: string }
 
@@ -37,7 +38,7 @@ type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
  *   (the project has the domain already), FORBIDDEN (another project has verified it, or a disabled
  *   project has verified its root domain)
  */
-export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promise<DomainView> {
+export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promise<DomainRecord> {
   const added = { projectId: input.projectId, domain: readDomainName(input.domain) }
   // Checked before the expensive keys are made, and again in the transaction.
   await refuseUnavailable(deps.store.read, added)
@@ -46,7 +47,7 @@ export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promis
     await refuseUnavailable(tx, added)
     return insertDomain(tx, { ...added, keys, isTrusted: false, at: deps.now() })
   })
-  return toDomainView(row, deps.config)
+  return toDomainRecord(row, deps.config)
 }
 
 /** Returns the A-label form. @throws AppError VALIDATION_ERROR */

@@ -26,7 +26,7 @@ export type WantedRecord = {
 }
 
 /** A wanted record with the result of the last check; `unknown` before the first check. */
-export type DomainRecord = WantedRecord & Pick<RecordFinding, 'state' | 'found'>
+export type DnsRecord = WantedRecord & Pick<RecordFinding, 'state' | 'found'>
 
 const MX_PREFERENCE = 10
 /** The octets of one string of a TXT record (RFC 1035 section 3.3). */
@@ -77,10 +77,7 @@ export function wantedRecords(domain: Domain, hostname: string): WantedRecord[] 
 }
 
 /** Returns a warning for people who publish this record; null for most records. */
-export function describeRisk({
-  purpose,
-  name,
-}: Pick<WantedRecord, 'purpose' | 'name'>): string | null {
+export function describeRisk({ purpose, name }: { purpose: string; name: string }): string | null {
   if (purpose !== 'replies') return null
   return (
     `This record moves all mail of ${name} to this server, including mail to its present mailboxes. ` +
@@ -88,8 +85,10 @@ export function describeRisk({
   )
 }
 
+type ZoneLine = { name: string; type: string; value: string }
+
 /** Formats a line of a zone file (RFC 1035 section 5.1). TXT is cut into strings of 255 octets. */
-export function formatZoneLine({ name, type, value }: WantedRecord): string {
+export function formatZoneLine({ name, type, value }: ZoneLine): string {
   if (type === 'MX') return `${name}. IN MX ${value}.`
   const octets = Buffer.from(value)
   const strings = Array.from({ length: Math.ceil(octets.length / MAX_STRING_BYTES) }, (_, index) =>
@@ -100,7 +99,7 @@ export function formatZoneLine({ name, type, value }: WantedRecord): string {
 }
 
 /** Returns the wanted records with the states of the last check. */
-export function describeRecords(domain: Domain, hostname: string): DomainRecord[] {
+export function describeRecords(domain: Domain, hostname: string): DnsRecord[] {
   const findings = new Map(domain.findings?.map((finding) => [finding.purpose, finding]))
   return wantedRecords(domain, hostname).map((record) => {
     const { state = 'unknown', found = [] } = findings.get(record.purpose) ?? {}

@@ -1,11 +1,12 @@
 /** Checks a domain now, or trusts it without a check. */
+import type { DomainRecord } from '../../../records/domain.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 import { type DomainLookup, domainNotFound, getDomain } from './get.ts'
 import { domainOwnedElsewhere, isOwnedElsewhere } from './ownership.ts'
-import { type DomainView, toDomainView } from './view.ts'
+import { toDomainRecord } from './view.ts'
 
 type VerifyOptions = {
   /** Verifies the domain without DNS, for good: for the sandbox and for tests. */
@@ -20,10 +21,10 @@ export async function verifyDomain(
   deps: CheckDeps,
   lookup: DomainLookup,
   { trust = false }: VerifyOptions = {},
-): Promise<DomainView> {
+): Promise<DomainRecord> {
   const domain = await getDomain(deps, lookup)
   const verified = trust ? await trustDomain(deps, domain) : await checkNow(deps, domain)
-  return toDomainView(verified, deps.config)
+  return toDomainRecord(verified, deps.config)
 }
 
 async function checkNow(deps: CheckDeps, domain: Domain): Promise<Domain> {

@@ -2,26 +2,14 @@
 import { formatInstant } from '../../../base/clock.ts'
 import type { Config } from '../../../config/config.ts'
 import { displayDomain } from '../../../formats/address/address.ts'
+import type { DomainRecord } from '../../../records/domain.ts'
 import type { Domain } from '../../../store/schema/domains.ts'
-import type { DomainStatus } from '../../../store/schema/words.ts'
-import { type DomainRecord, describeRecords } from './records.ts'
+import { describeRecords } from './records.ts'
 
-export type DomainView = {
-  id: string
-  /** In U-labels. */
-  domain: string
-  verified: boolean
-  trusted: boolean
-  status: DomainStatus
-  /** The selectors of both keys, RSA first. */
-  dkimTokens: [string, string]
-  records: DomainRecord[]
-  projectId: string
-  createdAt: string
-  updatedAt: string
-}
-
-export function toDomainView(domain: Domain, { delivery }: Pick<Config, 'delivery'>): DomainView {
+export function toDomainRecord(
+  domain: Domain,
+  { delivery }: Pick<Config, 'delivery'>,
+): DomainRecord {
   return {
     id: domain.id,
     domain: displayDomain(domain.domain),

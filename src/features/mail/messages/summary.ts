@@ -1,5 +1,6 @@
 /** An email as lists show it: without its body. */
 import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
+import type { EmailSummary } from '../../../records/email.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { WorkflowOrigin } from './explain/workflow-origin.ts'
 
@@ -40,10 +41,8 @@ export const SUMMARY_COLUMNS = {
 
 export type SummaryRow = Pick<Email, keyof typeof SUMMARY_COLUMNS>
 
-export type EmailSummary = ReturnType<typeof toSummary>
-
 /** `workflow`: what sent the email, if a workflow did. */
-export function toSummary(email: SummaryRow, workflow: WorkflowOrigin | undefined) {
+export function toSummary(email: SummaryRow, workflow: WorkflowOrigin | undefined): EmailSummary {
   return {
     id: email.id,
     contactId: email.contactId,

@@ -4,8 +4,8 @@
  */
 
 import type { ParsedAddress } from '../../../formats/address/address.ts'
-import type { RunningJob } from '../../../jobs/run.ts'
 import type { SuppressionReason } from '../../../store/schema/words.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import { findKnownAddresses } from '../../people/contacts/read/known-addresses.ts'
 import { readCellText } from '../../people/import-export/csv/cell.ts'

@@ -1,5 +1,7 @@
 /** Lists a project's suppressions, newest first, by cursor. */
 import { unknownCursor } from '../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import type { ListedSuppression } from '../../../records/suppression.ts'
 import { containsText } from '../../../store/dialect.ts'
 import { and, count, desc, eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
@@ -8,7 +10,7 @@ import type { SuppressionReason } from '../../../store/schema/words.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CountedEnd, type RowCount, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../ground/listing.ts'
-import { type SuppressionView, toSuppressionView } from './view.ts'
+import { toSuppressionRecord } from './view.ts'
 
 type SuppressionQuery = {
   /** Every project if absent, for operators. */
@@ -21,10 +23,7 @@ type SuppressionQuery = {
   reason?: SuppressionReason | undefined
 }
 
-/** `projectId` is present when the list is of every project. */
-export type ListedSuppression = SuppressionView & { projectId?: string }
-
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'keyring'>
 type PagePosition = { at: number; id: string }
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
@@ -39,8 +38,8 @@ export async function listSuppressions(
   const page = pageListing({
     lines,
     read: async (slice) => slice.map((row) => toListed(query, row)),
-    cursorOf,
-    endCursor: last === undefined ? null : cursorOf(last),
+    cursorOf: (row) => cursorOf(deps, row),
+    endCursor: last === undefined ? null : cursorOf(deps, last),
   })
   const { cursor, limit: _, ...filters } = query
   return withTotal(deps, {
@@ -52,12 +51,12 @@ export async function listSuppressions(
   })
 }
 
-function cursorOf({ createdAt, id }: Suppression): string {
-  return `${createdAt}_${id}`
+function cursorOf(deps: Deps, { createdAt, id }: Suppression): string {
+  return sealCursor(deps, 'suppressions', [createdAt, id])
 }
 
 function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression {
-  const view = toSuppressionView(row)
+  const view = toSuppressionRecord(row)
   return query.projectId === undefined ? { ...view, projectId: row.projectId } : view
 }
 
@@ -65,7 +64,11 @@ function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression 
  * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
  * the index.
  */
-export function selectSuppressions({ store }: Deps, query: SuppressionQuery, after?: PagePosition) {
+export function selectSuppressions(
+  { store }: Pick<Base, 'store'>,
+  query: SuppressionQuery,
+  after?: PagePosition,
+) {
   const isAfter =
     after &&
     sql`${suppressions.createdAt} <= ${after.at}
@@ -79,7 +82,7 @@ export function selectSuppressions({ store }: Deps, query: SuppressionQuery, aft
 }
 
 async function countAll(
-  { store, listTotals }: Deps & Pick<Base, 'listTotals'>,
+  { store, listTotals }: Pick<Base, 'store' | 'listTotals'>,
   query: SuppressionQuery,
 ): Promise<RowCount> {
   const rows = store.scan.select({ total: count() }).from(suppressions).where(matches(query))
@@ -96,17 +99,20 @@ function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | un
   )
 }
 
+/** Also of the cursors that older versions made, `<createdAt>_<id>`, and of the id of a suppression. */
 async function findPosition(
-  { store }: Deps,
+  deps: Deps,
   { projectId, cursor }: SuppressionQuery,
 ): Promise<PagePosition | undefined> {
   if (cursor === undefined) return undefined
-  const [, at, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
-  if (at !== undefined && id !== undefined) return { at: Number(at), id }
+  const [, olderAt, olderId] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
+  if (olderAt !== undefined && olderId !== undefined) return { at: Number(olderAt), id: olderId }
+  if (!isUuid(cursor)) {
+    const [at, id] = unsealCursor(deps, 'suppressions', cursor) as [number, string]
+    return { at, id }
+  }
   const own = and(matches({ projectId, limit: 1 }), eq(suppressions.id, cursor))
-  const row = isUuid(cursor)
-    ? await store.read.select().from(suppressions).where(own).get()
-    : undefined
-  if (row !== undefined) return { at: row.createdAt, id: row.id }
-  throw unknownCursor()
+  const row = await deps.store.read.select().from(suppressions).where(own).get()
+  if (row === undefined) throw unknownCursor()
+  return { at: row.createdAt, id: row.id }
 }

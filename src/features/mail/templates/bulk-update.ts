@@ -1,8 +1,8 @@
 import { invalidField } from '../../../base/errors.ts'
+import { MAX_IDS_PER_REQUEST } from '../../../records/limits.ts'
 import { and, eq, inArray } from '../../../store/drizzle.ts'
 import { templates } from '../../../store/schema/messages.ts'
 import type { Base } from '../../ground/base.ts'
-import { MAX_IDS_PER_REQUEST } from '../../ground/limits.ts'
 import { requireUnused } from './usage.ts'
 import { templateNotFound } from './view.ts'
 

@@ -1,8 +1,9 @@
+import type { TemplateRecord } from '../../../records/template.ts'
 import { newId } from '../../../store/ids.ts'
 import { templates } from '../../../store/schema/messages.ts'
 import type { Base } from '../../ground/base.ts'
 import { checkFields, type NewFields, requireSender, toNewColumns } from './validate.ts'
-import { type TemplateView, toTemplateView } from './view.ts'
+import { toTemplateRecord } from './view.ts'
 
 export type NewTemplate = { projectId: string } & NewFields
 
@@ -10,7 +11,7 @@ export type NewTemplate = { projectId: string } & NewFields
 export async function createTemplate(
   { store, outbound, now }: Pick<Base, 'store' | 'outbound' | 'now'>,
   { projectId, ...fields }: NewTemplate,
-): Promise<TemplateView> {
+): Promise<TemplateRecord> {
   await checkFields({ outbound }, fields)
   const at = now()
   const row = await store.write(async (tx) => {
@@ -27,5 +28,5 @@ export async function createTemplate(
       .returning()
       .get()
   })
-  return toTemplateView(row)
+  return toTemplateRecord(row)
 }

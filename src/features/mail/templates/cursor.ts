@@ -1,4 +1,7 @@
-/** The cursor after a page of templates: `<sort>.<dir>.<id>.<sort key>`, opaque to clients. */
+/**
+ * The cursors after a page of templates that older versions made: `<sort>.<dir>.<id>.<sort key>`. New ones are
+ * sealed (`ground/sorted-cursor.ts`).
+ */
 
 export type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'asc' | 'desc' }
 
@@ -9,19 +12,8 @@ type CursorPosition = { id: string; sortKey: TemplateSortKey }
 
 const CURSOR_PATTERN = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
 
-export function formatTemplateCursor(
-  { sort, dir }: TemplateOrder,
-  { id, sortKey }: CursorPosition,
-): string {
-  const key = Buffer.from(String(sortKey)).toString('base64url')
-  return `${sort}.${dir}.${id}.${key}`
-}
-
 /** Returns undefined for an unknown cursor and for a cursor of a list in another order. */
-export function parseTemplateCursor(
-  order: TemplateOrder,
-  cursor: string,
-): CursorPosition | undefined {
+export function parseOlderCursor(order: TemplateOrder, cursor: string): CursorPosition | undefined {
   const [, sort, dir, id, key] = CURSOR_PATTERN.exec(cursor) ?? []
   if (sort !== order.sort || dir !== order.dir) return undefined
   if (id === undefined || key === undefined) return undefined

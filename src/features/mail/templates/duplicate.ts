@@ -1,15 +1,16 @@
+import type { TemplateRecord } from '../../../records/template.ts'
 import { newId } from '../../../store/ids.ts'
 import { templates } from '../../../store/schema/messages.ts'
 import type { Base } from '../../ground/base.ts'
 import { copyName } from '../../ground/copy-name.ts'
 import { loadTemplate } from './get.ts'
-import { type TemplateKey, type TemplateView, toTemplateView } from './view.ts'
+import { type TemplateKey, toTemplateRecord } from './view.ts'
 
 /** Returns the copy. @throws AppError TEMPLATE_NOT_FOUND */
 export async function duplicateTemplate(
   { store, now }: Pick<Base, 'store' | 'now'>,
   key: TemplateKey,
-): Promise<TemplateView> {
+): Promise<TemplateRecord> {
   const at = now()
   const row = await store.write(async (tx) => {
     const original = await loadTemplate(tx, key)
@@ -20,5 +21,5 @@ export async function duplicateTemplate(
       .returning()
       .get()
   })
-  return toTemplateView(row)
+  return toTemplateRecord(row)
 }

@@ -1,15 +1,16 @@
+import type { TemplateRecord } from '../../../records/template.ts'
 import { and, eq, type SQL } from '../../../store/drizzle.ts'
 import { type Template, templates } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { type TemplateKey, type TemplateView, templateNotFound, toTemplateView } from './view.ts'
+import { type TemplateKey, templateNotFound, toTemplateRecord } from './view.ts'
 
 /** @throws AppError TEMPLATE_NOT_FOUND */
 export async function getTemplate(
   { store }: Pick<Base, 'store'>,
   key: TemplateKey,
-): Promise<TemplateView> {
-  return toTemplateView(await loadTemplate(store.read, key))
+): Promise<TemplateRecord> {
+  return toTemplateRecord(await loadTemplate(store.read, key))
 }
 
 /** Returns the row. @throws AppError TEMPLATE_NOT_FOUND */

@@ -2,7 +2,10 @@
  * Lists a project's templates by page number or by cursor. The total is counted except after a
  * cursor, because the first page had it. Bodies are read one by one, as the reader takes the templates.
  */
-import { invalidField, tooLongText, unknownCursor } from '../../../base/errors.ts'
+
+import { invalidField, tooLongText } from '../../../base/errors.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
+import type { TemplateRecord } from '../../../records/template.ts'
 import { containsText, octets } from '../../../store/dialect.ts'
 import {
   and,
@@ -19,16 +22,11 @@ import { type Template, templates } from '../../../store/schema/messages.ts'
 import type { ContentClass } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../ground/limits.ts'
 import { type Listing, type PageEnd, pageListing, withEnd } from '../../ground/listing.ts'
-import {
-  formatTemplateCursor,
-  parseTemplateCursor,
-  type TemplateOrder,
-  type TemplateSortKey,
-} from './cursor.ts'
+import { formatSortedCursor, parseSortedCursor } from '../../ground/sorted-cursor.ts'
+import { parseOlderCursor, type TemplateOrder, type TemplateSortKey } from './cursor.ts'
 import { isTemplate } from './get.ts'
-import { type TemplateView, toTemplateView } from './view.ts'
+import { toTemplateRecord } from './view.ts'
 
 export type TemplateQuery = {
   projectId: string
@@ -47,7 +45,7 @@ export type TemplateQuery = {
 /** `total`: the number of templates on all pages; 0 after a cursor. */
 type TemplatesEnd = PageEnd & { total: number }
 
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'keyring'>
 
 const SORT_KEYS: Record<TemplateOrder['sort'], SQL<TemplateSortKey>> = {
   name: sql<TemplateSortKey>`lower(${templates.name})`,
@@ -68,14 +66,14 @@ const findBody = statement((db) =>
 export async function listTemplates(
   deps: Deps,
   query: TemplateQuery,
-): Promise<Listing<TemplateView, TemplatesEnd>> {
+): Promise<Listing<TemplateRecord, TemplatesEnd>> {
   const order = { sort: query.sort ?? 'createdAt', dir: query.dir ?? 'desc' }
   const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
   const rows = await findRows(deps, { query, order, limit })
   const lines = rows.slice(0, limit)
   const last = rows.length > limit ? lines.at(-1) : undefined
   const cursorOf = ({ template, sortKey }: (typeof rows)[number]) =>
-    formatTemplateCursor(order, { sortKey, id: template.id })
+    formatSortedCursor(deps, 'templates', { ...order, sortKey, id: template.id, page: 1 })
   const page = pageListing({
     lines,
     bytesOf: ({ bytes }) => bytes,
@@ -108,11 +106,11 @@ async function findRows(
 async function readBodies(
   { store }: Deps,
   found: readonly { template: Omit<Template, 'body'> }[],
-): Promise<(TemplateView | undefined)[]> {
-  const views: (TemplateView | undefined)[] = []
+): Promise<(TemplateRecord | undefined)[]> {
+  const views: (TemplateRecord | undefined)[] = []
   for (const { template } of found) {
     const row = await store.read.find(findBody, { id: template.id })
-    views.push(row && toTemplateView({ ...template, body: row.body }))
+    views.push(row && toTemplateRecord({ ...template, body: row.body }))
   }
   return views
 }
@@ -144,25 +142,25 @@ async function isAfterCursor(
   order: TemplateOrder,
 ): Promise<SQL | undefined> {
   if (cursor === undefined) return undefined
-  const { id, sortKey } = parseTemplateCursor(order, cursor) ?? { id: cursor, sortKey: undefined }
-  const key = sortKey ?? (await findSortKey(deps, { projectId, id }, order))
+  const { id, sortKey } =
+    parseOlderCursor(order, cursor) ??
+    (await parseSortedCursor(deps, 'templates', {
+      ...order,
+      cursor,
+      findSortKey: (id) => findSortKey(deps, { projectId, id }, order),
+    }))
   const than = order.dir === 'asc' ? sql`>` : sql`<`
-  return sql`(${SORT_KEYS[order.sort]}, ${templates.id}) ${than} (${key}, ${id})`
+  return sql`(${SORT_KEYS[order.sort]}, ${templates.id}) ${than} (${sortKey}, ${id})`
 }
 
-/** The id of a template is a valid cursor, too. */
 async function findSortKey(
   { store }: Deps,
   key: { projectId: string; id: string },
   { sort }: TemplateOrder,
-): Promise<TemplateSortKey> {
-  const row = await store.read
-    .select({ sortKey: SORT_KEYS[sort] })
-    .from(templates)
-    .where(isTemplate(key))
-    .get()
-  if (row !== undefined) return row.sortKey
-  throw unknownCursor()
+): Promise<TemplateSortKey | undefined> {
+  const sortKey = SORT_KEYS[sort]
+  const row = await store.read.select({ sortKey }).from(templates).where(isTemplate(key)).get()
+  return row?.sortKey
 }
 
 function readCount(field: string, value: number): number {

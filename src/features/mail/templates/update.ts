@@ -1,8 +1,9 @@
+import type { TemplateRecord } from '../../../records/template.ts'
 import { type Template, templates } from '../../../store/schema/messages.ts'
 import type { Base } from '../../ground/base.ts'
 import { isTemplate, loadTemplate } from './get.ts'
 import { checkFields, requireSender, type TemplateChanges, toColumns } from './validate.ts'
-import { type TemplateKey, type TemplateView, toTemplateView } from './view.ts'
+import { type TemplateKey, toTemplateRecord } from './view.ts'
 
 /**
  * Changes the fields that are present; null clears a field. A new subject or body makes a new
@@ -12,7 +13,7 @@ import { type TemplateKey, type TemplateView, toTemplateView } from './view.ts'
 export async function updateTemplate(
   { store, directory, outbound, now }: Pick<Base, 'store' | 'directory' | 'outbound' | 'now'>,
   { changes, ...key }: TemplateKey & { changes: TemplateChanges },
-): Promise<TemplateView> {
+): Promise<TemplateRecord> {
   await checkFields({ outbound }, changes, () => loadTemplate(store.read, key))
   const columns = toColumns(changes)
   const row = await store.write(async (tx) => {
@@ -27,7 +28,7 @@ export async function updateTemplate(
       .returning()
       .get()
   })
-  return toTemplateView(row)
+  return toTemplateRecord(row)
 }
 
 function isChange(current: Template, columns: Partial<Template>): boolean {

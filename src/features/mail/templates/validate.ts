@@ -14,13 +14,18 @@ import { isOneFieldLine } from '../../../formats/one-line.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../../formats/template/limits.ts'
 import { checkTemplate, type TemplateFault } from '../../../formats/template/template.ts'
 import type { CheckedTemplate } from '../../../outbound/composing/template-checks.ts'
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_FROM_NAME_LENGTH,
+  MAX_NAME_LENGTH,
+} from '../../../records/limits.ts'
+import { CONTENT_CLASSES } from '../../../records/words.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { domains } from '../../../store/schema/domains.ts'
 import type { Template } from '../../../store/schema/messages.ts'
 import type { ContentClass } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../ground/limits.ts'
 import { unverifiedSender } from '../domains/unverified-sender.ts'
 import { checkTemplateSizes } from './validate-size.ts'
 
@@ -43,9 +48,6 @@ type CheckDeps = Pick<Base, 'outbound'>
 
 type TextRule = { min: number; max: number; isLine: boolean }
 
-/** Characters of the sender's name in a template. */
-export const MAX_FROM_NAME_LENGTH = 100
-
 const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName', TextRule> = {
   name: { min: 1, max: MAX_NAME_LENGTH, isLine: true },
   description: { min: 0, max: MAX_DESCRIPTION_LENGTH, isLine: false },
@@ -54,7 +56,7 @@ const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName
   fromName: { min: 0, max: MAX_FROM_NAME_LENGTH, isLine: true },
 }
 
-const TYPES: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentClass[]
+const TYPES: readonly string[] = CONTENT_CLASSES
 const TOO_COMPLEX = 'The template takes too much time or memory to parse'
 
 /** The texts of the record that is to change. */

@@ -1,28 +1,14 @@
 /** A template as the API returns it. */
+
 import { formatInstant } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
+import type { TemplateRecord } from '../../../records/template.ts'
 import type { Template } from '../../../store/schema/messages.ts'
-import type { ContentClass } from '../../../store/schema/words.ts'
-
-export type TemplateView = {
-  id: string
-  name: string
-  description: string | null
-  subject: string
-  body: string
-  from: string
-  fromName: string | null
-  replyTo: string | null
-  type: ContentClass
-  projectId: string
-  createdAt: string
-  updatedAt: string
-}
 
 /** A template of a project. Another project's template counts as unknown. */
 export type TemplateKey = { projectId: string; id: string }
 
-export function toTemplateView(template: Template): TemplateView {
+export function toTemplateRecord(template: Template): TemplateRecord {
   return {
     id: template.id,
     name: template.name,

@@ -12,6 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../../base/errors.ts'
 import { isTransientDatabaseError } from '../../../store/database-error.ts'
 import { retryWhileUnwritable } from '../../../store/write/retry.ts'
+import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { HIT_GROUP_MS } from './machine-detection.ts'
 import { type Hit, recordHits } from './record-hits.ts'
@@ -53,7 +54,6 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
   let due: HitGroup[] = []
   let waiting = 0
   let lost = 0
-  let timer: NodeJS.Timeout | undefined
   let round: Promise<void> | undefined
   let isStopping = false
 
@@ -67,7 +67,7 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     const group = open.get(hit.emailId) ?? openGroup(hit.emailId)
     group.hits.push(hit)
     waiting += 1
-    timer ??= setTimeout(flush, Math.min(FLUSH_MS, groupMs)).unref()
+    loop.wakeWithin(Math.min(FLUSH_MS, groupMs))
   }
 
   function openGroup(emailId: string): HitGroup {
@@ -90,13 +90,13 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     lost += hits.length
   }
 
-  function flush(): void {
-    timer = undefined
+  /** Groups end while others are written. */
+  function flush(): number | undefined {
     closeGroups(performance.now())
     round ??= writeAll().finally(() => {
       round = undefined
     })
-    if (open.size > 0) timer = setTimeout(flush, FLUSH_MS).unref()
+    return open.size > 0 ? FLUSH_MS : undefined
   }
 
   function closeGroups(until: number): void {
@@ -147,13 +147,14 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
 
   async function stop(): Promise<void> {
     isStopping = true
-    clearTimeout(timer)
+    await loop.stop()
     await round
     closeGroups(Number.POSITIVE_INFINITY)
     await writeAll()
     if (lost > 0) deps.log.warn({ hits: lost }, 'opens and clicks were lost')
   }
 
+  const loop = startLoop({ run: flush, firstWaitMs: Number.POSITIVE_INFINITY, keepsAlive: false })
   return { add, counts: () => ({ waiting, lost }), stop }
 }
 

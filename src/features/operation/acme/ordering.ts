@@ -12,6 +12,7 @@ import { formatSecond, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock
 import { describeError } from '../../../base/errors.ts'
 import type { AcmeConfig } from '../../../config/config.ts'
 import { createHttpClient, type HttpClient } from '../../../outbound/http/client.ts'
+import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Challenges } from './challenges.ts'
 import {
@@ -74,11 +75,10 @@ export function startOrdering(deps: Deps, options: OrderingOptions = {}): Orderi
 function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Ordering {
   const { certificates, log, now } = deps
   const stopping = new AbortController()
+  const { signal } = stopping
   const settings = settingsDigest(acme)
-  const order = createOrder(deps, acme, { ...options, signal: stopping.signal })
+  const order = createOrder(deps, acme, { ...options, signal })
   const suggestion: Suggestion = { at: null, askAt: 0 }
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
 
   /** Returns when to look again. */
   async function look(): Promise<number> {
@@ -99,31 +99,21 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
     return order.attempt(held, state)
   }
 
-  function turn(): Promise<void> {
-    clearTimeout(timer)
-    running ??= look()
-      .catch((error: unknown) => {
-        if (stopping.signal.aborted) return now()
-        log.error({ error }, 'certificates cannot be ordered')
-        certificates.setOrderFault(`Certificates cannot be ordered: ${describeError(error)}.`)
-        return now() + LOOK_EVERY_MS
-      })
-      .then((at) => {
-        running = undefined
-        if (stopping.signal.aborted) return
-        const pauseMs = Math.min(Math.max(at - now(), LEAST_PAUSE_MS), LOOK_EVERY_MS)
-        timer = setTimeout(turn, pauseMs).unref()
-      })
-    return running
-  }
-
-  void turn()
+  const loop = startLoop({
+    run: async () => Math.max((await look()) - now(), LEAST_PAUSE_MS),
+    onError(error) {
+      if (signal.aborted) return
+      log.error({ error }, 'certificates cannot be ordered')
+      certificates.setOrderFault(`Certificates cannot be ordered: ${describeError(error)}.`)
+    },
+    maxWaitMs: LOOK_EVERY_MS,
+    keepsAlive: false,
+  })
   return {
-    turn,
-    stop: async () => {
+    turn: loop.turn,
+    stop() {
       stopping.abort()
-      clearTimeout(timer)
-      await running
+      return loop.stop()
     },
   }
 }

@@ -8,6 +8,7 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
 import { runFor, SYSTEM } from '../../../turns/owner.ts'
+import { type Loop, startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import type { DoctorDeps, Listeners } from './deps.ts'
@@ -42,7 +43,7 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
   let bound: Listeners | undefined
   let last: CheckRun | undefined
   let running: Promise<CheckRun> | undefined
-  let timer: NodeJS.Timeout | undefined
+  let loop: Loop | undefined
   let isStopped = false
 
   async function runNow(): Promise<CheckRun> {
@@ -72,14 +73,6 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
     }
   }
 
-  function schedule(delayMs: number): void {
-    timer = setTimeout(() => {
-      void beginAlone().then(() => {
-        if (!isStopped) schedule(HOUR_MS)
-      })
-    }, delayMs).unref()
-  }
-
   return {
     arrivals,
     last: () => last,
@@ -96,11 +89,16 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
     },
     start(listeners) {
       bound = listeners
-      schedule(FIRST_MS)
+      loop = startLoop({
+        run: beginAlone,
+        firstWaitMs: FIRST_MS,
+        maxWaitMs: HOUR_MS,
+        keepsAlive: false,
+      })
     },
     stop() {
       isStopped = true
-      clearTimeout(timer)
+      void loop?.stop()
     },
   }
 }

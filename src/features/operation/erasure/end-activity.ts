@@ -2,7 +2,7 @@
  * Ends what works on a project's rows, in the transaction from which on the project is erased. That the
  * project is disabled stops its mail. What follows here stops the rest: nothing reads a workflow or an
  * endpoint that is marked as deleted, and nothing sends a draft. A running job loses its lease, so it
- * cannot commit another batch (`jobs/progress.ts`).
+ * cannot commit another batch (`work/jobs/progress.ts`).
  */
 import { unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'

@@ -1,8 +1,9 @@
 /** Erases the rows of a project in short transactions between which requests run. */
-import { createBatchPace } from '../../../jobs/pace.ts'
-import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
-import type { RunningJob } from '../../../jobs/run.ts'
+
 import type { Tx } from '../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../work/jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Part, PartValues } from '../../ground/manifest/part.ts'
 

@@ -1,6 +1,7 @@
 /** The jobs that erase a project. A project has one of them at a time. */
-import { enqueueJob } from '../../../jobs/enqueue.ts'
+
 import type { Tx } from '../../../store/write/transaction.ts'
+import { enqueueJob } from '../../../work/jobs/enqueue.ts'
 import type { Base } from '../../ground/base.ts'
 
 export const RESET_KIND = 'reset-project'

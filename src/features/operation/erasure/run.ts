@@ -3,13 +3,14 @@
  * finish in the transaction that finds none. All that they know is in the database: a job that was
  * interrupted begins again, and finds only what is left.
  */
-import type { RunningJob } from '../../../jobs/run.ts'
+
 import { selectLastNumber } from '../../../store/dialect.ts'
 import { and, eq, isNull, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Part, PartValues } from '../../ground/manifest/part.ts'
 import { eraseContents, eraseInboundMessages } from './erase-mail.ts'

@@ -1,8 +1,8 @@
 /** How far the reset of a project has come. */
 import { formatInstant } from '../../../base/clock.ts'
-import { isUnfinished } from '../../../jobs/due.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
+import { isUnfinished } from '../../../work/jobs/due.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Project } from '../../tenancy/accounts/rows.ts'
 import { RESET_KIND } from './kinds.ts'

@@ -8,7 +8,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { idTime } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { FOLLOWERS } from '../../ground/events/followers.ts'
+import { FOLLOWERS } from '../../ground/event-handlers.ts'
 import {
   byState,
   createRecent,

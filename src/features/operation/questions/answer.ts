@@ -6,6 +6,8 @@ import { describeError } from '../../../base/errors.ts'
 import { isNull, sql } from '../../../store/drizzle.ts'
 import { serverQuestions } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { createBeside } from '../../../work/beside.ts'
+import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { findLiveStatus } from '../../mail/messages/explain/live-status.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
@@ -69,14 +71,21 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
     'log-level': ({ change }) =>
       change === undefined ? logLevel.show() : logLevel.set(change.level, change.forMs),
   }
-  const running = new Set<Promise<void>>()
   const beingAnswered = new Set<string>()
-  let deletionTimer: NodeJS.Timeout | undefined
-  let isStopped = false
+  const onError = (error: unknown) =>
+    log.warn({ error: describeError(error) }, 'questions of commands could not be answered')
+  // A question that takes long to answer holds back no other.
+  const beside = createBeside(onError)
+  const deletion = startLoop({
+    run: deleteExpired,
+    onError,
+    firstWaitMs: Number.POSITIVE_INFINITY,
+    keepsAlive: false,
+  })
 
   async function answerAll(): Promise<void> {
     const open = await store.read.list(listOpen)
-    if (open.length > 0) startDeletionTimer()
+    if (open.length > 0) deletion.wakeWithin(maxAgeMs)
     const fresh = open.filter(({ askedAt }) => askedAt > now() - maxAgeMs)
     for (const { id, question } of fresh) {
       if (beingAnswered.has(id)) continue
@@ -99,37 +108,19 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
     }
   }
 
-  async function deleteExpired(): Promise<void> {
-    deletionTimer = undefined
+  async function deleteExpired(): Promise<number | undefined> {
     await store.write((tx) => tx.execute(deleteOld, { before: now() - maxAgeMs }))
-    if ((await store.read.find(findAny)) !== undefined) startDeletionTimer()
+    return (await store.read.find(findAny)) === undefined ? undefined : maxAgeMs
   }
 
-  function startDeletionTimer(): void {
-    if (isStopped) return
-    deletionTimer ??= setTimeout(() => run(deleteExpired), maxAgeMs).unref()
-  }
-
-  function run(act: () => Promise<void>): void {
-    if (isStopped) return
-    const work = act()
-      .catch((error: unknown) => {
-        log.warn({ error: describeError(error) }, 'questions of commands could not be answered')
-      })
-      .finally(() => running.delete(work))
-    running.add(work)
-  }
-
-  const unwatch = store.onExternalChange(() => run(answerAll))
+  const unwatch = store.onExternalChange(() => beside.run(answerAll))
   // Questions that an earlier server left.
-  run(answerAll)
+  beside.run(answerAll)
   return {
     stop: async () => {
-      isStopped = true
       logLevel.stop()
       unwatch()
-      clearTimeout(deletionTimer)
-      await Promise.all(running)
+      await Promise.all([beside.stop(), deletion.stop()])
     },
   }
 }

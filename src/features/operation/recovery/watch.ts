@@ -5,6 +5,7 @@
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
+import { runEvery } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { generationFileOf, writeGeneration } from '../../ground/fence/generation-file.ts'
 import { findLostLogFence, listFences, SERVER } from '../../ground/fence/rows.ts'
@@ -26,18 +27,15 @@ export async function startGenerationWatch(
   const mark = await startLogMark(deps)
   await writeOrWarn(deps)
   await reportFences(deps)
-  let writing = Promise.resolve()
-  const timer = setInterval(() => {
+  const loop = runEvery(everyMs, () => {
     mark.renew()
-    writing = writing.then(() => writeOrWarn(deps))
-  }, everyMs)
-  timer.unref()
+    return writeOrWarn(deps)
+  })
   const unwatch = deps.directory.onDrop(() => void reportFences(deps))
   return {
     async stop() {
-      clearInterval(timer)
       unwatch()
-      await writing
+      await loop.stop()
       await writeOrWarn(deps)
       mark.stop()
     },

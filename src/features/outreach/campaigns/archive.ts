@@ -1,9 +1,10 @@
 /** Archives campaigns: an archived campaign is left out of the list unless it is asked for. */
+import type { CampaignRecord } from '../../../records/campaign.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { toCampaignRecord } from './view.ts'
 import { wrongStatus } from './wrong-status.ts'
 
 /**
@@ -13,7 +14,7 @@ import { wrongStatus } from './wrong-status.ts'
 export async function archiveCampaign(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { isArchived, ...key }: CampaignKey & { isArchived: boolean },
-): Promise<CampaignView> {
+): Promise<CampaignRecord> {
   return store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     const { id, status } = campaign
@@ -22,10 +23,10 @@ export async function archiveCampaign(
       throw wrongStatus(status, `be ${verb}`)
     }
     const at = now()
-    if (isArchived === (campaign.archivedAt !== null)) return toCampaignView(campaign, at)
+    if (isArchived === (campaign.archivedAt !== null)) return toCampaignRecord(campaign, at)
     const archivedAt = isArchived ? at : null
     await tx.update(campaigns).set({ archivedAt, updatedAt: at }).where(eq(campaigns.id, id))
-    return toCampaignView(await loadCampaign(tx, key), at)
+    return toCampaignRecord(await loadCampaign(tx, key), at)
   })
 }
 

@@ -1,8 +1,8 @@
 import { invalidField } from '../../../base/errors.ts'
+import { MAX_IDS_PER_REQUEST } from '../../../records/limits.ts'
 import { and, eq, inArray } from '../../../store/drizzle.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import type { Base } from '../../ground/base.ts'
-import { MAX_IDS_PER_REQUEST } from '../../ground/limits.ts'
 import { deleteDraft } from './delete.ts'
 import { campaignNotFound } from './find.ts'
 

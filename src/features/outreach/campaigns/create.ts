@@ -1,5 +1,6 @@
 import { type FieldError, invalid } from '../../../base/errors.ts'
 import { type ParsedAddress, parseAddress } from '../../../formats/address/address.ts'
+import type { CampaignRecord } from '../../../records/campaign.ts'
 import { newId } from '../../../store/ids.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import type { Template } from '../../../store/schema/messages.ts'
@@ -17,7 +18,7 @@ import {
   requireAudience,
   scheduleBySending,
 } from './validate.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { toCampaignRecord } from './view.ts'
 
 /** `templateId`: subject, body, sender and type are copied from this template unless given. */
 export type NewCampaign = { projectId: string; name: string; audienceType: AudienceType } & Omit<
@@ -33,7 +34,7 @@ export type NewCampaign = { projectId: string; name: string; audienceType: Audie
 export async function createCampaign(
   deps: Pick<Base, 'store' | 'outbound' | 'sharedRuns' | 'now' | 'log'>,
   { projectId, templateId = null, ...given }: NewCampaign,
-): Promise<CampaignView> {
+): Promise<CampaignRecord> {
   if (given.scheduledFor != null) throw scheduleBySending()
   const template =
     templateId === null
@@ -57,7 +58,7 @@ export async function createCampaign(
     })
   })
   await countSoon(deps, { projectId, id, totalRecipients: null })
-  return toCampaignView(await loadCampaign(deps.store.read, { projectId, id }), at)
+  return toCampaignRecord(await loadCampaign(deps.store.read, { projectId, id }), at)
 }
 
 /** The content, which a template or the request has given. */

@@ -1,10 +1,11 @@
+import type { CampaignRecord } from '../../../records/campaign.ts'
 import { newId } from '../../../store/ids.ts'
 import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Base } from '../../ground/base.ts'
 import { copyName } from '../../ground/copy-name.ts'
 import { countSoon } from './audience/total-recipients.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { toCampaignRecord } from './view.ts'
 
 /** What belongs to the sending of the original, not to its definition. */
 const UNSENT: Partial<Campaign> = {
@@ -24,7 +25,7 @@ const UNSENT: Partial<Campaign> = {
 export async function duplicateCampaign(
   deps: Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>,
   key: CampaignKey,
-): Promise<CampaignView> {
+): Promise<CampaignRecord> {
   const at = deps.now()
   const id = newId()
   await deps.store.write(async (tx) => {
@@ -34,5 +35,5 @@ export async function duplicateCampaign(
   })
   const copy = { ...key, id }
   await countSoon(deps, { ...copy, totalRecipients: null })
-  return toCampaignView(await loadCampaign(deps.store.read, copy), at)
+  return toCampaignRecord(await loadCampaign(deps.store.read, copy), at)
 }

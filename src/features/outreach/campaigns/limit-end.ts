@@ -1,15 +1,15 @@
 /** Until when campaigns wait because their project is new (`limits.new_project_daily`). */
+
 import { formatOptionalInstant } from '../../../base/clock.ts'
+import type { ShownCampaign } from '../../../records/campaign.ts'
 import type { Base } from '../../ground/base.ts'
 import { findNextAllowance } from '../../mail/messages/accept/new-project-cap.ts'
 import type { FoundCampaign } from './find.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { toCampaignRecord } from './view.ts'
 
 /**
  * `limitedUntil`: when the project may send more; null unless the campaign waits for that.
  */
-export type ShownCampaign = CampaignView & { limitedUntil: string | null }
-
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now'>
 
 /** Returns a function that shows campaigns of the project as of now. It counts for the limit once at most. */
@@ -27,7 +27,7 @@ export function campaignShower(
   }
 
   return async (campaign) => {
-    const view = toCampaignView(campaign, at)
+    const view = toCampaignRecord(campaign, at)
     if (!mayWait(campaign)) return { ...view, limitedUntil: null }
     limitEnd ??= findLimitEnd()
     return { ...view, limitedUntil: await limitEnd }

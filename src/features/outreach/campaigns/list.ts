@@ -1,12 +1,13 @@
 /** Lists a project's campaigns by page number or by cursor. They are read slice by slice, as their reader takes them. */
 
 import { invalidField, tooLongText } from '../../../base/errors.ts'
+import type { ShownCampaign } from '../../../records/campaign.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
 import { containsText, octets } from '../../../store/dialect.ts'
 import { and, count, eq, isNotNull, isNull, or, type SQL, sql } from '../../../store/drizzle.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import type { CampaignStatus } from '../../../store/schema/words.ts'
 import type { Base } from '../../ground/base.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../ground/limits.ts'
 import { type Listing, type PageEnd, pageListing } from '../../ground/listing.ts'
 import {
   clausesOf,
@@ -15,7 +16,7 @@ import {
   type SortedPlace,
 } from '../../ground/sorted-cursor.ts'
 import { findCampaign } from './find.ts'
-import { campaignShower, type ShownCampaign } from './limit-end.ts'
+import { campaignShower } from './limit-end.ts'
 
 export type CampaignQuery = {
   projectId: string

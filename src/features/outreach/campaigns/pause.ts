@@ -2,6 +2,7 @@
  * Pauses the sending of a campaign: at once for mail that is claimed from now on, and behind the
  * answer for mail that waits (`settle-stopped.ts`). Mail whose content is on its way is not stopped.
  */
+import type { CampaignRecord } from '../../../records/campaign.ts'
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { PauseReason } from '../../../store/schema/words.ts'
@@ -10,7 +11,7 @@ import type { Base } from '../../ground/base.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { toCampaignRecord } from './view.ts'
 import { wrongStatus } from './wrong-status.ts'
 
 /** What wakes the loops when a campaign stops or goes on. */
@@ -32,14 +33,14 @@ export async function pauseCampaign(
   deps: StopDeps & Pick<Base, 'store'>,
   key: CampaignKey,
   pause: Pause,
-): Promise<CampaignView> {
+): Promise<CampaignRecord> {
   return deps.store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     if (campaign.status !== 'SENDING') {
       throw wrongStatus(campaign.status, 'be paused')
     }
     await pauseInTx(deps, tx, campaign, pause)
-    return toCampaignView(await loadCampaign(tx, key), deps.now())
+    return toCampaignRecord(await loadCampaign(tx, key), deps.now())
   })
 }
 

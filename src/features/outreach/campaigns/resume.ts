@@ -3,6 +3,7 @@
  * what was not tried yet gets new slots. A scheduled campaign that a fence has paused will be sent at its
  * time, or now if that has passed. A fence does not stop people from resuming one of its campaigns.
  */
+import type { CampaignRecord } from '../../../records/campaign.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -14,7 +15,7 @@ import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 import { type StopDeps, wakeLoops } from './pause.ts'
 import { restartPace } from './sending/pace.ts'
 import { usageCategoryOf } from './usage-category.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { toCampaignRecord } from './view.ts'
 import { wrongStatus } from './wrong-status.ts'
 
 type ResumeDeps = StopDeps & Pick<Base, 'store' | 'config'>
@@ -24,7 +25,7 @@ type ResumeDeps = StopDeps & Pick<Base, 'store' | 'config'>
  * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (it is neither being sent nor held); FORBIDDEN (sender domain);
  *   BILLING_LIMIT_EXCEEDED (it has emails to make, and its project may send no more)
  */
-export async function resumeCampaign(deps: ResumeDeps, key: CampaignKey): Promise<CampaignView> {
+export async function resumeCampaign(deps: ResumeDeps, key: CampaignKey): Promise<CampaignRecord> {
   return deps.store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     const isHeld = campaign.status === 'SCHEDULED' && campaign.pausedAt !== null
@@ -36,7 +37,7 @@ export async function resumeCampaign(deps: ResumeDeps, key: CampaignKey): Promis
       if (!isHeld) await requireRoom(deps, tx, campaign)
       await resumeInTx(deps, tx, campaign)
     }
-    return toCampaignView(await loadCampaign(tx, key), deps.now())
+    return toCampaignRecord(await loadCampaign(tx, key), deps.now())
   })
 }
 

@@ -6,7 +6,6 @@
  */
 import { AppError } from '../../../base/errors.ts'
 import { CAMPAIGN_CLASS } from '../../../base/queue-class.ts'
-import { createBatchPace } from '../../../jobs/pace.ts'
 import { indexedBy, listOf, rowNumber } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { waitingState } from '../../../store/email-terms.ts'
@@ -15,6 +14,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { onShelves, shelfInState } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../work/jobs/pace.ts'
 import type { Base } from '../../ground/base.ts'
 import {
   allowanceOf,

@@ -4,8 +4,8 @@
  * ends. A campaign whose project was disabled or that lost its sender domain is paused. All of it is
  * found in the database, so a server that was killed goes on where it stopped.
  */
+import { MINUTE_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { createBatchPace } from '../../../jobs/pace.ts'
 import { isActive } from '../../../store/campaign-terms.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
@@ -13,8 +13,9 @@ import { campaignProgress } from '../../../store/schema/campaigns.ts'
 import type { PauseReason } from '../../../store/schema/words.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../work/jobs/pace.ts'
+import { type Loop, startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
-import { startSettler } from '../../ground/settler.ts'
 import { endEmails } from '../../mail/messages/outcome/end-emails.ts'
 import { notifyReleased } from '../../mail/messages/queue/aside.ts'
 import { pauseInTx, type StopDeps } from './pause.ts'
@@ -54,13 +55,13 @@ const listTroubled = statement<{
 )
 
 /** Settles at the start, when a campaign or the directory changes, and each minute. */
-export function startSettling(deps: SettleDeps): { stop(): Promise<void> } {
-  return startSettler({
-    settle: (signal) =>
-      settleStopped(deps, signal).catch((error: unknown) => {
-        deps.log.error({ error: describeError(error) }, 'the mail of campaigns was not settled')
-      }),
-    subscribe: (wake) => [deps.campaignNotifier.listen(wake), deps.directory.onDrop(wake)],
+export function startSettling(deps: SettleDeps): Loop {
+  return startLoop({
+    run: ({ signal }) => settleStopped(deps, signal),
+    onError: (error) =>
+      deps.log.error({ error: describeError(error) }, 'the mail of campaigns was not settled'),
+    wakes: [deps.campaignNotifier.listen, deps.directory.onDrop],
+    maxWaitMs: MINUTE_MS,
   })
 }
 

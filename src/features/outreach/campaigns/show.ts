@@ -1,7 +1,8 @@
 /** Shows a campaign. */
+import type { ShownCampaign } from '../../../records/campaign.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
-import { campaignShower, type ShownCampaign } from './limit-end.ts'
+import { campaignShower } from './limit-end.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now'>
 

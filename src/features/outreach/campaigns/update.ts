@@ -2,9 +2,11 @@
  * Changes a campaign. While it is being sent, only its name, description and pace can change; a
  * campaign that was sent or cancelled does not change any more.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant, parseInstant } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
+import type { CampaignRecord } from '../../../records/campaign.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Campaign, campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -25,7 +27,7 @@ import {
   requireAudience,
   scheduleBySending,
 } from './validate.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { toCampaignRecord } from './view.ts'
 import { wrongStatus } from './wrong-status.ts'
 
 type CampaignUpdate = CampaignKey & {
@@ -46,12 +48,12 @@ const AUDIENCE = ['audienceType', 'segmentId', 'audienceCondition'] as const
 export async function updateCampaign(
   deps: Pick<Base, 'store' | 'outbound' | 'campaignNotifier' | 'sharedRuns' | 'now' | 'log'>,
   { changes, isExpected = () => true, ...key }: CampaignUpdate,
-): Promise<CampaignView> {
+): Promise<CampaignRecord> {
   await checkCampaignFields(deps, changes, () => loadCampaign(deps.store.read, key))
   const changed = await deps.store.write(async (tx) => {
     const current = await loadCampaign(tx, key)
     const now = deps.now()
-    if (!isExpected(current.version)) throw otherVersion(toCampaignView(current, now))
+    if (!isExpected(current.version)) throw otherVersion(toCampaignRecord(current, now))
     requireChangeable(current, changes)
     const columns = await readColumns(tx, current, { changes, now })
     if (!isChange(current, columns)) return current
@@ -70,10 +72,10 @@ export async function updateCampaign(
     tx.afterCommit(() => deps.campaignNotifier.notify())
     return loadCampaign(tx, key)
   })
-  if (changed.totalRecipients !== null) return toCampaignView(changed, deps.now())
+  if (changed.totalRecipients !== null) return toCampaignRecord(changed, deps.now())
   await countSoon(deps, changed)
   const { totalRecipients } = await loadCampaign(deps.store.read, key)
-  return toCampaignView({ ...changed, totalRecipients }, deps.now())
+  return toCampaignRecord({ ...changed, totalRecipients }, deps.now())
 }
 
 function requireChangeable({ status }: Campaign, changes: CampaignChanges): void {
@@ -177,7 +179,7 @@ function isSlower({ status, maxPerHour: from }: Campaign, to: number): boolean {
 }
 
 /** HTTP 412, because the caller has named the version that it knows (RFC 9110 section 13.1.1). */
-function otherVersion(current: CampaignView): AppError {
+function otherVersion(current: CampaignRecord): AppError {
   return new AppError('CONFLICT', 'The campaign was changed meanwhile; nothing was saved.', {
     status: 412,
     details: { current },

@@ -1,5 +1,7 @@
 /** Validates the fields of a campaign. Its texts, sender and type obey the rules of templates. */
+
 import { AppError, invalidField } from '../../../base/errors.ts'
+import { MAX_PER_HOUR } from '../../../records/limits.ts'
 import type { Campaign } from '../../../store/schema/campaigns.ts'
 import type { AudienceType } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -36,9 +38,6 @@ const NARROWINGS = [
   { field: 'audienceCondition', fits: 'FILTERED' },
 ] as const
 type Narrowing = (typeof NARROWINGS)[number]
-
-/** The highest `maxPerHour`. */
-export const MAX_PER_HOUR = 10_000_000
 
 /**
  * Checks the fields that are present, but for the audience. `loadStored` as for `checkFields`.

@@ -1,52 +1,12 @@
 /** A campaign as the API returns it: each field in both spellings where clients use two. */
+
 import { formatInstant, formatOptionalInstant, HOUR_MS } from '../../../base/clock.ts'
-import type {
-  AudienceType,
-  CampaignStatus,
-  ContentClass,
-  PauseReason,
-} from '../../../store/schema/words.ts'
-import { type CampaignCounts, countsOf } from './figures/counts.ts'
+import type { CampaignRecord } from '../../../records/campaign.ts'
+import { countsOf } from './figures/counts.ts'
 import type { FoundCampaign } from './find.ts'
 
-export type CampaignView = CampaignCounts & {
-  id: string
-  name: string
-  description: string | null
-  subject: string
-  body: string
-  from: string
-  fromName: string | null
-  replyTo: string | null
-  type: ContentClass
-  audienceType: AudienceType
-  audienceCondition: unknown
-  audienceFilter: unknown
-  segmentId: string | null
-  segment: { id: string; name: string } | null
-  templateId: string | null
-  status: CampaignStatus
-  scheduledFor: string | null
-  scheduledAt: string | null
-  maxPerHour: number | null
-  version: number
-  totalRecipients: number
-  pausedAt: string | null
-  pauseReason: PauseReason | null
-  /** The figures that the brake saw; null for other reasons. */
-  pauseDetails: Record<string, unknown> | null
-  /** While the campaign is sending; null while it is paused, and until a rate is known. */
-  estimatedEndAt: string | null
-  archived: boolean
-  archivedAt: string | null
-  projectId: string
-  sentAt: string | null
-  createdAt: string
-  updatedAt: string
-}
-
 /** `now`: epoch ms. */
-export function toCampaignView(campaign: FoundCampaign, now: number): CampaignView {
+export function toCampaignRecord(campaign: FoundCampaign, now: number): CampaignRecord {
   const { progress } = campaign
   const scheduledFor = formatOptionalInstant(campaign.scheduledFor)
   const endAt = estimateEnd(campaign, now)

@@ -1,22 +1,21 @@
 /**
- * The follower that makes the deliveries of events: a row for each endpoint that wants the event, in the
+ * The handler that makes the deliveries of events: a row for each endpoint that wants the event, in the
  * order of events, and nothing else. A batch of events costs one look at the endpoints of its
  * projects, and one comparison for each name in a project. A transaction makes 500 rows at most.
  */
-import { listOf, unseen } from '../../../store/dialect.ts'
-import { asc, gt, sql } from '../../../store/drizzle.ts'
-import { type EventRow, events } from '../../../store/schema/events.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { asc, sql } from '../../../store/drizzle.ts'
+import type { EventRow } from '../../../store/schema/events.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { type Follower, startFollower } from '../../ground/events/follow.ts'
-import type { FollowedRows } from '../../ground/events/followed-rows.ts'
+import type { UrgentEvent, UrgentHandler } from '../../ground/event-handlers.ts'
 import { raiseDeliveries, splitAtFence } from '../../ground/fence/rows.ts'
 import { insertDeliveries } from './deliveries/insert.ts'
 import { createEventMatcher } from './event-patterns.ts'
 
-type FollowDeps = Pick<Base, 'store' | 'log' | 'now' | 'webhookNotifier'>
+type HandlerDeps = Pick<Base, 'now' | 'webhookNotifier'>
 
 /** An event without its data. */
 export type FollowedEvent = Pick<EventRow, 'seq' | 'id' | 'projectId' | 'name'>
@@ -25,22 +24,8 @@ type Matcher = Pick<WebhookEndpoint, 'id' | 'projectId' | 'afterSeq'> & {
   matches(name: string): boolean
 }
 
-const BATCH = 250
 /** They take about 10 ms. One event has at most as many as a project has endpoints. */
 export const MAX_ROWS = 500
-const LINGER_MS = 20
-
-const rows: FollowedRows<FollowedEvent> = {
-  table: 'events',
-  listAfter: statement((db) =>
-    db
-      .select({ seq: events.seq, id: events.id, projectId: events.projectId, name: events.name })
-      .from(events)
-      .where(gt(events.seq, parameter('seq')))
-      .orderBy(asc(events.seq))
-      .limit(unseen(parameter('limit'))),
-  ),
-}
 
 const listEndpoints = statement((db) =>
   db
@@ -62,20 +47,21 @@ const findEnabled = statement<{ found: number }>(
   () => sql`select 1 as found from webhook_endpoints where enabled and deleted_at is null limit 1`,
 )
 
-export function startWebhookFollower(deps: FollowDeps): Follower {
-  return startFollower(deps, {
-    ...{ rows, name: 'webhooks', batch: BATCH, lingerMs: LINGER_MS, beginsAt: 'newest' },
+export function webhookHandler(deps: HandlerDeps): UrgentHandler {
+  return {
+    name: 'webhooks',
+    beginsAt: 'newest',
     // An endpoint gets events from after it was enabled.
     mayMatter: async (read) => (await read.find(findEnabled)) !== undefined,
     handle: (tx, batch, endAt) => makeDeliveries(deps, tx, { batch, endAt }),
-  })
+  }
 }
 
-type Batch = { batch: readonly FollowedEvent[]; endAt: (event: FollowedEvent) => void }
+type Batch = { batch: readonly UrgentEvent[]; endAt: (event: UrgentEvent) => void }
 type Made = { endpoint: Matcher; event: FollowedEvent }
 
 async function makeDeliveries(
-  { now, webhookNotifier }: FollowDeps,
+  { now, webhookNotifier }: HandlerDeps,
   tx: Tx,
   { batch: all, endAt }: Batch,
 ): Promise<void> {
@@ -87,7 +73,7 @@ async function makeDeliveries(
   if (end !== undefined && batch.length < all.length) endAt(end)
   const wanting = createWanting(endpoints)
   const made: Made[] = []
-  let last: FollowedEvent | undefined
+  let last: UrgentEvent | undefined
   for (const event of batch) {
     const own = wanting(event)
     if (made.length > 0 && made.length + own.length > MAX_ROWS) break

@@ -1,6 +1,8 @@
 /** The secret that signs the webhooks of a project's workflows. It is made when it is first needed. */
+
 import type { KeyObject } from 'node:crypto'
 import { formatOptionalInstant } from '../../../base/clock.ts'
+import type { SigningSecretRecord } from '../../../records/webhook-endpoint.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { webhookSigningSecrets } from '../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -13,12 +15,12 @@ import {
   type SealedSecrets,
 } from './secrets.ts'
 
-/** `previousSecretUntil`: until then the previous secret signs, too; null without one. */
-export type SigningSecretView = { secret: string; previousSecretUntil: string | null }
-
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-export async function getSigningSecret(deps: Deps, projectId: string): Promise<SigningSecretView> {
+export async function getSigningSecret(
+  deps: Deps,
+  projectId: string,
+): Promise<SigningSecretRecord> {
   const at = deps.now()
   const row = await ensureSecrets(deps, projectId)
   const [secret = '', previous] = openSecrets(deps, row, at)
@@ -30,7 +32,7 @@ export async function getSigningSecret(deps: Deps, projectId: string): Promise<S
 export async function rotateSigningSecret(
   deps: Deps,
   projectId: string,
-): Promise<SigningSecretView> {
+): Promise<SigningSecretRecord> {
   const { store, now } = deps
   const at = now()
   return store.write(async (tx) => {

@@ -4,11 +4,11 @@
  * these are accepted, with a warning.
  */
 import { type Effort, findClosest, newEffort } from '../../../config/layers/closest.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import type { Base } from '../../ground/base.ts'
 import { MAIL_ACTIVITIES, storedEventName } from '../../ground/conditions/field.ts'
 import { listNames } from '../../ground/events/names.ts'
 import { OWN_EVENTS } from '../../ground/events/reserved.ts'
-import { UNLISTED_EVENTS } from '../../ground/events/unlisted.ts'
 
 type WeakPattern = { message: string; suggestion: string | null }
 

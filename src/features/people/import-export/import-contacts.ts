@@ -1,6 +1,6 @@
 /** Imports rows as contacts: a row with a known address changes its contact, others create one. */
 import { type FieldWarning, isInvalid } from '../../../base/errors.ts'
-import type { RunningJob } from '../../../jobs/run.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import { parseData } from '../contacts/write/data.ts'
 import { type ContactEntry, withoutData } from '../contacts/write/next-contact.ts'

@@ -6,7 +6,6 @@
  */
 import { HOUR_MS } from '../../../base/clock.ts'
 import type { FieldWarning } from '../../../base/errors.ts'
-import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
 import { jsonValue } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { idTime, newId } from '../../../store/ids.ts'
@@ -14,6 +13,7 @@ import { importChunks } from '../../../store/schema/jobs.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
+import { enqueueForProject } from '../../ground/enqueue-for-project.ts'
 import type { Mapping } from './csv/column-names.ts'
 
 /** A kind of job, and the prefix of the ids of such jobs. */

@@ -1,9 +1,9 @@
 /** Reads an import file as rows, chunk by chunk; other work runs between two chunks, and within one. */
 import { setImmediate } from 'node:timers/promises'
-import { FinalFailure } from '../../../jobs/run.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { importChunks } from '../../../store/schema/jobs.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { FinalFailure } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Mapping } from './csv/column-names.ts'
 import { findReplaced, type RowDamage, repairRecord } from './csv/damage.ts'

@@ -6,11 +6,11 @@
  * A dry run reads all rows and counts what they would do, without a write; after a crash it begins again.
  */
 import { AppError, isInvalid } from '../../../base/errors.ts'
-import { withRest } from '../../../jobs/pace.ts'
-import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
-import { FinalFailure, type RunningJob } from '../../../jobs/run.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { withRest } from '../../../work/jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { ColumnType } from './csv/cell.ts'
 import type { Header } from './csv/header.ts'

@@ -1,5 +1,5 @@
 /** The status of an import, with the options of its request and without the file. */
-import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
+import { findJobStatus, type JobStatus } from '../../../work/jobs/status.ts'
 import type { Base } from '../../ground/base.ts'
 import type { ImportKind, ImportPayload } from './import-file.ts'
 

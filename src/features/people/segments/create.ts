@@ -1,4 +1,5 @@
 import { AppError } from '../../../base/errors.ts'
+import type { SegmentRecord } from '../../../records/segment.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { segments } from '../../../store/schema/segments.ts'
@@ -12,7 +13,7 @@ import { countContacts } from '../contacts/list/count.ts'
 import { SEEN_ALL } from './caused-changes.ts'
 import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition } from './validate.ts'
-import { type SegmentView, toSegmentView } from './view.ts'
+import { toSegmentRecord } from './view.ts'
 
 type NewSegment = {
   projectId: string
@@ -38,7 +39,7 @@ const MAX_SEGMENTS_PER_PROJECT = 1_000
 export async function createSegment(
   deps: Pick<Base, 'store' | 'now'>,
   input: NewSegment,
-): Promise<SegmentView> {
+): Promise<SegmentRecord> {
   const {
     projectId,
     name,
@@ -62,7 +63,7 @@ export async function createSegment(
       .returning()
       .get()
   })
-  return toSegmentView(row)
+  return toSegmentRecord(row)
 }
 
 /** Counts the contacts that match. `ofSegmentId`: the segment that the condition belongs to. */

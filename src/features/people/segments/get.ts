@@ -1,8 +1,9 @@
+import type { SegmentRecord } from '../../../records/segment.ts'
 import { and, eq, type SQL } from '../../../store/drizzle.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { type SegmentKey, type SegmentView, segmentNotFound, toSegmentView } from './view.ts'
+import { type SegmentKey, segmentNotFound, toSegmentRecord } from './view.ts'
 
 /** A transaction or a read connection. */
 type Queries = Pick<Tx, 'select'>
@@ -11,8 +12,8 @@ type Queries = Pick<Tx, 'select'>
 export async function getSegment(
   { store }: Pick<Base, 'store'>,
   key: SegmentKey,
-): Promise<SegmentView> {
-  return toSegmentView(await loadSegment(store.read, key))
+): Promise<SegmentRecord> {
+  return toSegmentRecord(await loadSegment(store.read, key))
 }
 
 /** Returns the row. @throws AppError RESOURCE_NOT_FOUND */

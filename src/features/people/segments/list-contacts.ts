@@ -3,11 +3,12 @@
  * a dynamic segment the contacts that match its condition now, newest first.
  */
 import { invalidField } from '../../../base/errors.ts'
+import type { ContactRecord } from '../../../records/contact.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../records/limits.ts'
 import { indexedBy, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Segment } from '../../../store/schema/segments.ts'
 import type { Base } from '../../ground/base.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../ground/limits.ts'
 import { type Listing, wholeListing } from '../../ground/listing.ts'
 import { countInRange } from '../contacts/list/count.ts'
 import { type NumberRange, walkNumberRanges } from '../contacts/list/number-ranges.ts'
@@ -15,7 +16,6 @@ import { selectByNumber } from '../contacts/list/queries.ts'
 import { dataBytesOf, readContacts } from '../contacts/list/read-contacts.ts'
 import { type ContactHead, contactColumns, selectHeads } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
-import type { ContactView } from '../contacts/read/view.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { type CountDeps, findRecentCount } from './count.ts'
 import { loadSegment } from './get.ts'
@@ -29,7 +29,7 @@ type SegmentContactQuery = SegmentKey & {
 }
 
 /** `total`: at most five minutes old, while the list is current. */
-type SegmentContacts = { listing: Listing<ContactView, object>; total: number }
+type SegmentContacts = { listing: Listing<ContactRecord, object>; total: number }
 
 type Range = { limit: number; offset: number }
 

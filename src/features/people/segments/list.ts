@@ -1,9 +1,10 @@
+import type { SegmentRecord } from '../../../records/segment.ts'
 import { octets } from '../../../store/dialect.ts'
 import { desc, eq, inArray, sql } from '../../../store/drizzle.ts'
 import { segments } from '../../../store/schema/segments.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Listing, wholeListing } from '../../ground/listing.ts'
-import { type SegmentView, toSegmentView } from './view.ts'
+import { toSegmentRecord } from './view.ts'
 
 /**
  * Lists all segments of a project, newest first. They are found with their sizes, then read slice by slice,
@@ -12,7 +13,7 @@ import { type SegmentView, toSegmentView } from './view.ts'
 export async function listSegments(
   { store }: Pick<Base, 'store'>,
   { projectId }: { projectId: string },
-): Promise<Listing<SegmentView, object>> {
+): Promise<Listing<SegmentRecord, object>> {
   const lines = await store.scan
     .select({ id: segments.id, bytes: sql<number>`coalesce(${octets(segments.condition)}, 0)` })
     .from(segments)
@@ -27,7 +28,7 @@ export async function listSegments(
       const byId = new Map(rows.map((row) => [row.id, row]))
       return ids.map((id) => {
         const row = byId.get(id)
-        return row && toSegmentView(row)
+        return row && toSegmentRecord(row)
       })
     },
   })

@@ -1,4 +1,5 @@
 import { AppError } from '../../../base/errors.ts'
+import type { SegmentRecord } from '../../../records/segment.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { SegmentType } from '../../../store/schema/words.ts'
 import type { Base } from '../../ground/base.ts'
@@ -7,7 +8,7 @@ import { countMatching } from './create.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition, type SegmentTexts } from './validate.ts'
-import { type SegmentKey, type SegmentView, toSegmentView } from './view.ts'
+import { type SegmentKey, toSegmentRecord } from './view.ts'
 
 type SegmentChanges = SegmentTexts & {
   /** Must be the current type, because the type cannot change. */
@@ -35,7 +36,7 @@ type SegmentChanges = SegmentTexts & {
 export async function updateSegment(
   deps: Pick<Base, 'store' | 'now'>,
   { changes, ...key }: SegmentKey & { changes: SegmentChanges },
-): Promise<SegmentView> {
+): Promise<SegmentRecord> {
   checkTexts(changes)
   const { type } = await loadSegment(deps.store.read, key)
   if (changes.type !== undefined && changes.type !== type) throw fixedType(type)
@@ -60,7 +61,7 @@ export async function updateSegment(
       .returning()
       .get()
   })
-  return toSegmentView(row)
+  return toSegmentRecord(row)
 }
 
 /** Returns the new condition with its count; undefined without a new condition. */

@@ -7,9 +7,9 @@ import {
   tooLongText,
 } from '../../../base/errors.ts'
 import { isOneFieldLine } from '../../../formats/one-line.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../../records/limits.ts'
 import type { SegmentType } from '../../../store/schema/words.ts'
 import { type Condition, parseCondition } from '../../ground/conditions/condition.ts'
-import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../ground/limits.ts'
 
 export type SegmentTexts = { name?: string | undefined; description?: string | null | undefined }
 

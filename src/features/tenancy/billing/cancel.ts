@@ -3,15 +3,15 @@
  * that it needs, because the project may be gone. It waits until the mail of the project is charged: the
  * follower has read its last events, its batches have ended, and Stripe has had an hour to add them up. So
  * the last invoice has all that was used. The cursor of the follower is stored up to a second after it has
- * read (`events/follow.ts`), so a job that runs at once usually looks again after `RECHECK_MS`.
+ * read (`work/follower.ts`), so a job that runs at once usually looks again after `RECHECK_MS`.
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
-import { enqueueJob } from '../../../jobs/enqueue.ts'
-import type { RunningJob } from '../../../jobs/run.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { enqueueJob } from '../../../work/jobs/enqueue.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import { SETTLE_AFTER_MS } from './metering/batch.ts'
 import { findChargedSince, findOpenOfProject } from './metering/rows.ts'

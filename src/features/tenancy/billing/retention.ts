@@ -1,9 +1,9 @@
 /** Deletes what is known no longer than it is needed: events of Stripe, and batches that have ended. */
 import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts'
-import { createBatchPace } from '../../../jobs/pace.ts'
 import { indexedBy, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { createBatchPace } from '../../../work/jobs/pace.ts'
 import type { Base } from '../../ground/base.ts'
 
 /** Stripe repeats events for days, and takes no meter event that is older than 35 days. */

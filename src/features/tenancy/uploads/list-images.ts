@@ -1,6 +1,8 @@
 /** Lists a project's images, newest first, by cursor. */
 
 import { unknownCursor } from '../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import type { ListedUploadRecord } from '../../../records/upload.ts'
 import { and, count, desc, eq, sql } from '../../../store/drizzle.ts'
 import type { Upload } from '../../../store/schema/uploads.ts'
 import { uploads } from '../../../store/schema/uploads.ts'
@@ -8,7 +10,7 @@ import type { Base } from '../../ground/base.ts'
 import { type CountedEnd, type RowCount, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../ground/listing.ts'
 import { isImageName } from './image-name.ts'
-import { type ListedUpload, toListedUpload } from './view.ts'
+import { toListedUploadRecord } from './view.ts'
 
 type ImageQuery = {
   projectId: string
@@ -17,23 +19,23 @@ type ImageQuery = {
   cursor?: string | undefined
 }
 
-type Deps = Pick<Base, 'store' | 'config' | 'listTotals'>
+type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals'>
 type PagePosition = { at: number; name: string }
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
 export async function listImages(
   deps: Deps,
   query: ImageQuery,
-): Promise<Listing<ListedUpload, CountedEnd>> {
+): Promise<Listing<ListedUploadRecord, CountedEnd>> {
   const position = await findPosition(deps, query)
   const rows = await selectImages(deps, query, position).all()
   const lines = rows.slice(0, query.limit)
   const last = rows.length > query.limit ? lines.at(-1) : undefined
   const page = pageListing({
     lines,
-    read: async (slice) => slice.map((row) => toListedUpload(deps.config, row)),
-    cursorOf,
-    endCursor: last === undefined ? null : cursorOf(last),
+    read: async (slice) => slice.map((row) => toListedUploadRecord(deps.config, row)),
+    cursorOf: (row) => cursorOf(deps, row),
+    endCursor: last === undefined ? null : cursorOf(deps, last),
   })
   const { projectId, cursor } = query
   return withTotal(deps, {
@@ -45,8 +47,8 @@ export async function listImages(
   })
 }
 
-function cursorOf({ createdAt, name }: Upload): string {
-  return `${createdAt}_${name}`
+function cursorOf(deps: Deps, { createdAt, name }: Upload): string {
+  return sealCursor(deps, 'uploads', [createdAt, name])
 }
 
 /**
@@ -70,7 +72,10 @@ export function selectImages(
     .limit(query.limit + 1)
 }
 
-async function countAll({ store, listTotals }: Deps, { projectId }: ImageQuery): Promise<RowCount> {
+async function countAll(
+  { store, listTotals }: Pick<Base, 'store' | 'listTotals'>,
+  { projectId }: ImageQuery,
+): Promise<RowCount> {
   const rows = store.scan
     .select({ total: count() })
     .from(uploads)
@@ -79,15 +84,20 @@ async function countAll({ store, listTotals }: Deps, { projectId }: ImageQuery):
   return { total, isLong: total > listTotals.stretch }
 }
 
+/** Also of the cursors that older versions made, `<createdAt>_<name>`, and of the name of an image. */
 async function findPosition(
-  { store }: Deps,
+  deps: Deps,
   { projectId, cursor }: ImageQuery,
 ): Promise<PagePosition | undefined> {
   if (cursor === undefined) return undefined
-  const [, at, name = ''] = /^(\d{1,15})_(.+)$/.exec(cursor) ?? []
-  if (at !== undefined && isImageName(name)) return { at: Number(at), name }
-  if (!isImageName(cursor)) throw unknownCursor()
-  const row = await store.read
+  const [, olderAt, olderName = ''] = /^(\d{1,15})_(.+)$/.exec(cursor) ?? []
+  if (olderAt !== undefined && isImageName(olderName))
+    return { at: Number(olderAt), name: olderName }
+  if (!isImageName(cursor)) {
+    const [at, name] = unsealCursor(deps, 'uploads', cursor) as [number, string]
+    return { at, name }
+  }
+  const row = await deps.store.read
     .select({ at: uploads.createdAt })
     .from(uploads)
     .where(and(eq(uploads.name, cursor), eq(uploads.projectId, projectId)))

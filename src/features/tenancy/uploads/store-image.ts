@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { AppError, notFound } from '../../../base/errors.ts'
+import type { UploadRecord } from '../../../records/upload.ts'
 import type { Statements } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Upload, uploads } from '../../../store/schema/uploads.ts'
@@ -13,7 +14,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { hasImageFile, removeImageFile, writeImageFile } from './image-files.ts'
 import { cleanImage } from './images/clean.ts'
-import { toUploadView, type UploadView } from './view.ts'
+import { toUploadRecord } from './view.ts'
 
 type GivenImage = {
   projectId: string
@@ -76,7 +77,7 @@ const moveUpload = statement((db) =>
  * would take more than `uploads.max_bytes_per_project`, or those of the owner's projects more than
  * `uploads.max_bytes_per_owner`; INSUFFICIENT_STORAGE; DATABASE_ERROR
  */
-export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadView> {
+export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadRecord> {
   const { store, config, now } = deps
   const { contentType, extension, width, height, parts } = await cleanImage(given.bytes)
   const { projectId } = given
@@ -87,11 +88,11 @@ export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadV
   }
   const known = await findOrRefuse(config, store.read, row)
   if (known !== undefined && (await hasImageFile(config, known.file))) {
-    return toUploadView(config, { ...known, filename: row.filename })
+    return toUploadRecord(config, { ...known, filename: row.filename })
   }
   const file = await writeImageFile(config, parts.list())
   const stored = await insertOrFind(deps, { ...row, file, createdAt: now() }, known?.file)
-  return toUploadView(config, { ...stored, filename: row.filename })
+  return toUploadRecord(config, { ...stored, filename: row.filename })
 }
 
 /**

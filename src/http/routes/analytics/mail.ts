@@ -9,17 +9,17 @@ import {
 import { findLeaderboard, LEADERBOARDS } from '../../../features/insight/analytics/leaderboard.ts'
 import { METRIC_NAMES } from '../../../features/insight/analytics/metrics.ts'
 import { findOverview } from '../../../features/insight/analytics/overview.ts'
-import { STREAMS } from '../../../features/insight/analytics/range/range.ts'
-import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
   completeHeader,
   metrics,
   rangeFields,
   rangeParameters,
   wordParameter,
-} from '../../shapes/analytics.ts'
-import { countParameter } from '../../shapes/paging.ts'
+} from '../../../records/analytics.ts'
+import { countParameter } from '../../../records/page.ts'
+import { STREAMS } from '../../../records/words.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
 import { answerRange, readAsked } from './respond.ts'
 
 const leaderboardQuery = z.object({

@@ -7,10 +7,10 @@ import {
   readRange,
   type StreamChoice,
 } from '../../../features/insight/analytics/range/range.ts'
+import { COMPLETE_HEADER } from '../../../records/analytics.ts'
 import { jsonOrTable, type Table } from '../../exchange/table.ts'
 import type { HttpResponse } from '../../response.ts'
 import type { RouteDeps } from '../../route.ts'
-import { COMPLETE_HEADER } from '../../shapes/analytics.ts'
 
 type RangeParameters = {
   from?: string | undefined

@@ -1,14 +1,14 @@
 /** Figures of links and events. */
 
 import { z } from 'zod'
-import { UNLISTED_EVENTS } from '../../../features/ground/events/unlisted.ts'
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findEvents } from '../../../features/insight/analytics/events.ts'
 import { findLinks } from '../../../features/insight/analytics/links.ts'
+import { completeHeader, rangeFields, rangeParameters } from '../../../records/analytics.ts'
+import { countParameter } from '../../../records/page.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { completeHeader, rangeFields, rangeParameters } from '../../shapes/analytics.ts'
-import { countParameter } from '../../shapes/paging.ts'
 import { answerRange, readAsked } from './respond.ts'
 
 const query = z.object({ ...rangeParameters, limit: countParameter({ fallback: 100, cap: 1_000 }) })

@@ -9,8 +9,6 @@ import {
   GRANULARITIES,
   MAX_HOURLY_DAYS,
 } from '../../../features/insight/analytics/timeseries.ts'
-import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { projectOperation, type RouteDeps } from '../../route.ts'
 import {
   completeHeader,
   dateParameters,
@@ -18,8 +16,10 @@ import {
   rangeFields,
   rangeParameters,
   wordParameter,
-} from '../../shapes/analytics.ts'
-import { instant } from '../../shapes/fields.ts'
+} from '../../../records/analytics.ts'
+import { instant } from '../../../records/fields.ts'
+import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
 import { answerRange, answerWith, readAsked, readDates } from './respond.ts'
 
 const granularity = wordParameter(

@@ -5,11 +5,11 @@ import { createAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findCampaignStats } from '../../../features/insight/analytics/campaign-stats.ts'
 import { findTopCampaigns } from '../../../features/insight/analytics/top-campaigns.ts'
 import { findTopEvents } from '../../../features/insight/analytics/top-events.ts'
+import { completeHeader, dateParameters } from '../../../records/analytics.ts'
+import { countParameter } from '../../../records/page.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { completeHeader, dateParameters } from '../../shapes/analytics.ts'
-import { countParameter } from '../../shapes/paging.ts'
 import { answerWith, readDates } from './respond.ts'
 
 const MAX_TOP = 100

@@ -2,6 +2,8 @@
 import { z } from 'zod'
 import { type LoginResult, logIn } from '../../../features/tenancy/accounts/login/log-in.ts'
 import { logOut } from '../../../features/tenancy/accounts/login/log-out.ts'
+import { emailAddress } from '../../../records/fields.ts'
+import { code, loginPassword, MAX_ACCOUNT_BYTES } from '../../account-fields.ts'
 import {
   clearedSessionCookie,
   DEVICE_COOKIE,
@@ -13,8 +15,6 @@ import { type HttpResponse, json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { code, loginPassword, MAX_ACCOUNT_BYTES } from '../../shapes/account.ts'
-import { emailAddress } from '../../shapes/fields.ts'
 
 const credentials = z.object({
   email: emailAddress,

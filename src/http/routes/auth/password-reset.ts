@@ -5,13 +5,13 @@ import {
   requestPasswordReset,
   resetPassword,
 } from '../../../features/tenancy/accounts/passwords/reset.ts'
+import { emailAddress } from '../../../records/fields.ts'
+import { emailToken, messageResult, newPassword } from '../../account-fields.ts'
 import { deviceCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { emailToken, messageResult, newPassword } from '../../shapes/account.ts'
-import { emailAddress } from '../../shapes/fields.ts'
 
 const REQUESTS_PER_HOUR = 10
 

@@ -7,14 +7,14 @@ import {
   type SignUpLimits,
   signUp as signUpUser,
 } from '../../../features/tenancy/accounts/sign-up/sign-up.ts'
+import { emailAddress } from '../../../records/fields.ts'
+import { newPassword } from '../../account-fields.ts'
 import { loginCookies, readCookie, sessionCookieName } from '../../exchange/cookies.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { newPassword } from '../../shapes/account.ts'
-import { emailAddress } from '../../shapes/fields.ts'
 
 const SIGN_UPS_PER_HOUR = 5
 /** Each tells whether an address has an account. */

@@ -4,9 +4,9 @@ import {
   requestVerification,
   verifyByToken,
 } from '../../../features/tenancy/accounts/sign-up/verify-address.ts'
+import { emailToken, messageResult } from '../../account-fields.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps, userOperation } from '../../route.ts'
-import { emailToken, messageResult } from '../../shapes/account.ts'
 
 export const verifyEmail = ({ core }: RouteDeps) =>
   openOperation({

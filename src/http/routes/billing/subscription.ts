@@ -8,10 +8,10 @@ import {
 import { showConsumption } from '../../../features/tenancy/billing/consumption.ts'
 import { listInvoices } from '../../../features/tenancy/billing/invoices.ts'
 import { createStripeReceiver } from '../../../features/tenancy/billing/webhook/receive.ts'
+import { instant } from '../../../records/fields.ts'
 import type { BodyStream } from '../../body/body-stream.ts'
 import { json } from '../../response.ts'
 import { memberOperation, openOperation, type RouteDeps } from '../../route.ts'
-import { instant } from '../../shapes/fields.ts'
 
 /** Events of Stripe have some KB; a subscription with all its fields has less than 100. */
 const MAX_EVENT_BYTES = 512 * 1024

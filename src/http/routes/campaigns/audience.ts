@@ -1,5 +1,5 @@
 /** The arithmetic of an audience, of a stored campaign or of a draft that is not stored yet. */
-import { z } from 'zod'
+
 import type { FieldWarning } from '../../../base/errors.ts'
 import { readStoredCondition } from '../../../features/ground/conditions/condition.ts'
 import { findUnsentCampaigns } from '../../../features/ground/conditions/find-misfits.ts'
@@ -12,33 +12,12 @@ import {
   readAudience,
   requireAudience,
 } from '../../../features/outreach/campaigns/validate.ts'
+import { campaignAudience } from '../../../records/campaign.ts'
+import { draftAudience, MAX_CAMPAIGN_BYTES } from '../../../records/campaign-request.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import {
-  campaignNames,
-  draftAudience,
-  MAX_CAMPAIGN_BYTES,
-  warnOfIgnored,
-} from '../../shapes/campaign-fields.ts'
-import { instant } from '../../shapes/fields.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
-
-const audience = z.object({
-  matching: z.int().meta({ description: 'The sum of the three numbers that follow' }),
-  unsubscribed: z.int().meta({
-    description: 'Those left out because they are unsubscribed; 0 for a TRANSACTIONAL campaign',
-  }),
-  suppressed: z.int(),
-  willReceive: z.int(),
-  unsubscribedRecipients: z.int().meta({
-    description:
-      'Those of `willReceive` who are unsubscribed: a TRANSACTIONAL campaign goes to them, too',
-  }),
-  sample: z
-    .array(z.object({ id: z.string(), email: z.string() }))
-    .meta({ description: 'At most ten contacts that would get the campaign' }),
-  asOf: instant,
-})
+import { uuidKeyOf } from '../../uuid-key.ts'
+import { campaignNames, warnOfIgnored } from './names.ts'
 
 const shared = { tag: 'Campaigns' } as const
 
@@ -53,7 +32,7 @@ export const count = ({ core }: RouteDeps) =>
     names: campaignNames,
     body: draftAudience,
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
-    responses: { 200: { description: 'The numbers', schema: audience } },
+    responses: { 200: { description: 'The numbers', schema: campaignAudience } },
     refusals: [404],
     handle: async ({ project: { id: projectId }, body, warn }) => {
       warnOfIgnored({ body, warn })
@@ -70,7 +49,7 @@ export const show = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Count the audience of a campaign',
-    responses: { 200: { description: 'The numbers', schema: audience } },
+    responses: { 200: { description: 'The numbers', schema: campaignAudience } },
     refusals: [400, 404],
     handle: async (call) => {
       const campaign = await loadCampaign(core.store.read, uuidKeyOf(call))

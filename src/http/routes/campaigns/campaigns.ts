@@ -1,7 +1,6 @@
 /** The campaigns of a project: their definitions. */
 
 import { z } from 'zod'
-import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../features/ground/limits.ts'
 import { withEnd } from '../../../features/ground/listing.ts'
 import { archiveCampaign } from '../../../features/outreach/campaigns/archive.ts'
 import { bulkUpdateCampaigns } from '../../../features/outreach/campaigns/bulk-update.ts'
@@ -11,70 +10,29 @@ import { duplicateCampaign } from '../../../features/outreach/campaigns/duplicat
 import { listCampaigns } from '../../../features/outreach/campaigns/list.ts'
 import { showCampaign } from '../../../features/outreach/campaigns/show.ts'
 import { updateCampaign } from '../../../features/outreach/campaigns/update.ts'
-import type { CampaignView } from '../../../features/outreach/campaigns/view.ts'
+import { bulkChange, bulkResult } from '../../../records/bulk.ts'
+import type { CampaignRecord } from '../../../records/campaign.ts'
+import {
+  campaignPage,
+  campaignQuery,
+  campaignResponse,
+  shownCampaignResponse,
+} from '../../../records/campaign.ts'
+import {
+  campaignChanges,
+  MAX_CAMPAIGN_BYTES,
+  newCampaign,
+} from '../../../records/campaign-request.ts'
+import { numbersOf, PAGING_TEXT, pagingOf } from '../../../records/page.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
+import { warnOfForeign } from '../../foreign-placeholders.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignResponse, shownCampaign, shownCampaignResponse } from '../../shapes/campaign.ts'
-import {
-  campaignChanges,
-  campaignNames,
-  MAX_CAMPAIGN_BYTES,
-  newCampaign,
-  warnOfIgnored,
-} from '../../shapes/campaign-fields.ts'
-import { id } from '../../shapes/fields.ts'
-import { warnOfForeign } from '../../shapes/foreign-placeholders.ts'
-import {
-  choiceParameter,
-  cursorEnd,
-  numbersOf,
-  PAGING_TEXT,
-  pagingOf,
-  pagingParameters,
-  refuseMixedPaging,
-} from '../../shapes/paging.ts'
-import { warnOfTransactional } from '../../shapes/transactional-campaign.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
-
-const listQuery = z
-  .object({
-    ...pagingParameters,
-    status: z.enum(['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED']).optional(),
-    search: z
-      .string()
-      .max(MAX_SEARCH_LENGTH)
-      .optional()
-      .meta({ description: "Part of the name, the subject or the sender's address" }),
-    archived: z
-      .enum(['true', 'false'])
-      .default('false')
-      .meta({ description: 'Lists the archived campaigns in place of the others' }),
-    sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
-    dir: choiceParameter(['asc', 'desc'], 'desc'),
-  })
-  .superRefine(refuseMixedPaging)
-
-const campaignPage = z
-  .object({
-    data: z.array(shownCampaign),
-    total: z.int(),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
-    ...cursorEnd,
-    archivedCount: z.int().meta({ description: 'The archived campaigns of the project' }),
-  })
-  .meta({ id: 'CampaignPage' })
-
-const bulkChange = z.strictObject({
-  ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
-  delete: z.boolean().default(false),
-})
-
-const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: z.literal(0) })])
+import { uuidKeyOf } from '../../uuid-key.ts'
+import { campaignNames, warnOfIgnored } from './names.ts'
+import { warnOfTransactional } from './transactional.ts'
 
 const deleted = z.object({ success: z.literal(true), message: z.string() })
 
@@ -85,7 +43,7 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List campaigns',
     description: PAGING_TEXT,
-    query: listQuery,
+    query: campaignQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: campaignPage } },
     handle: async (call) => {
@@ -225,7 +183,7 @@ export const bulkUpdate = ({ core }: RouteDeps) =>
       json(200, await bulkUpdateCampaigns(core, { projectId: project.id, ...body })),
   })
 
-function respond(status: number, campaign: CampaignView): HttpResponse {
+function respond(status: number, campaign: CampaignRecord): HttpResponse {
   const { headers, ...response } = largeJson(status, { success: true, data: campaign })
   return { ...response, headers: { ...headers, etag: `"${campaign.version}"` } }
 }

@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { formatInstant } from '../../../base/clock.ts'
 import { checkCampaign } from '../../../features/outreach/campaigns/check/check.ts'
 import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/outreach/campaigns/send-test.ts'
+import { emailAddress, id, instant } from '../../../records/fields.ts'
+import { findings } from '../../../records/findings.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { emailAddress, id, instant } from '../../shapes/fields.ts'
-import { findings } from '../../shapes/findings.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
 
 const shared = { tag: 'Campaigns' } as const
 

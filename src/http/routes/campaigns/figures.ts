@@ -1,7 +1,6 @@
 /** What became of a campaign: its figures, its recipients by outcome, and its links. */
 
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/ground/limits.ts'
 import { listingOf } from '../../../features/ground/listing.ts'
 import { exportRecipients } from '../../../features/outreach/campaigns/figures/export-recipients.ts'
 import { listLinks } from '../../../features/outreach/campaigns/figures/links.ts'
@@ -11,6 +10,8 @@ import {
 } from '../../../features/outreach/campaigns/figures/recipients.ts'
 import { viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
+import { campaignStats, recipientPage } from '../../../records/campaign.ts'
+import { pageParameters } from '../../../records/page.ts'
 import { prefers } from '../../exchange/accepts.ts'
 import {
   arrayResponse,
@@ -26,38 +27,7 @@ import {
   varyingByType,
 } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { instant } from '../../shapes/fields.ts'
-import { countParameter, cursorParameter, pageEnd } from '../../shapes/paging.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
-
-const rate = z.number().meta({ description: 'Percent of sentCount; 0 when nothing was sent' })
-
-const stats = z
-  .object({
-    totalRecipients: z.int(),
-    sentCount: z.int().meta({ description: 'Handed over, or refused for good' }),
-    deliveredCount: z.int().meta({ description: 'Without those that bounced later' }),
-    openedCount: z.int(),
-    clickedCount: z.int(),
-    bouncedCount: z.int().meta({
-      description: 'A recipient counts once: as complained, else as bounced, else as unsubscribed',
-    }),
-    complainedCount: z.int(),
-    unsubscribedCount: z.int(),
-    failedCount: z.int().meta({ description: 'Given up or cancelled' }),
-    openRate: rate,
-    clickRate: rate,
-    bounceRate: rate,
-    deliveryRate: rate,
-    complaintRate: rate,
-    unsubscribeRate: rate,
-    skipped: z.object({ suppressed: z.int(), unsubscribed: z.int(), deleted: z.int() }),
-    pending: z.int().meta({ description: 'Emails that wait or are being sent' }),
-    deferred: z.int().meta({ description: 'Those of them that will be tried again' }),
-    machineOpens: z.int().meta({ description: 'Opens by prefetchers and scanners' }),
-    machineClicks: z.int(),
-  })
-  .meta({ id: 'CampaignStats' })
+import { uuidKeyOf } from '../../uuid-key.ts'
 
 const outcome = z.enum(OUTCOMES)
 const outcomeParameters = {
@@ -73,8 +43,7 @@ const hasOneOutcome = {
 const recipientsQuery = z
   .object({
     ...outcomeParameters,
-    limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-    cursor: cursorParameter,
+    ...pageParameters,
   })
   .refine(hasOneOutcome.check, hasOneOutcome.refusal)
 
@@ -87,22 +56,6 @@ const exportQuery = z
       .meta({ description: 'Adds a column for each field of the contacts, `data.<field>`' }),
   })
   .refine(hasOneOutcome.check, hasOneOutcome.refusal)
-
-const recipients = z
-  .object({
-    data: z.array(
-      z.object({
-        emailId: z.string(),
-        contactId: z.string(),
-        email: z.string(),
-        occurredAt: instant.meta({ description: 'The time of the outcome, or of the status' }),
-        status: z.string(),
-        reason: z.string().nullable().meta({ description: 'Why the email was not delivered' }),
-      }),
-    ),
-    ...pageEnd,
-  })
-  .meta({ id: 'CampaignRecipientPage' })
 
 const links = z.array(z.object({ url: z.string(), clicks: z.int(), uniqueClickers: z.int() }))
 
@@ -118,7 +71,7 @@ export const showStats = ({ core }: RouteDeps) =>
     responses: {
       200: {
         description: 'The figures',
-        schema: z.object({ success: z.literal(true), data: stats }),
+        schema: z.object({ success: z.literal(true), data: campaignStats }),
         isTableToo: true,
       },
     },
@@ -141,7 +94,7 @@ export const list = ({ core }: RouteDeps) =>
     query: recipientsQuery,
     csvWay: 'For CSV: GET /campaigns/:id/recipients/export',
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: recipients } },
+    responses: { 200: { description: 'A page', schema: recipientPage } },
     handle: async (call) => {
       const { outcome: given, type, limit, cursor } = call.query
       const wanted = { ...uuidKeyOf(call), outcome: given ?? type, limit, cursor }

@@ -1,12 +1,12 @@
 /** Sending of campaigns. */
 import { z } from 'zod'
 import { sendCampaign } from '../../../features/outreach/campaigns/sending/send.ts'
+import { campaignResponse } from '../../../records/campaign.ts'
+import { schedule } from '../../../records/campaign-request.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignResponse } from '../../shapes/campaign.ts'
-import { schedule } from '../../shapes/campaign-fields.ts'
-import { warnOfUnsubscribed } from '../../shapes/transactional-campaign.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
+import { warnOfUnsubscribed } from './transactional.ts'
 
 const shared = { tag: 'Campaigns' } as const
 

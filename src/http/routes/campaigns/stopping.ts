@@ -4,11 +4,11 @@ import { cancelCampaign } from '../../../features/outreach/campaigns/cancel.ts'
 import { pauseCampaign } from '../../../features/outreach/campaigns/pause.ts'
 import { resumeCampaign } from '../../../features/outreach/campaigns/resume.ts'
 import { retryFailed } from '../../../features/outreach/campaigns/retry-failed.ts'
+import { campaignResponse } from '../../../records/campaign.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignResponse } from '../../shapes/campaign.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
 
 const retried = z.object({
   success: z.literal(true),

@@ -1,22 +1,22 @@
 /** Bulk operations on contacts. Each is queued as a job, whose state can be polled. */
 import { z } from 'zod'
 import {
-  MAX_EXCLUDED_IDS,
-  MAX_IDS_PER_REQUEST,
-  MAX_SEARCH_LENGTH,
-} from '../../../features/ground/limits.ts'
-import {
   type BulkOperation,
   type BulkSelection,
   findBulkStatus,
   startBulk,
 } from '../../../features/people/contacts/bulk/start.ts'
+import { conditionField } from '../../../records/condition.ts'
+import { id } from '../../../records/fields.ts'
+import { jobStatus, queuedJob } from '../../../records/job.ts'
+import {
+  MAX_EXCLUDED_IDS,
+  MAX_IDS_PER_REQUEST,
+  MAX_SEARCH_LENGTH,
+} from '../../../records/limits.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { conditionField } from '../../shapes/condition.ts'
-import { id } from '../../shapes/fields.ts'
-import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 
 // Strict: a misspelt name must not widen the set of contacts.
 const filter = z.strictObject({

@@ -7,141 +7,30 @@ import {
   parseCondition,
   parseConditionText,
 } from '../../../features/ground/conditions/condition.ts'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_ADDRESSES_PER_REQUEST,
-  MAX_PAGE_SIZE,
-  MAX_SEARCH_LENGTH,
-} from '../../../features/ground/limits.ts'
 import { listContacts } from '../../../features/people/contacts/list/list.ts'
 import { getContact } from '../../../features/people/contacts/read/get.ts'
 import { lookUpAddresses } from '../../../features/people/contacts/read/lookup.ts'
-import { toContactView } from '../../../features/people/contacts/read/view.ts'
+import { toContactRecord } from '../../../features/people/contacts/read/view.ts'
 import { upsertContact } from '../../../features/people/contacts/write/contact-queue.ts'
 import { deleteContact } from '../../../features/people/contacts/write/delete.ts'
 import { updateContact } from '../../../features/people/contacts/write/update.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../formats/address/address.ts'
+import {
+  contactChanges,
+  contactPage,
+  contactQuery,
+  contactQueryBody,
+  contactRecord,
+  type GivenState,
+  newContact,
+  savedContact,
+} from '../../../records/contact.ts'
+import { MAX_ADDRESSES_PER_REQUEST } from '../../../records/limits.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
-import { conditionField } from '../../shapes/condition.ts'
-import { contactData, contactRecord } from '../../shapes/contact.ts'
-import { emailAddress } from '../../shapes/fields.ts'
-import { choiceParameter, countParameter, pageEnd } from '../../shapes/paging.ts'
-import { findWeakData, IN_CONTACTS } from '../../shapes/weak-data.ts'
-
-/** A cursor holds an address, which has up to 254 octets in its shortest form. */
-const MAX_CURSOR_LENGTH = 2000
-
-const cursor = z.string().min(1).max(MAX_CURSOR_LENGTH).optional().meta({
-  description: '`cursor` of the previous page, or the id of its last contact',
-})
-
-const listFields = {
-  cursor,
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH)
-    .optional()
-    .meta({
-      description:
-        'Part of the address, in any letter case. In projects with more than 100,000 contacts, ' +
-        'searches of one or two characters cover only the newest 20,000',
-    }),
-  sort: choiceParameter(['createdAt', 'email'], 'createdAt'),
-  dir: choiceParameter(['asc', 'desc'], 'desc'),
-}
-
-const listQuery = z.object({
-  ...listFields,
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  subscribed: z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .optional()
-    .meta({ type: 'boolean' }),
-  filter: z.string().optional().meta({
-    description: 'A condition as JSON. The members of a segment: GET /segments/:id/contacts',
-  }),
-})
-
-const limit = z
-  .number()
-  .refine(Number.isInteger, { message: 'Expected an integer', params: { code: 'invalid_type' } })
-  .min(1)
-  .default(DEFAULT_PAGE_SIZE)
-  .transform((value) => Math.min(value, MAX_PAGE_SIZE))
-  .meta({ type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })
-
-const condition = conditionField.optional()
-
-// Strict, because a body with a misspelt name, or a bare condition, must not select all contacts.
-const queryBody = z
-  .strictObject({
-    ...listFields,
-    limit,
-    subscribed: z.boolean().optional(),
-    filter: condition,
-    condition,
-  })
-  .refine((body) => body.filter === undefined || body.condition === undefined, {
-    path: ['condition'],
-    message: 'Give either filter or condition',
-  })
-
-const unsubscribed = z
-  .boolean()
-  .nullish()
-  .meta({
-    description:
-      'true: the person asked to be unsubscribed. The contact is unsubscribed, and imports, bulk work, ' +
-      'defaults and the public key do not subscribe the address again. false and null change nothing',
-  })
-
-type GivenState = { subscribed?: boolean | undefined; unsubscribed?: boolean | null | undefined }
-
-const isOneState = ({ subscribed, unsubscribed }: GivenState) =>
-  subscribed !== true || unsubscribed !== true
-
-const contradiction = {
-  path: ['unsubscribed'],
-  message: 'Contradicts "subscribed": give one of them',
-}
-
-const newContact = z
-  .object({
-    email: emailAddress,
-    subscribed: z.boolean().optional().meta({
-      description: 'Defaults to true for a new contact; an existing contact keeps its state',
-    }),
-    unsubscribed,
-    data: contactData.nullish(),
-  })
-  .refine(isOneState, contradiction)
-
-const changes = z
-  .object({
-    email: emailAddress,
-    subscribed: z.boolean(),
-    unsubscribed,
-    data: contactData
-      .nullable()
-      .meta({ description: 'Merged with the existing data; null clears the data' }),
-  })
-  .partial()
-  .refine(isOneState, contradiction)
-
-const saved = contactRecord.extend({
-  _meta: z.object({ isNew: z.boolean(), isUpdate: z.boolean() }),
-})
-
-const page = z
-  .object({
-    data: z.array(contactRecord),
-    ...pageEnd,
-  })
-  .meta({ id: 'ContactPage' })
+import { findWeakData, IN_CONTACTS } from '../../weak-data.ts'
 
 const lookup = z.object({
   emails: z.array(z.string().max(MAX_ADDRESS_TEXT_LENGTH)).min(1).max(MAX_ADDRESSES_PER_REQUEST),
@@ -171,10 +60,10 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List contacts, newest first',
-    query: listQuery,
+    query: contactQuery,
     csvWay: 'For CSV: GET /contacts/export',
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: contactPage } },
     refusals: [400],
     handle: async (call) => {
       const { filter, ...query } = call.query
@@ -192,9 +81,9 @@ export const query = ({ core }: RouteDeps) =>
     description: 'Like GET /contacts, for conditions that are too long for a URL.',
     // A condition is the value of "filter", not the body itself.
     names: { aliases: { logic: 'filter', groups: 'filter' } },
-    body: queryBody,
+    body: contactQueryBody,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: contactPage } },
     refusals: [400],
     handle: async (call) => {
       const { filter, condition: given, ...query } = call.body
@@ -243,8 +132,8 @@ export const save = ({ core }: RouteDeps) =>
     names,
     body: newContact,
     responses: {
-      200: { description: 'Changed', schema: saved },
-      201: { description: 'Created', schema: saved },
+      200: { description: 'Changed', schema: savedContact },
+      201: { description: 'Created', schema: savedContact },
     },
     handle: async ({ project, body, warn }) => {
       const { email: address, data } = body
@@ -252,7 +141,7 @@ export const save = ({ core }: RouteDeps) =>
       const draft = { projectId: project.id, address, ...readState(body), data }
       const { contact: row, isNew } = await upsertContact(core, draft)
       const _meta = { isNew, isUpdate: !isNew }
-      return json(isNew ? 201 : 200, { ...toContactView(row), _meta })
+      return json(isNew ? 201 : 200, { ...toContactRecord(row), _meta })
     },
   })
 
@@ -262,7 +151,7 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Show a contact',
     responses: { 200: { description: 'The contact', schema: contactRecord } },
     refusals: [404],
-    handle: async (call) => json(200, toContactView(await getContact(core, rowKeyOf(call)))),
+    handle: async (call) => json(200, toContactRecord(await getContact(core, rowKeyOf(call)))),
   })
 
 export const update = ({ core }: RouteDeps) =>
@@ -276,14 +165,14 @@ export const update = ({ core }: RouteDeps) =>
       'Absent fields stay as they are. A contact that gets a suppressed address is unsubscribed ' +
       'unless the same request sets `subscribed`.',
     names,
-    body: changes,
+    body: contactChanges,
     responses: { 200: { description: 'The contact', schema: contactRecord } },
     refusals: [404, 409],
     handle: async (call) => {
       const { email: address, data } = call.body
       for (const warning of findWeakData(data, IN_CONTACTS)) call.warn(warning)
       const changes = { address, ...readState(call.body), data }
-      return json(200, toContactView(await updateContact(core, rowKeyOf(call), changes)))
+      return json(200, toContactRecord(await updateContact(core, rowKeyOf(call), changes)))
     },
   })
 

@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import { formatInstant } from '../../../base/clock.ts'
 import { parseConditionText } from '../../../features/ground/conditions/condition.ts'
-import { MAX_SEARCH_LENGTH } from '../../../features/ground/limits.ts'
 import { exportContacts } from '../../../features/people/import-export/export-contacts.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
+import { id } from '../../../records/fields.ts'
+import { MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
 import { EXPORT_ANSWER_BYTES } from '../../exchange/list-response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { id } from '../../shapes/fields.ts'
 
 const booleanText = z
   .enum(['true', 'false'])

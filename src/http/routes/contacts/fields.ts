@@ -5,10 +5,10 @@ import { deleteField } from '../../../features/people/contacts/fields/delete.ts'
 import { listContactFields } from '../../../features/people/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../features/people/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../features/people/contacts/fields/values.ts'
+import { countParameter } from '../../../records/page.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { countParameter } from '../../shapes/paging.ts'
 
 const fieldList = z.object({
   fields: z.array(

@@ -2,6 +2,8 @@
 import { z } from 'zod'
 import type { ImportKind } from '../../../features/people/import-export/import-file.ts'
 import { findImport } from '../../../features/people/import-export/status.ts'
+import { fieldWarnings } from '../../../records/fields.ts'
+import { jobStatus, queuedJob } from '../../../records/job.ts'
 import {
   contactsForm,
   contactsNames,
@@ -13,8 +15,6 @@ import {
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { fieldWarnings } from '../../shapes/fields.ts'
-import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 
 const rowError = z.object({
   row: z.int().meta({ description: 'Rows are counted from the header, which is row 1' }),

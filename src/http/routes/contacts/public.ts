@@ -9,9 +9,9 @@ import { findPageContact } from '../../../features/people/contacts/read/public-c
 import { changeSubscription } from '../../../features/people/contacts/write/subscription-request.ts'
 import type { PageToken } from '../../../formats/signed-tokens.ts'
 import { LANGUAGES } from '../../../texts/languages.ts'
+import { attribution, readPageLink } from '../../page-link.ts'
 import { json } from '../../response.ts'
 import { openOperation } from '../../route.ts'
-import { attribution, readPageLink } from '../../shapes/page-link.ts'
 
 const contact = z
   .object({

@@ -1,10 +1,5 @@
 /** Verifies many addresses in a job whose state can be polled. No contact changes. */
 import { z } from 'zod'
-import {
-  MAX_EXCLUDED_IDS,
-  MAX_IDS_PER_REQUEST,
-  MAX_SEARCH_LENGTH,
-} from '../../../features/ground/limits.ts'
 import { MAX_RESULTS } from '../../../features/people/verification/bulk/result.ts'
 import {
   findListStatus,
@@ -13,12 +8,17 @@ import {
   startListVerification,
 } from '../../../features/people/verification/bulk/start.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../formats/address/address.ts'
+import { conditionField } from '../../../records/condition.ts'
+import { id } from '../../../records/fields.ts'
+import { jobStatus, queuedJob } from '../../../records/job.ts'
+import {
+  MAX_EXCLUDED_IDS,
+  MAX_IDS_PER_REQUEST,
+  MAX_SEARCH_LENGTH,
+} from '../../../records/limits.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { conditionField } from '../../shapes/condition.ts'
-import { id } from '../../shapes/fields.ts'
-import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 import { addressText } from '../verify.ts'
 
 /** With quotes, a comma and indentation for each address. */

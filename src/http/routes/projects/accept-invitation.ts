@@ -1,6 +1,7 @@
 /** `POST /auth/accept-invitation`. */
 import { z } from 'zod'
 import { acceptInvitation } from '../../../features/tenancy/accounts/invitations/accept.ts'
+import { role } from '../../../records/project.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
@@ -8,7 +9,6 @@ import { json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { role } from '../../shapes/project.ts'
 
 const acceptance = z.object({
   token: z.string().length(64).meta({ description: 'From the link of the invitation' }),

@@ -6,56 +6,18 @@ import { listInvitations } from '../../../features/tenancy/accounts/invitations/
 import { revokeInvitation } from '../../../features/tenancy/accounts/invitations/revoke.ts'
 import { changeRole } from '../../../features/tenancy/accounts/members/change-role.ts'
 import { listMembers } from '../../../features/tenancy/accounts/members/list.ts'
-import { GIVEN_ROLES } from '../../../features/tenancy/accounts/members/member.ts'
 import { removeMember } from '../../../features/tenancy/accounts/members/remove.ts'
+import {
+  invitationRecord,
+  invitedRecord,
+  listedMember,
+  memberRecord,
+  newMember,
+  roleChange,
+} from '../../../records/member.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
-import { emailAddress, instant } from '../../shapes/fields.ts'
-import { role } from '../../shapes/project.ts'
-
-const givenRole = z.enum(GIVEN_ROLES)
-
-const newMember = z.object({ email: emailAddress, role: givenRole.default('MEMBER') })
-const roleChange = z.object({ role: givenRole })
-
-const member = z
-  .object({ userId: z.string(), email: z.string(), role })
-  .meta({ id: 'ProjectMember' })
-
-const listedMember = z
-  .object({
-    userId: z.string(),
-    email: z.string(),
-    emailVerified: z.boolean().meta({
-      description: 'False while nothing proves that the address belongs to the user',
-    }),
-    role,
-    createdAt: instant,
-  })
-  .meta({ id: 'ListedProjectMember' })
-
-const invited = z
-  .object({
-    invited: z.literal(true),
-    email: z.string(),
-    role: givenRole,
-    url: z.string().optional().meta({
-      description: 'The link of the invitation, if the server has no mail for its users',
-    }),
-  })
-  .meta({ id: 'Invited' })
-
-const invitation = z
-  .object({
-    id: z.string(),
-    email: z.string(),
-    role: givenRole,
-    invitedBy: z.string().meta({ description: 'The address of the user who invites' }),
-    createdAt: instant,
-    expiresAt: instant,
-  })
-  .meta({ id: 'Invitation' })
 
 const enveloped = <Shape extends z.ZodType>(data: Shape) =>
   z.object({ success: z.literal(true), data })
@@ -86,7 +48,7 @@ export const add = ({ core }: RouteDeps) =>
     body: newMember,
     names: { record: listedMember },
     responses: {
-      200: { description: 'Invited', schema: enveloped(invited) },
+      200: { description: 'Invited', schema: enveloped(invitedRecord) },
     },
     refusals: [404, 409],
     handle: async ({ user, project, body }) => {
@@ -105,7 +67,7 @@ export const update = ({ core }: RouteDeps) =>
     growsDisk: false,
     body: roleChange,
     names: { record: listedMember },
-    responses: { 200: { description: 'Changed', schema: enveloped(member) } },
+    responses: { 200: { description: 'Changed', schema: enveloped(memberRecord) } },
     refusals: [404],
     handle: async ({ user, project, params, body }) => {
       const key = { projectId: project.id, userId: params.userId ?? '' }
@@ -134,7 +96,9 @@ export const listOpen = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List the open invitations of a project, newest first',
     answerBytes: RECORD_ANSWER_BYTES,
-    responses: { 200: { description: 'All of them', schema: enveloped(z.array(invitation)) } },
+    responses: {
+      200: { description: 'All of them', schema: enveloped(z.array(invitationRecord)) },
+    },
     refusals: [403, 404],
     handle: async ({ project }) =>
       largeJson(200, { success: true, data: await listInvitations(core, project.id) }),

@@ -1,7 +1,6 @@
 /** The projects of the user who has logged in: list, creation, settings and keys. */
 
 import { z } from 'zod'
-import { MAX_NAME_LENGTH } from '../../../features/ground/limits.ts'
 import {
   createOwnProject,
   listOwnProjects,
@@ -12,16 +11,17 @@ import {
   changeSettings,
   regenerateOwnKeys,
 } from '../../../features/tenancy/accounts/projects/settings.ts'
-import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { json } from '../../response.ts'
-import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
+import { MAX_NAME_LENGTH } from '../../../records/limits.ts'
 import {
   onTemplateFault,
   postalAddress,
   projectRecord,
   submissionTemplates,
   trackingMode,
-} from '../../shapes/project.ts'
+} from '../../../records/project.ts'
+import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { json } from '../../response.ts'
+import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
 
 const name = z.string().min(1).max(MAX_NAME_LENGTH).meta({
   description: 'Without invisible characters, and without letters that imitate those of others',

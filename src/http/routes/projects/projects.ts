@@ -6,11 +6,11 @@ import {
   getProjectSummary,
   listProjectSummaries,
 } from '../../../features/tenancy/accounts/projects/summary.ts'
+import { instant } from '../../../records/fields.ts'
+import { projectSummary } from '../../../records/project.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'
-import { instant } from '../../shapes/fields.ts'
-import { projectSummary } from '../../shapes/project.ts'
 
 const setupState = z
   .object({

@@ -1,4 +1,5 @@
 /** The user who has logged in. */
+
 import { z } from 'zod'
 import { invalidField } from '../../../base/errors.ts'
 import { isTimezone } from '../../../features/outreach/workflows/schedule/next-firing.ts'
@@ -7,38 +8,17 @@ import {
   updatePreferences,
 } from '../../../features/tenancy/accounts/self/update.ts'
 import { describeSelf } from '../../../features/tenancy/accounts/self/view.ts'
+import { userRecord } from '../../../records/user.ts'
+import { MAX_ACCOUNT_BYTES, newPassword, presentPassword } from '../../account-fields.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import {
-  accountMethod,
-  MAX_ACCOUNT_BYTES,
-  newPassword,
-  presentPassword,
-} from '../../shapes/account.ts'
 
 const MAX_TIMEZONE_LENGTH = 100
 const ADDRESS_STAYS =
   'The email address of an account cannot be changed: make an account with the new one, and invite it to your projects'
-
-const self = z
-  .object({
-    id: z.string(),
-    email: z.string(),
-    isOperator: z.boolean().meta({ description: 'May see the state of the server itself' }),
-    emailVerified: z.boolean(),
-    onlyProjectId: z.string().nullable().meta({
-      description:
-        'The project that an account is bound to until its address is verified: an invitation without mail made it',
-    }),
-    method: accountMethod.meta({ description: 'How the user logs in' }),
-    twoFactor: z.boolean().meta({ description: 'Logins need a code' }),
-    language: z.string(),
-    timezone: z.string(),
-  })
-  .meta({ id: 'User' })
 
 const change = z
   .object({
@@ -78,7 +58,7 @@ export const show = ({ core }: RouteDeps) =>
   userOperation({
     ...shared,
     summary: 'Show the user who has logged in',
-    responses: { 200: { description: 'The user', schema: self } },
+    responses: { 200: { description: 'The user', schema: userRecord } },
     handle: async ({ user }) => json(200, await describeSelf(core, user.id)),
   })
 
@@ -92,7 +72,7 @@ export const update = ({ core }: RouteDeps) =>
       'A new password ends all other sessions and the links that reset it; this session goes on with the cookie of the response.',
     body: change,
     maxBodyBytes: MAX_ACCOUNT_BYTES,
-    responses: { 200: { description: 'The user', schema: self } },
+    responses: { 200: { description: 'The user', schema: userRecord } },
     handle: async (call) => {
       const { currentPassword, newPassword, language, timezone, email } = call.body
       if (email !== undefined && !isAddressOf(call.user, email)) {

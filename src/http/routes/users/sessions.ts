@@ -2,23 +2,11 @@
 
 import { z } from 'zod'
 import { endOwnSession, listSessions } from '../../../features/tenancy/accounts/self/sessions.ts'
+import { sessionRecord } from '../../../records/session.ts'
 import { clearedSessionCookie } from '../../exchange/cookies.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'
 import { type RouteDeps, userOperation } from '../../route.ts'
-import { instant } from '../../shapes/fields.ts'
-
-const session = z
-  .object({
-    id: z.string(),
-    current: z.boolean().meta({ description: 'The session of this request' }),
-    createdAt: instant,
-    lastUsedAt: instant.meta({ description: 'To the minute' }),
-    expiresAt: instant,
-    ip: z.string().nullable(),
-    userAgent: z.string().nullable(),
-  })
-  .meta({ id: 'Session' })
 
 const shared = { tag: 'Users' } as const
 
@@ -27,7 +15,7 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List the sessions of the user, newest first',
     answerBytes: RECORD_ANSWER_BYTES,
-    responses: { 200: { description: 'The sessions', schema: z.array(session) } },
+    responses: { 200: { description: 'The sessions', schema: z.array(sessionRecord) } },
     handle: async ({ user, session }) =>
       largeJson(200, await listSessions(core, { userId: user.id, currentId: session.id })),
   })

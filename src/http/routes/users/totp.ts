@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { disableTotp } from '../../../features/tenancy/accounts/second-factor/disable.ts'
 import { confirmTotp, startTotp } from '../../../features/tenancy/accounts/second-factor/enable.ts'
+import { code, MAX_ACCOUNT_BYTES, presentPassword } from '../../account-fields.ts'
 import { sessionCookie } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
 import { json, noContent } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-import { code, MAX_ACCOUNT_BYTES, presentPassword } from '../../shapes/account.ts'
 
 const made = z
   .object({

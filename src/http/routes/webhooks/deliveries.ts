@@ -1,7 +1,6 @@
 /** The deliveries of webhook endpoints: their results, tests, and sending them again. */
 
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/ground/limits.ts'
 import { listDeliveries } from '../../../features/outreach/webhooks/deliveries/list.ts'
 import { replayDelivery } from '../../../features/outreach/webhooks/deliveries/replay.ts'
 import {
@@ -9,26 +8,17 @@ import {
   startReplay,
 } from '../../../features/outreach/webhooks/deliveries/replay-range.ts'
 import { sendTestDelivery } from '../../../features/outreach/webhooks/endpoints/send-test.ts'
+import { jobStatus, queuedJob } from '../../../records/job.ts'
+import {
+  deliveryPage,
+  deliveryQuery,
+  deliveryRecord,
+  replaySpan,
+} from '../../../records/webhook-delivery.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
-import { countParameter, cursorParameter, pageEnd } from '../../shapes/paging.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
-import { deliveryRecord, replaySpan, webhookStatus } from '../../shapes/webhook.ts'
-
-const listQuery = z.object({
-  status: webhookStatus.optional(),
-  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  cursor: cursorParameter,
-})
-
-const page = z
-  .object({
-    data: z.array(deliveryRecord),
-    ...pageEnd,
-  })
-  .meta({ id: 'WebhookDeliveryPage' })
+import { uuidKeyOf } from '../../uuid-key.ts'
 
 const replayStatus = jobStatus(
   z
@@ -45,9 +35,9 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List the deliveries of a webhook endpoint, newest first',
     description: 'Successes are kept for 7 days, failures for 30.',
-    query: listQuery,
+    query: deliveryQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'A page', schema: page } },
+    responses: { 200: { description: 'A page', schema: deliveryPage } },
     refusals: [404],
     handle: async (call) => {
       const listing = await listDeliveries(core, uuidKeyOf(call), call.query)

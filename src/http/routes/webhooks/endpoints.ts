@@ -1,4 +1,5 @@
 /** Webhook endpoints: where a project's events are sent to. */
+
 import { z } from 'zod'
 import { createEndpoint } from '../../../features/outreach/webhooks/endpoints/create.ts'
 import { removeEndpoint } from '../../../features/outreach/webhooks/endpoints/delete.ts'
@@ -6,18 +7,16 @@ import { getEndpoint, listEndpoints } from '../../../features/outreach/webhooks/
 import { rotateEndpointSecret } from '../../../features/outreach/webhooks/endpoints/rotate-secret.ts'
 import { updateEndpoint } from '../../../features/outreach/webhooks/endpoints/update.ts'
 import { findWeakPatterns } from '../../../features/outreach/webhooks/weak-patterns.ts'
+import {
+  endpointRecord,
+  previousSecretUntil,
+  signingSecret,
+} from '../../../records/webhook-endpoint.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RawCall, type RouteDeps } from '../../route.ts'
-import { warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
-import {
-  endpointChanges,
-  endpointRecord,
-  newEndpoint,
-  previousSecretUntil,
-  shownTo,
-  signingSecret,
-} from '../../shapes/webhook.ts'
+import { warnOfSilentEvents } from '../../silent-events.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
+import { endpointChanges, newEndpoint, shownTo } from './fields.ts'
 
 const shared = { tag: 'Webhooks' } as const
 

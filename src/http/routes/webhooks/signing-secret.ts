@@ -1,16 +1,13 @@
 /** The secret that signs the webhooks of a project's workflows. */
-import { z } from 'zod'
+
 import {
   getSigningSecret,
   rotateSigningSecret,
 } from '../../../features/outreach/webhooks/signing-secret.ts'
+import { signingSecretRecord } from '../../../records/webhook-endpoint.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { previousSecretUntil, shownTo, signingSecret } from '../../shapes/webhook.ts'
-
-const view = z
-  .object({ secret: signingSecret, previousSecretUntil })
-  .meta({ id: 'WebhookSigningSecret' })
+import { shownTo } from './fields.ts'
 
 const shared = { tag: 'Webhooks' } as const
 
@@ -18,7 +15,7 @@ export const show = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: "Show the secret that signs the requests of the project's workflows",
-    responses: { 200: { description: 'The secret', schema: view } },
+    responses: { 200: { description: 'The secret', schema: signingSecretRecord } },
     handle: async ({ project, caller }) =>
       json(200, shownTo(caller, await getSigningSecret(core, project.id))),
   })
@@ -28,7 +25,7 @@ export const rotate = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Make a new secret for the requests of workflows',
     description: 'For 24 hours requests carry the signatures of both secrets.',
-    responses: { 200: { description: 'The new secret', schema: view } },
+    responses: { 200: { description: 'The new secret', schema: signingSecretRecord } },
     handle: async ({ project, caller }) =>
       json(200, shownTo(caller, await rotateSigningSecret(core, project.id))),
   })

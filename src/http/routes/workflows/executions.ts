@@ -1,11 +1,6 @@
 /** The executions of a workflow: started by hand, one by one or in bulk, listed, cancelled, retried. */
 
 import { z } from 'zod'
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_NUMBER,
-  MAX_PAGE_SIZE,
-} from '../../../features/ground/limits.ts'
 import { withEnd } from '../../../features/ground/listing.ts'
 import {
   findBulkStart,
@@ -17,21 +12,21 @@ import { viewExecution } from '../../../features/outreach/workflows/executions/g
 import { listExecutions } from '../../../features/outreach/workflows/executions/list.ts'
 import { retryExecution } from '../../../features/outreach/workflows/executions/retry.ts'
 import { startOne } from '../../../features/outreach/workflows/executions/start-one.ts'
+import { conditionField } from '../../../records/condition.ts'
+import {
+  executionDetail,
+  executionPage,
+  executionQuery,
+  executionRecord,
+} from '../../../records/execution.ts'
+import { id } from '../../../records/fields.ts'
+import { jobStatus, queuedJob } from '../../../records/job.ts'
+import { numbersOf } from '../../../records/page.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../../route.ts'
-import { conditionField } from '../../shapes/condition.ts'
-import {
-  executionDetail,
-  executionPage,
-  executionRecord,
-  executionStatus,
-} from '../../shapes/execution.ts'
-import { id } from '../../shapes/fields.ts'
-import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
-import { countParameter, numbersOf } from '../../shapes/paging.ts'
-import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { uuidKeyOf } from '../../uuid-key.ts'
 import { validate } from '../../validation.ts'
 
 const context = z
@@ -65,12 +60,6 @@ const bulkStart = z
     return { selection: segmentId === undefined ? { filter } : { segmentId }, context: given }
   })
 
-const listQuery = z.object({
-  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
-  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
-  status: executionStatus.optional(),
-})
-
 const bulkStatus = jobStatus(
   z.unknown().meta({
     description:
@@ -103,7 +92,7 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List the executions of a workflow, newest first',
-    query: listQuery,
+    query: executionQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: executionPage } },
     refusals: [404],

@@ -4,15 +4,15 @@ import {
   addTransition,
   deleteTransition,
 } from '../../../features/outreach/workflows/definition/transitions.ts'
+import { stepRecord, transitionRecord } from '../../../records/workflow.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
+import { warnOfLiveError } from '../../live-errors.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { warnOfLiveError } from '../../shapes/live-errors.ts'
-import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
-import { stepRecord, transitionRecord } from '../../shapes/workflow.ts'
-import { insertedStep, newTransition } from '../../shapes/workflow-fields.ts'
+import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
+import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../uuid-key.ts'
+import { insertedStep, newTransition } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
 

@@ -1,7 +1,6 @@
 /** The workflows of a project: their definitions. */
 
 import { z } from 'zod'
-import { MAX_IDS_PER_REQUEST, MAX_SEARCH_LENGTH } from '../../../features/ground/limits.ts'
 import { withEnd } from '../../../features/ground/listing.ts'
 import { bulkUpdateWorkflows } from '../../../features/outreach/workflows/definition/bulk-update.ts'
 import { createWorkflow } from '../../../features/outreach/workflows/definition/create.ts'
@@ -11,41 +10,25 @@ import { listWorkflowFields } from '../../../features/outreach/workflows/definit
 import { getWorkflow } from '../../../features/outreach/workflows/definition/get.ts'
 import { listWorkflows } from '../../../features/outreach/workflows/definition/list.ts'
 import { updateWorkflow } from '../../../features/outreach/workflows/definition/update.ts'
-import type { WorkflowDetail } from '../../../features/outreach/workflows/definition/view.ts'
 import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
+import { bulkChange, bulkResult } from '../../../records/bulk.ts'
+import { eventName } from '../../../records/event.ts'
+import { numbersOf, PAGING_TEXT, pagingOf } from '../../../records/page.ts'
+import type { WorkflowDetail } from '../../../records/workflow.ts'
+import {
+  listedWorkflow,
+  workflowDetail,
+  workflowPage,
+  workflowQuery,
+} from '../../../records/workflow.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
 import { type HttpResponse, json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { eventName } from '../../shapes/event-name.ts'
-import { id } from '../../shapes/fields.ts'
-import {
-  choiceParameter,
-  numbersOf,
-  PAGING_TEXT,
-  pagingOf,
-  pagingParameters,
-  refuseMixedPaging,
-} from '../../shapes/paging.ts'
-import { eventOf, warnOfSilentEvents } from '../../shapes/silent-events.ts'
-import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../shapes/uuid-key.ts'
-import { listedWorkflow, workflowDetail, workflowPage } from '../../shapes/workflow.ts'
-import { newWorkflow, workflowChanges } from '../../shapes/workflow-fields.ts'
-
-const listQuery = z
-  .object({
-    ...pagingParameters,
-    search: z
-      .string()
-      .max(MAX_SEARCH_LENGTH)
-      .optional()
-      .meta({ description: 'Part of the name or the description' }),
-    status: z.enum(['active', 'disabled']).optional(),
-    sort: choiceParameter(['name', 'createdAt', 'updatedAt', 'steps'], 'createdAt'),
-    dir: choiceParameter(['asc', 'desc'], 'desc'),
-  })
-  .superRefine(refuseMixedPaging)
+import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
+import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../uuid-key.ts'
+import { newWorkflow, workflowChanges } from './fields.ts'
 
 const fieldsQuery = z.object({
   eventName: eventName.optional().meta({
@@ -65,13 +48,6 @@ const fields = z.object({
   count: z.int(),
 })
 
-const bulkChange = z.strictObject({
-  ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
-  delete: z.boolean().default(false),
-})
-
-const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: z.literal(0) })])
-
 const shared = { tag: 'Workflows' } as const
 
 /** Its configs as rows and as JSON. */
@@ -82,7 +58,7 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List workflows',
     description: PAGING_TEXT,
-    query: listQuery,
+    query: workflowQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: workflowPage } },
     handle: async (call) => {

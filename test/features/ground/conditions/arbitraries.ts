@@ -13,7 +13,7 @@ import {
   OPERATORS_BY_KIND,
   takesNoValue,
   takesSpan,
-} from '../../../../src/features/ground/conditions/operators.ts'
+} from '../../../../src/records/operators.ts'
 import { START } from '../../../core.ts'
 import type { Population, TestContact, TestEvent, TestSegment } from './evaluator.ts'
 

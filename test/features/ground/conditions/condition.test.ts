@@ -8,8 +8,8 @@ import {
   parseCondition,
   parseConditionText,
 } from '../../../../src/features/ground/conditions/condition.ts'
-import { CONDITION_JSON_SCHEMA } from '../../../../src/features/ground/conditions/json-schema.ts'
-import { OPERATORS_BY_KIND } from '../../../../src/features/ground/conditions/operators.ts'
+import { CONDITION_JSON_SCHEMA } from '../../../../src/records/condition.ts'
+import { OPERATORS_BY_KIND } from '../../../../src/records/operators.ts'
 import { condition } from './arbitraries.ts'
 
 const plan = { field: 'data.plan', operator: 'equals', value: 'pro' }

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseCondition } from '../../../../src/features/ground/conditions/condition.ts'
-import { OPERATORS_BY_KIND } from '../../../../src/features/ground/conditions/operators.ts'
 import { chooseBranch } from '../../../../src/features/outreach/workflows/engine/evaluate.ts'
 import {
   CONDITION_OPERATORS,
   type ConditionOperator,
 } from '../../../../src/features/outreach/workflows/graph/step-config.ts'
+import { OPERATORS_BY_KIND } from '../../../../src/records/operators.ts'
 import { segmentMembers } from '../../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../../core.ts'
 import type { TestContact } from './evaluator.ts'

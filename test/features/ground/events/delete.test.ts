@@ -5,12 +5,12 @@ import { deleteEvents, runEventDeletion } from '../../../../src/features/ground/
 import { countByName, listNames } from '../../../../src/features/ground/events/names.ts'
 import { findEventUsage } from '../../../../src/features/ground/events/usage.ts'
 import { upsertContact } from '../../../../src/features/people/contacts/write/contact-queue.ts'
-import { startJobs } from '../../../../src/jobs/jobs.ts'
-import type { JobHandler } from '../../../../src/jobs/run.ts'
-import { findJobStatus } from '../../../../src/jobs/status.ts'
+import { startJobs } from '../../../../src/work/jobs/jobs.ts'
+import type { JobHandler } from '../../../../src/work/jobs/run.ts'
+import { findJobStatus } from '../../../../src/work/jobs/status.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../../core.ts'
-import { claimJob } from '../../../jobs/running.ts'
 import { pause } from '../../../pause.ts'
+import { claimJob } from '../../../work/jobs/running.ts'
 
 type EventInput = { name: string; count: number; contactId?: string; projectId?: string }
 

@@ -1,59 +1,70 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FOLLOWERS, type FollowerName } from '../../../../src/features/ground/event-handlers.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
-import type { Follower } from '../../../../src/features/ground/events/follow.ts'
-import { FOLLOWERS, type FollowerName } from '../../../../src/features/ground/events/followers.ts'
-import { startUsage } from '../../../../src/features/ground/usage/follow-events.ts'
-import { startAnalytics } from '../../../../src/features/insight/analytics/counting/follow-events.ts'
-import { startReputation } from '../../../../src/features/insight/reputation/follow-events.ts'
+import {
+  startLazyReader,
+  startUrgentReader,
+} from '../../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../../src/features/ground/usage/follow-events.ts'
+import { analyticsHandler } from '../../../../src/features/insight/analytics/counting/follow-events.ts'
+import { reputationHandler } from '../../../../src/features/insight/reputation/follow-events.ts'
 import { startRefusals } from '../../../../src/features/outreach/campaigns/brake/follow-refusals.ts'
-import { startFigures } from '../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
-import { startWebhookFollower } from '../../../../src/features/outreach/webhooks/follow-events.ts'
-import { startTriggers } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { figuresHandler } from '../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
+import { webhookHandler } from '../../../../src/features/outreach/webhooks/follow-events.ts'
+import { triggerHandler } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import type { Statement, Values } from '../../../../src/store/database.ts'
 import { inArray } from '../../../../src/store/drizzle.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
+import type { Follower } from '../../../../src/work/follower.ts'
 import { address, type TestCore } from '../../../core.ts'
 import { countStatements } from '../../../counted-statements.ts'
 import { stopClock } from '../../../store/test-store.ts'
 import { openSender } from '../../mail/messages/sender.ts'
 
-const START: Readonly<Record<FollowerName, (core: TestCore) => Follower>> = {
-  analytics: startAnalytics,
-  billing: startUsage,
-  'campaign-figures': startFigures,
+/** Each handler alone, and those that read together. */
+const START: Readonly<Record<FollowerName | 'lazy' | 'urgent', (core: TestCore) => Follower>> = {
+  analytics: (core) => startLazyReader(core, [analyticsHandler(core)]),
+  billing: (core) => startLazyReader(core, [usageHandler()]),
+  'campaign-figures': (core) => startLazyReader(core, [figuresHandler(core)]),
   'campaign-refusals': startRefusals,
-  reputation: startReputation,
-  webhooks: startWebhookFollower,
-  workflows: startTriggers,
+  reputation: (core) => startLazyReader(core, [reputationHandler(core)]),
+  webhooks: (core) => startUrgentReader(core, [webhookHandler(core)]),
+  workflows: (core) => startUrgentReader(core, [triggerHandler(core)]),
+  lazy: (core) =>
+    startLazyReader(core, [
+      ...[usageHandler(), figuresHandler(core), reputationHandler(core), analyticsHandler(core)],
+    ]),
+  urgent: (core) => startUrgentReader(core, [triggerHandler(core), webhookHandler(core)]),
 }
 
 /** Statements for a batch of delivered emails, and the one that saves the cursor. */
-const STATEMENTS: Readonly<Record<FollowerName, number>> = {
+const STATEMENTS: Readonly<Record<keyof typeof START, number>> = {
   // The projects, the servers, and the counts of a quarter and of a day: of all mail and of a provider,
   // and of two kinds of events.
   analytics: 12,
-  // It lists failures only.
+  // It handles failures only.
   billing: 2,
   'campaign-figures': 3,
   'campaign-refusals': 2,
-  // The emails, the projects, the counts of an hour and of all.
-  reputation: 6,
+  // The projects, the counts of an hour and of all.
+  reputation: 5,
   webhooks: 3,
   workflows: 4,
+  // One reads the events and saves the cursors for all.
+  lazy: 12 + 5 + 3 + 2 - 3 * 2,
+  urgent: 4 + 3 - 2,
 }
 
 /** As if other projects had endpoints, workflows and campaigns. */
 function asIfAllMattered(read: Store['read']): Store['read'] {
   const find = async (asked: Statement<unknown>, values?: Values) =>
     asked.compiled().text.startsWith('select 1 as found') ? { found: 1 } : read.find(asked, values)
-  return new Proxy(read, {
-    get: (target, name) => (name === 'find' ? find : Reflect.get(target, name, target)),
-  })
+  return Object.assign(Object.create(read), { find, list: read.list.bind(read) })
 }
 
-for (const name of FOLLOWERS) {
+for (const name of [...FOLLOWERS, 'lazy', 'urgent'] as const) {
   test(`the follower '${name}' runs as many statements for forty emails as for nine`, async (t) => {
     const { core, project, send } = await openSender(t)
     // The number of rows in a batch adapts to time.

@@ -7,7 +7,7 @@ import {
   selectStretchEnd,
 } from '../../../../src/features/ground/requests/list.ts'
 import { startRequestLog } from '../../../../src/features/ground/requests/log.ts'
-import { sealCursor } from '../../../../src/features/ground/sealed-cursor.ts'
+import { sealCursor } from '../../../../src/records/cursor.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
 import { apiRequests } from '../../../../src/store/schema/service.ts'

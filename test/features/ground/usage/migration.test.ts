@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../../src/base/log.ts'
-import { startUsage } from '../../../../src/features/ground/usage/follow-events.ts'
+import { startLazyReader } from '../../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../../src/features/ground/usage/follow-events.ts'
 import { monthOf } from '../../../../src/features/ground/usage/month.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { usageMonths } from '../../../../src/store/schema/billing.ts'
@@ -71,7 +72,7 @@ test('what an earlier version has counted is given back after the update', async
   await before.close()
   const store = await openStore({ path: file, log: silentLog() })
   t.after(() => store.close())
-  const follower = startUsage({ store, log: silentLog(), now: Date.now })
+  const follower = startLazyReader({ store, log: silentLog(), now: Date.now }, [usageHandler()])
   await follower.caughtUp()
   await follower.stop()
   const [month] = await store.read.select().from(usageMonths)

@@ -1,9 +1,11 @@
 /** Projects with limits by the month, and what they have used of them. */
+
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Config } from '../../../../src/config/config.ts'
+import { startLazyReader } from '../../../../src/features/ground/events/readers.ts'
 import { categoryOf } from '../../../../src/features/ground/usage/categories.ts'
-import { startUsage } from '../../../../src/features/ground/usage/follow-events.ts'
+import { usageHandler } from '../../../../src/features/ground/usage/follow-events.ts'
 import { monthOf, nextMonthOf } from '../../../../src/features/ground/usage/month.ts'
 import { acceptMessage } from '../../../../src/features/mail/messages/accept/accept-message.ts'
 import { and, eq, sql } from '../../../../src/store/drizzle.ts'
@@ -134,7 +136,7 @@ export async function suppressAll(
 
 /** Handles all events as the server does. */
 export async function follow(core: TestCore): Promise<void> {
-  const follower = startUsage(core)
+  const follower = startLazyReader(core, [usageHandler()])
   await follower.caughtUp()
   await follower.stop()
 }

@@ -1,4 +1,5 @@
 /** Figures are equal to a count of every single email, click and event, whatever the range and zone. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
@@ -18,7 +19,6 @@ import { toMetrics } from '../../../../src/features/insight/analytics/metrics.ts
 import { findOverview } from '../../../../src/features/insight/analytics/overview.ts'
 import {
   readRange,
-  STREAMS,
   type StreamChoice,
 } from '../../../../src/features/insight/analytics/range/range.ts'
 import {
@@ -29,6 +29,7 @@ import {
   type Zone,
 } from '../../../../src/features/insight/analytics/range/zone.ts'
 import { findTimeseries } from '../../../../src/features/insight/analytics/timeseries.ts'
+import { STREAMS } from '../../../../src/records/words.ts'
 import { and, eq, lt } from '../../../../src/store/drizzle.ts'
 import { eventCounts, linkCounts, mailCounts } from '../../../../src/store/schema/analytics.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'

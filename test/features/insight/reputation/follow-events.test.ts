@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Config } from '../../../../src/config/config.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
+import { startLazyReader } from '../../../../src/features/ground/events/readers.ts'
 import { deleteExpiredHours } from '../../../../src/features/insight/reputation/counters.ts'
-import { startReputation } from '../../../../src/features/insight/reputation/follow-events.ts'
+import { reputationHandler } from '../../../../src/features/insight/reputation/follow-events.ts'
 import { viewSecurity } from '../../../../src/features/insight/reputation/security.ts'
 import { PLATFORM_MAIL_KIND } from '../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
 import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
@@ -56,7 +57,9 @@ async function openJudged(
   const warnings: string[] = []
   const log = { ...core.log, warn: (_: object, text: string) => void warnings.push(text) }
   const config = configure(core.config, project.id)
-  const follower = startReputation({ ...core, config, log: log as typeof core.log })
+  const follower = startLazyReader(core, [
+    reputationHandler({ ...core, config, log: log as typeof core.log }),
+  ])
   t.after(follower.stop)
   let people = 0
   const nextPerson = () => {

@@ -7,7 +7,8 @@ import { deleteExpiredDomains } from '../../../../src/features/mail/domains/expi
 import { type DomainKeys, makeDomainKeys } from '../../../../src/features/mail/domains/keys.ts'
 import { listDomains } from '../../../../src/features/mail/domains/list.ts'
 import { verifyDomain } from '../../../../src/features/mail/domains/verify.ts'
-import { type DomainView, toDomainView } from '../../../../src/features/mail/domains/view.ts'
+import { toDomainRecord } from '../../../../src/features/mail/domains/view.ts'
+import type { DomainRecord } from '../../../../src/records/domain.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
@@ -25,7 +26,7 @@ async function addTestDomain(
   core: TestCore,
   domain = 'shop.test',
   project?: string,
-): Promise<DomainView> {
+): Promise<DomainRecord> {
   const projectId = project ?? (await addProject(core)).id
   const count = await core.store.read.$count(domains, eq(domains.domain, domain))
   readyKeys[count] ??= makeDomainKeys(core)
@@ -33,11 +34,11 @@ async function addTestDomain(
   const row = await core.store.write((tx) =>
     insertDomain(tx, { projectId, domain, keys, isTrusted: false, at: core.now() }),
   )
-  return toDomainView(row, core.config)
+  return toDomainRecord(row, core.config)
 }
 
 /** Puts the asked-for records of these purposes into the DNS. */
-function publish({ dns }: TestCore, { records }: DomainView, ...purposes: string[]): void {
+function publish({ dns }: TestCore, { records }: DomainRecord, ...purposes: string[]): void {
   const wanted = records.filter(({ purpose }) => purposes.includes(purpose))
   for (const name of new Set(wanted.map((record) => record.name))) {
     const here = wanted.filter((record) => record.name === name)
@@ -48,8 +49,8 @@ function publish({ dns }: TestCore, { records }: DomainView, ...purposes: string
   }
 }
 
-const keyName = ({ records }: DomainView) => records[0]?.name ?? ''
-const states = ({ records }: DomainView) =>
+const keyName = ({ records }: DomainRecord) => records[0]?.name ?? ''
+const states = ({ records }: DomainRecord) =>
   Object.fromEntries(records.map(({ purpose, state }) => [purpose, state]))
 
 test('a check finds the key in any number of DNS strings, and mail may be sent', async (t) => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DUTIES } from '../../../../src/core/areas.ts'
+import { enqueueForProject } from '../../../../src/features/ground/enqueue-for-project.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import {
   deleteProject,
@@ -22,8 +23,6 @@ import {
   untilCounted,
 } from '../../../../src/features/operation/erasure/until-counted.ts'
 import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
-import { enqueueForProject } from '../../../../src/jobs/enqueue-for-project.ts'
-import { claimJobs } from '../../../../src/jobs/job-row.ts'
 import type { Statement } from '../../../../src/store/database.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -32,6 +31,7 @@ import { eventFollowers, events } from '../../../../src/store/schema/events.ts'
 import { inboundMessages } from '../../../../src/store/schema/inbound.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
+import { claimJobs } from '../../../../src/work/jobs/job-row.ts'
 import { addProject, openTestCore, START, type TestCore, trustDomain } from '../../../core.ts'
 import { pause } from '../../../pause.ts'
 import { addMember, addUser } from '../../../session.ts'

@@ -1,9 +1,11 @@
 /** What works on a project's rows leaves a project alone that is being reset or was deleted. */
+
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { digestSecret } from '../../../../src/features/ground/directory.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
+import { startUrgentReader } from '../../../../src/features/ground/events/readers.ts'
 import { startRequestLog } from '../../../../src/features/ground/requests/log.ts'
 import {
   isUnderDisabledRoot,
@@ -19,9 +21,9 @@ import {
 } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'
 import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
-import { startWebhookFollower } from '../../../../src/features/outreach/webhooks/follow-events.ts'
+import { webhookHandler } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { takeDeliveries } from '../../../../src/features/outreach/webhooks/sending/endpoint-tasks.ts'
-import { startTriggers } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { triggerHandler } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { settleCancelled } from '../../../../src/features/outreach/workflows/executions/settle-cancelled.ts'
 import { fireDue } from '../../../../src/features/outreach/workflows/schedule/fire-due.ts'
 import { findPageContact } from '../../../../src/features/people/contacts/read/public-contact.ts'
@@ -93,7 +95,7 @@ for (const [name, erase] of Object.entries(erasures)) {
   test(`nothing works on the rows of a project from its ${name} on`, async (t) => {
     const stage = await setUp(t)
     const { core, projectId, contactId, emailId, endpointId } = stage
-    const followers = [startWebhookFollower(core), startTriggers({ ...core })]
+    const followers = [startUrgentReader(core, [webhookHandler(core), triggerHandler(core)])]
     t.after(() => Promise.all(followers.map((follower) => follower.stop())))
     for (const follower of followers) await follower.caughtUp()
     await erase(core, projectId)

@@ -31,7 +31,6 @@ import {
   listDue,
   passOverHeld,
 } from '../../../../src/features/outreach/workflows/engine/due.ts'
-import { enqueueJob } from '../../../../src/jobs/enqueue.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { accountTokens, sessions } from '../../../../src/store/schema/accounts.ts'
@@ -43,6 +42,7 @@ import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { webhookDeliveries } from '../../../../src/store/schema/webhooks.ts'
 import { workflows } from '../../../../src/store/schema/workflows.ts'
+import { enqueueJob } from '../../../../src/work/jobs/enqueue.ts'
 import { addProject, address, START } from '../../../core.ts'
 import { setEmails } from '../../../set-emails.ts'
 import { addSenderProject, openSender, type Sender } from '../../mail/messages/sender.ts'

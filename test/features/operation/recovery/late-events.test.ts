@@ -1,13 +1,15 @@
 /** Events that followers had not read when the copy was made: what they make is held, too. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
+import { startUrgentReader } from '../../../../src/features/ground/events/readers.ts'
 import { fenceDatabase } from '../../../../src/features/operation/recovery/fence-database.ts'
 import { releaseFences } from '../../../../src/features/operation/recovery/release.ts'
 import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
-import { startWebhookFollower } from '../../../../src/features/outreach/webhooks/follow-events.ts'
+import { webhookHandler } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { takeDeliveries } from '../../../../src/features/outreach/webhooks/sending/endpoint-tasks.ts'
-import { startTriggers } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { triggerHandler } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { fences } from '../../../../src/store/schema/fences.ts'
@@ -38,13 +40,13 @@ test('F7: executions that old events start are held, and those of new events are
   }))
   await sender.send({ to })
   const [ada, bob] = (await core.store.read.select().from(contacts)).map(({ id }) => id)
-  const before = startTriggers(core)
+  const before = startUrgentReader(core, [triggerHandler(core)])
   await before.caughtUp()
   await before.stop()
   await append(sender, ada!)
   await fence(core)
   await append(sender, bob!)
-  const triggers = startTriggers(core)
+  const triggers = startUrgentReader(core, [triggerHandler(core)])
   t.after(() => triggers.stop())
   await triggers.caughtUp()
   const rows = await core.store.read.select().from(workflowExecutions)
@@ -69,7 +71,7 @@ test('F7: webhooks of old events are held, and those of new events are sent', as
   const { id: key } = await createEndpoint(core, {
     ...{ projectId: project.id, url: 'https://hooks.test/', events: ['order'] },
   })
-  const before = startWebhookFollower(core)
+  const before = startUrgentReader(core, [webhookHandler(core)])
   await before.caughtUp()
   await before.stop()
   await sender.send({ to: [{ address: address('ada@dest.test'), name: null }] })
@@ -77,7 +79,7 @@ test('F7: webhooks of old events are held, and those of new events are sent', as
   await append(sender, ada!)
   await fence(core)
   await append(sender, ada!)
-  const follower = startWebhookFollower(core)
+  const follower = startUrgentReader(core, [webhookHandler(core)])
   t.after(() => follower.stop())
   await follower.caughtUp()
   const take = async () => {

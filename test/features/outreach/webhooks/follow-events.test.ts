@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
+import { startUrgentReader } from '../../../../src/features/ground/events/readers.ts'
 import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
 import {
   MAX_ROWS,
-  startWebhookFollower,
+  webhookHandler,
 } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { asc } from '../../../../src/store/drizzle.ts'
 import { webhookDeliveries } from '../../../../src/store/schema/webhooks.ts'
@@ -26,7 +27,9 @@ test('a transaction makes at most 500 deliveries, and none is lost or made twice
     counts.push((await core.store.read.$count(webhookDeliveries)) - before)
     return result
   }
-  const follower = startWebhookFollower({ ...core, store: { ...core.store, write } })
+  const follower = startUrgentReader({ ...core, store: { ...core.store, write } }, [
+    webhookHandler(core),
+  ])
   t.after(() => follower.stop())
   await follower.caughtUp()
   assert.ok(Math.max(...counts) <= MAX_ROWS, String(counts))

@@ -1,12 +1,14 @@
 /** A project with the parts that make and send webhooks, and endpoints on loopback. */
+
 import type { TestContext } from 'node:test'
 import { appendEvents, type NewEvent } from '../../../../src/features/ground/events/append.ts'
-import type { Follower } from '../../../../src/features/ground/events/follow.ts'
+import { startUrgentReader } from '../../../../src/features/ground/events/readers.ts'
 import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
-import { startWebhookFollower } from '../../../../src/features/outreach/webhooks/follow-events.ts'
+import { webhookHandler } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { startWebhookSender } from '../../../../src/features/outreach/webhooks/sending/sender.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { type WebhookDelivery, webhookDeliveries } from '../../../../src/store/schema/webhooks.ts'
+import type { Follower } from '../../../../src/work/follower.ts'
 import { addProject, openTestCore, type TestCore, type TestCoreOptions } from '../../../core.ts'
 import { watchWrites } from '../../ground/watch-writes.ts'
 
@@ -32,7 +34,7 @@ export async function openStage(
   const core = await openTestCore({ after: (end) => void ends.push(end as () => unknown) }, options)
   const nextWrite = watchWrites(core)
   const { id: projectId } = await addProject(core)
-  const follower = startWebhookFollower(core)
+  const follower = startUrgentReader(core, [webhookHandler(core)])
   const sender = startWebhookSender(core)
   t.after(async () => {
     await follower.stop()

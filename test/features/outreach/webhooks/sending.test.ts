@@ -354,7 +354,7 @@ test('after a stop everything waits, and a new sender delivers it', async (t) =>
 })
 
 async function runJobs({ core }: Awaited<ReturnType<typeof openStage>>): Promise<void> {
-  const { startJobs } = await import('../../../../src/jobs/jobs.ts')
+  const { startJobs } = await import('../../../../src/work/jobs/jobs.ts')
   const { jobs } = await import('../../../../src/store/schema/jobs.ts')
   const { handlers, limits } = createSchedule(core)
   const loop = startJobs({ store: core.store, log: core.log, now: core.now, handlers, limits })

@@ -5,7 +5,7 @@ import { importContacts } from '../../../../src/features/people/import-export/im
 import type { ImportPayload } from '../../../../src/features/people/import-export/import-file.ts'
 import { readRows } from '../../../../src/features/people/import-export/read-rows.ts'
 import { scanFile } from '../../../../src/features/people/import-export/scan.ts'
-import { FinalFailure } from '../../../../src/jobs/run.ts'
+import { FinalFailure } from '../../../../src/work/jobs/run.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
 import {
   claim,

@@ -6,8 +6,8 @@ import {
   deleteExpiredImportFiles,
 } from '../../../../src/features/people/import-export/import-file.ts'
 import { findImport } from '../../../../src/features/people/import-export/status.ts'
-import { failJob } from '../../../../src/jobs/job-row.ts'
 import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
+import { failJob } from '../../../../src/work/jobs/job-row.ts'
 import { addProject, openTestCore } from '../../../core.ts'
 import { claim, countChunks, uploadFile } from './run-import.ts'
 

@@ -10,12 +10,12 @@ import {
   type ImportKind,
   type ImportOptions,
 } from '../../../../src/features/people/import-export/import-file.ts'
-import { completeJob } from '../../../../src/jobs/job-row.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { importChunks } from '../../../../src/store/schema/jobs.ts'
+import { completeJob } from '../../../../src/work/jobs/job-row.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
-import { type ClaimedJob, claimJob } from '../../../jobs/running.ts'
+import { type ClaimedJob, claimJob } from '../../../work/jobs/running.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
 
 export type Given = Partial<ImportOptions> & { kind?: ImportKind; projectId: string }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createSchedule } from '../../../../src/core/areas.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
-import { startUsage } from '../../../../src/features/ground/usage/follow-events.ts'
+import { startLazyReader } from '../../../../src/features/ground/events/readers.ts'
+import { usageHandler } from '../../../../src/features/ground/usage/follow-events.ts'
 import {
   deleteProject,
   resetProject,
@@ -13,11 +14,11 @@ import {
 } from '../../../../src/features/tenancy/billing/cancel.ts'
 import { meter } from '../../../../src/features/tenancy/billing/metering/collect.ts'
 import { findChargedSince } from '../../../../src/features/tenancy/billing/metering/rows.ts'
-import { startJobs } from '../../../../src/jobs/jobs.ts'
-import type { RunningJob } from '../../../../src/jobs/run.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
+import { startJobs } from '../../../../src/work/jobs/jobs.ts'
+import type { RunningJob } from '../../../../src/work/jobs/run.ts'
 import { pause } from '../../../pause.ts'
 import { findText } from '../../operation/erasure/fill.ts'
 import { type Billed, HOUR_MS, MINUTE_MS, openBilled, type Subscribed } from './billed.ts'
@@ -43,7 +44,7 @@ function statusOf({ stripe }: Billed, { subscription }: Subscribed) {
 }
 
 async function follow(t: TestContext, { core, deps }: Billed): Promise<void> {
-  const follower = startUsage(core, { meter: (tx, events) => meter(deps, tx, events) })
+  const follower = startLazyReader(core, [usageHandler((tx, events) => meter(deps, tx, events))])
   t.after(follower.stop)
   await follower.caughtUp()
 }

@@ -15,6 +15,7 @@ import { describeError } from '../../../../base/errors.ts'
 import type { PendingKind } from '../../../../store/schema/words.ts'
 import { createGatherer } from '../../../../store/write/gatherer.ts'
 import { retryWhileUnwritable } from '../../../../store/write/retry.ts'
+import { type LoopRun, runEvery, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { discardChunks } from '../../../ground/chunks.ts'
 import type { InboundNotice } from '../../../ground/inbound-notice.ts'
@@ -80,44 +81,29 @@ export async function startProcessing(
   })
   let idleWaiters: (() => void)[] = []
   let aloneId: string | undefined
-  let polling: Promise<void> | undefined
-  let dueTimer: NodeJS.Timeout | undefined
-  let isPollDue = false
   let isStopped = false
   const stopping = new AbortController()
   /** Ends early when the processing stops. */
   const pause = () => sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
 
-  function poll(): void {
-    isPollDue = true
-    if (isStopped) return
-    polling ??= pollWhileDue().finally(() => {
-      polling = undefined
-      if (isPollDue) poll()
-    })
-  }
-
   function pollForAll(): void {
     for (const kind of PENDING_KINDS) behind.set(kind, 'unlisted')
     maySuspectsWait = true
-    poll()
+    loop.wake()
   }
 
-  async function pollWhileDue(): Promise<void> {
-    while (isPollDue && !isStopped) {
-      isPollDue = false
-      try {
-        const waiting = await listWaiting()
-        const isIdle = waiting.length === 0 && inProgress.isEmpty() && !isPollDue
-        if (isIdle) for (const resolve of idleWaiters.splice(0)) resolve()
-        const fullKinds = new Set<PendingKind>()
-        for (const row of waiting) if (!isStopped) await start(row, fullKinds)
-        for (const [kind, state] of behind) if (state === 'listed') behind.delete(kind)
-      } catch (error) {
-        deps.log.error({ error: describeError(error) }, 'inbound mail could not be listed')
-        await pause()
-        pollForAll()
-      }
+  async function poll({ isWoken }: LoopRun): Promise<void> {
+    try {
+      const waiting = await listWaiting()
+      const isIdle = waiting.length === 0 && inProgress.isEmpty() && !isWoken()
+      if (isIdle) for (const resolve of idleWaiters.splice(0)) resolve()
+      const fullKinds = new Set<PendingKind>()
+      for (const row of waiting) if (!isStopped) await start(row, fullKinds)
+      for (const [kind, state] of behind) if (state === 'listed') behind.delete(kind)
+    } catch (error) {
+      deps.log.error({ error: describeError(error) }, 'inbound mail could not be listed')
+      await pause()
+      pollForAll()
     }
   }
 
@@ -158,17 +144,12 @@ export async function startProcessing(
         'inbound mail that cannot be parsed is set aside for the operator',
       )
       await failPending(deps, { id, error })
-      isPollDue = true
+      loop.wake()
       return
     }
     const waitMs = remainingWaitMs(row, deps.now())
-    if (waitMs > 0) return pollIn(waitMs)
+    if (waitMs > 0) return loop.wakeWithin(waitMs)
     begin(row, null)
-  }
-
-  function pollIn(waitMs: number): void {
-    clearTimeout(dueTimer)
-    dueTimer = setTimeout(poll, waitMs).unref()
   }
 
   /** A message that was accepted begins at once if none of its kind waits; a list brings it later otherwise. */
@@ -262,26 +243,25 @@ export async function startProcessing(
   function pollIfDue(): void {
     const isBehind = PENDING_KINDS.some(mustList)
     const mayBeIdle = idleWaiters.length > 0 && inProgress.isEmpty()
-    if (isBehind || maySuspectsWait || mayBeIdle) poll()
+    if (isBehind || maySuspectsWait || mayBeIdle) loop.wake()
   }
 
   const unlisten = deps.inboundNotifier.listen(hear)
-  const timer = setInterval(pollForAll, POLL_MS).unref()
+  const loop = startLoop({ run: poll, firstWaitMs: Number.POSITIVE_INFINITY, keepsAlive: false })
+  const fullPolls = runEvery(POLL_MS, pollForAll)
   pollForAll()
   return {
     idle: () =>
       new Promise((resolve) => {
         idleWaiters.push(resolve)
-        poll()
+        loop.wake()
       }),
     async stop() {
       isStopped = true
       stopping.abort()
       unlisten()
-      clearInterval(timer)
-      clearTimeout(dueTimer)
       idleWaiters = []
-      await polling
+      await Promise.all([fullPolls.stop(), loop.stop()])
       while (underWay.size > 0) await Promise.allSettled(underWay)
       await tryToRecord(deps, () => endParsing(deps))
     },

@@ -1,5 +1,5 @@
 /**
- * The follower that counts mail, clicks and events for analytics, at most a second behind:
+ * The handler that counts mail, clicks and events for analytics, at most a second behind:
  *
  *   mail_counts   emails by the instant of their acceptance, so that no rate is over 100%
  *   link_counts   clicks, by the instant of the email's acceptance
@@ -13,8 +13,7 @@
 import type { CountedEvent } from '../../../../store/schema/analytics.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { countedRows } from '../../../ground/events/counted-events.ts'
-import { type Follower, startFollower } from '../../../ground/events/follow.ts'
+import type { LazyHandler } from '../../../ground/event-handlers.ts'
 import { isAnalyticsComplete } from '../complete.ts'
 import { findHosts } from './find-hosts.ts'
 import { findProjects } from './projects.ts'
@@ -23,33 +22,24 @@ import { createSubjects, type Subjects } from './subjects.ts'
 import { addUp, type Countable, countableOf } from './sums.ts'
 import { writeCounts } from './write-counts.ts'
 
-type Deps = Pick<Base, 'store' | 'log' | 'now' | 'config'>
+type Deps = Pick<Base, 'now' | 'config'>
 
-/** What one batch can be; its duration decides. */
-const MAX_BATCH = 4_000
-const LINGER_MS = 500
 /** Far behind, it works for half of the time, so that commits of others are not delayed. */
 const REST_TIMES = 1
 /** The events of before this version can wait: it works for a ninth of the time. */
 const BACKFILL_REST_TIMES = 8
 
-const ROWS = countedRows()
-
-export function startAnalytics(
-  deps: Deps,
-  options: { batch?: number; clock?: () => number } = {},
-): Follower {
+export function analyticsHandler(deps: Deps): LazyHandler {
   const subjects = createSubjects()
   let isComplete = false
-  return startFollower(deps, {
-    ...{ rows: ROWS, name: 'analytics', batch: MAX_BATCH, lingerMs: LINGER_MS },
+  return {
+    name: 'analytics',
     restTimes: () => (isComplete ? REST_TIMES : BACKFILL_REST_TIMES),
-    ...options,
     handle: async (tx, events) => {
       isComplete ||= await isAnalyticsComplete(tx)
       await countEvents(deps, { tx, subjects }, events)
     },
-  })
+  }
 }
 
 async function countEvents(

@@ -1,8 +1,9 @@
 /** Deletes quarters that are older than any range that a request may ask for, through the primary keys. */
-import { createBatchPace } from '../../../../jobs/pace.ts'
+
 import type { Statement } from '../../../../store/database.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { createBatchPace } from '../../../../work/jobs/pace.ts'
 import type { Base } from '../../../ground/base.ts'
 import { QUARTER_MS, QUARTERS_KEPT_MS } from '../buckets.ts'
 

@@ -5,21 +5,16 @@
  * instant within a quarter of an hour widens the range to the whole quarter, and to the whole day if it is
  * further back than quarters are kept. Without `to` a range ends with today; without `from` it has 30 days.
  */
+
 import { DAY_MS, parseInstant } from '../../../../base/clock.ts'
 import { type FieldError, invalid } from '../../../../base/errors.ts'
+import { DEFAULT_DAYS, MAX_DAYS } from '../../../../records/limits.ts'
 import type { AnalyticsStream } from '../../../../store/schema/words.ts'
 import { QUARTER_MS, quartersFrom } from '../buckets.ts'
 import { dayAt, findZone, startOfDay, UTC, type Zone } from './zone.ts'
 
-export const STREAMS = [
-  'TRANSACTIONAL',
-  'CAMPAIGN',
-  'WORKFLOW',
-] as const satisfies AnalyticsStream[]
 export type StreamChoice = AnalyticsStream | 'ALL'
 
-export const DEFAULT_DAYS = 30
-export const MAX_DAYS = 90
 /** There is no mail before. Clocks of earlier days do not keep to quarters of an hour everywhere. */
 const FIRST_AT = Date.UTC(2000, 0, 1)
 

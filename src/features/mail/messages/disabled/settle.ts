@@ -9,11 +9,11 @@
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import { type BatchPace, createBatchPace } from '../../../../jobs/pace.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type BatchPace, createBatchPace } from '../../../../work/jobs/pace.ts'
+import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
-import { startSettler } from '../../../ground/settler.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { notifyReleased } from '../queue/aside.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
@@ -46,18 +46,18 @@ const PAGE = 20_000
 const NEVER: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
 
 /** Settles at the start, when the directory changes, and each minute. */
-export function startSettlingDisabled(deps: SettleDeps): { stop(): Promise<void> } {
+export function startSettlingDisabled(deps: SettleDeps): Loop {
   let emptied = NEVER
-  return startSettler({
-    settle: async (signal) => {
-      try {
-        emptied = await settleDisabled(deps, { signal, emptied })
-      } catch (error) {
-        const facts = { error: describeError(error) }
-        deps.log.error(facts, 'the mail of disabled projects was not settled')
-      }
+  return startLoop({
+    async run({ signal }) {
+      emptied = await settleDisabled(deps, { signal, emptied })
     },
-    subscribe: (wake) => [deps.directory.onDrop(wake)],
+    onError(error) {
+      const facts = { error: describeError(error) }
+      deps.log.error(facts, 'the mail of disabled projects was not settled')
+    },
+    wakes: [deps.directory.onDrop],
+    maxWaitMs: MINUTE_MS,
   })
 }
 

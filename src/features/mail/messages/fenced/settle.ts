@@ -7,12 +7,13 @@
  * A fence is settled when no such mail is left: what is due from then on was accepted later, or a person
  * wants it. Until then delivery puts aside what it claims (`delivery/prepare.ts`).
  */
+import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import { createBatchPace } from '../../../../jobs/pace.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../../work/jobs/pace.ts'
+import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findGeneration } from '../../../ground/fence/rows.ts'
-import { startSettler } from '../../../ground/settler.ts'
 import { findSending, findUnsettled, listQueued, putAside, setSettled } from './waiting-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
@@ -26,17 +27,16 @@ const ALONE_BATCH = 2_000
 const PAGE = 20_000
 
 /** Settles at the start, when the directory changes, each minute, and soon while such mail is being sent. */
-export function startSettlingFenced(deps: Deps & Pick<Base, 'log'>): { stop(): Promise<void> } {
-  return startSettler({
-    settle: async (signal) => {
-      try {
-        const { isSending } = await settleFenced(deps, { signal })
-        return isSending ? 'soon' : undefined
-      } catch (error) {
-        deps.log.error({ error: describeError(error) }, 'the mail that is held was not put aside')
-      }
+export function startSettlingFenced(deps: Deps & Pick<Base, 'log'>): Loop {
+  return startLoop({
+    async run({ signal }) {
+      const { isSending } = await settleFenced(deps, { signal })
+      return isSending ? SECOND_MS : undefined
     },
-    subscribe: (wake) => [deps.directory.onDrop(wake)],
+    onError: (error) =>
+      deps.log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
+    wakes: [deps.directory.onDrop],
+    maxWaitMs: MINUTE_MS,
   })
 }
 

@@ -13,6 +13,7 @@ import { describeError } from '../../../../base/errors.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { HeldCause } from '../../../../store/schema/words.ts'
 import { statement } from '../../../../store/statement.ts'
+import { runEvery } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 
 export type Fuse = {
@@ -114,9 +115,9 @@ export function createFuse(deps: Deps): Fuse {
 export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
   const fuse = createFuse(deps)
   await fuse.refresh()
-  const timer = setInterval(() => void fuse.check(), checkMs).unref()
+  const loop = runEvery(checkMs, fuse.check)
   const stop = () => {
-    clearInterval(timer)
+    void loop.stop()
     fuse.stop()
   }
   return { ...fuse, stop }

@@ -11,6 +11,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
+import { type Beside, createBeside } from '../../../../work/beside.ts'
+import { type Loop, runEvery, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Deliverer } from '../delivery/deliverer.ts'
 import { claimFromLanes, LEASE_MS } from './claim.ts'
@@ -39,6 +41,8 @@ const CLAIM_EVERY_MS = 15
 const FULL_CLAIM = 200
 /** The wait before a full or paused site is checked again, unless a notice comes first. */
 const RECHECK_MS = 500
+/** After a failure. */
+const RETRY_MS = 1_000
 
 type Queue = {
   /** Stops claiming; delivery finishes or puts back the emails in flight. */
@@ -60,12 +64,11 @@ type QueueLoopState = {
   /** On the monotonic clock. */
   startedAt: number
   emptyVisits: number
-  isStopping: boolean
+  isOpen: boolean
   wake: () => void
 }
 
 export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
-  const pause = createPause()
   const lanes = createLanes()
   const state: QueueLoopState = {
     core,
@@ -75,102 +78,51 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
     giveUp: createGiveUp(core),
     startedAt: performance.now(),
     emptyVisits: 0,
-    isStopping: false,
-    wake: pause.notify,
+    isOpen: false,
+    wake: () => loop.wake(),
   }
-  const upkeep = createUpkeep(state)
-  const stopListening = core.queueNotifier.listen((notice) =>
-    handleNotice(state, notice, upkeep.run),
-  )
+  const onError = (error: unknown) => logFailure(core, error)
+  const upkeep = createBeside(onError)
   // Without the database no outcome can be recorded, so the emails would be sent again.
   const stopRecalling = core.store.onFilesLost(delivery.recallAll)
-  const renewal = setInterval(
-    () => upkeep.run(() => renewLeases(core, delivery.inFlight(), core.now() + LEASE_MS)),
-    RENEW_EVERY_MS,
-  )
-  const maintenance = setInterval(
-    () => upkeep.run(() => maintainQueue(state)),
-    MAINTENANCE_EVERY_MS,
-  )
-  const loop = runLoop(state, pause.wait)
+  const clocked = [
+    runEvery(RENEW_EVERY_MS, () =>
+      upkeep.run(() => renewLeases(core, delivery.inFlight(), core.now() + LEASE_MS)),
+    ),
+    runEvery(MAINTENANCE_EVERY_MS, () => upkeep.run(() => maintainQueue(state))),
+  ]
+  const loop: Loop = startLoop({
+    async run({ signal }) {
+      // Once: what fails is made up for by the maintenance.
+      if (!state.isOpen) await open(state).catch(onError)
+      return signal.aborted ? 0 : claimAndDeliver(state)
+    },
+    onError,
+    wakes: [() => core.queueNotifier.listen((notice) => handleNotice(state, notice, upkeep))],
+    maxWaitMs: MAINTENANCE_EVERY_MS,
+    retryMs: RETRY_MS,
+  })
   return {
     stop: async () => {
-      state.isStopping = true
       delivery.stop()
-      stopListening()
       stopRecalling()
-      clearInterval(renewal)
-      clearInterval(maintenance)
-      state.wake()
-      await loop
-      await upkeep.ended()
+      const ends = [loop, ...clocked, upkeep].map(({ stop }) => stop())
+      await Promise.all(ends)
     },
   }
 }
 
-function handleNotice(
-  state: QueueLoopState,
-  notice: QueueNotice,
-  run: (act: () => Promise<unknown>) => void,
-): void {
+function handleNotice(state: QueueLoopState, notice: QueueNotice, upkeep: Beside): void {
   if (notice === 'anywhere') {
-    run(() => state.delivery.recall())
-    run(() => state.reload().then(state.wake))
+    upkeep.run(() => state.delivery.recall())
+    upkeep.run(() => state.reload().then(state.wake))
   } else if (notice !== 'capacity') state.lanes.addDueAt(notice, notice.dueAt)
   state.wake()
 }
 
-/** A pause that `notify` ends; a notice that arrives before the pause ends it at once. */
-function createPause() {
-  let isNotified = false
-  let release: (() => void) | undefined
-  function notify(): void {
-    isNotified = true
-    release?.()
-  }
-  async function wait(ms: number): Promise<void> {
-    if (!isNotified) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, ms)
-      release = resolve
-      await promise
-      clearTimeout(timer)
-      release = undefined
-    }
-    isNotified = false
-  }
-  return { notify, wait }
-}
-
-/** Runs work beside the loop. Failures are logged; `stop` waits until the work has ended. */
-function createUpkeep(state: QueueLoopState) {
-  const running = new Set<Promise<unknown>>()
-  function run(act: () => Promise<unknown>): void {
-    if (state.isStopping) return
-    const work = guard(state.core, act).finally(() => running.delete(work))
-    running.add(work)
-  }
-  return { run, ended: () => Promise.all(running) }
-}
-
-async function runLoop(state: QueueLoopState, pause: (ms: number) => Promise<void>): Promise<void> {
-  const { core } = state
-  await guard(core, () => openQueue(state))
-  while (!state.isStopping) {
-    const waitMs = await guard(core, () => claimAndDeliver(state))
-    if (state.isStopping) return
-    if (waitMs !== 0) await pause(waitMs ?? 1_000)
-  }
-}
-
-/** Logs a failure of the queue itself, such as a full disk; the next round tries again. */
-async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await act()
-  } catch (error) {
-    log.error({ error: describeError(error) }, 'an operation of the mail queue failed')
-    return undefined
-  }
+/** A failure of the queue itself, such as a full disk; the next round tries again. */
+function logFailure({ log }: Pick<Base, 'log'>, error: unknown): void {
+  log.error({ error: describeError(error) }, 'an operation of the mail queue failed')
 }
 
 /**
@@ -216,8 +168,9 @@ function idleMs({ lanes, core }: QueueLoopState, isSomethingDue: boolean): numbe
 }
 
 /** At the start every lease belongs to a process that ended: one server runs at a time. */
-async function openQueue(state: QueueLoopState): Promise<void> {
+async function open(state: QueueLoopState): Promise<void> {
   const { core } = state
+  state.isOpen = true
   await correctDueTimes(core)
   const recovered = await recoverLeases(core, { until: Number.MAX_SAFE_INTEGER, except: [] })
   logRecovered(core, recovered)

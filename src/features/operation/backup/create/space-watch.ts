@@ -1,6 +1,7 @@
 /** Ends a backup before it fills a disk that the server needs. */
 import { AppError } from '../../../../base/errors.ts'
 import { readSpace } from '../../../../store/files/disk.ts'
+import { startLoop } from '../../../../work/loop.ts'
 
 type SpaceWatch = {
   /** Aborts, with an AppError INSUFFICIENT_STORAGE, when a disk has too little free space. */
@@ -35,17 +36,13 @@ export async function watchSpace({
     }
   }
   await check()
-  let isChecking = false
-  const timer = setInterval(() => {
-    if (isChecking) return
-    isChecking = true
-    check()
-      .catch((error) => abort.abort(error))
-      .finally(() => {
-        isChecking = false
-      })
-  }, everyMs)
-  return { signal: abort.signal, stop: () => clearInterval(timer) }
+  const loop = startLoop({
+    run: check,
+    onError: (error) => abort.abort(error),
+    firstWaitMs: everyMs,
+    maxWaitMs: everyMs,
+  })
+  return { signal: abort.signal, stop: () => void loop.stop() }
 }
 
 function tooLittle(folder: string, free: number, minFreeBytes: number): AppError {

@@ -17,6 +17,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
+import { startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type BackupAttempt, findLastAttempt, findLastBackup, recordBackup } from '../record.ts'
 import { createBackupRun, deleteOldest, nameOf, type RunBackup } from './run-backup.ts'
@@ -32,7 +33,7 @@ type Backups = {
 type Plan = { dir: string; everyMs: number; keep: number }
 
 /** `ended`: the attempt that has no record yet. */
-type State = { ended: BackupAttempt | undefined; signal: AbortSignal }
+type State = { ended: BackupAttempt | undefined }
 
 const POLL_MS = 15 * SECOND_MS
 const RETRY_MS = 15 * MINUTE_MS
@@ -50,40 +51,23 @@ export function startBackups(
   if (everyMs === null || dir === null)
     return { poll: async () => undefined, stop: async () => undefined }
   const plan = { dir, everyMs, keep }
-  const abort = new AbortController()
-  const state: State = { ended: undefined, signal: abort.signal }
-  let running: Promise<void> | undefined
-
-  function poll(): Promise<void> {
-    running ??= makeIfDue(deps, plan, { state, run })
-      .catch((error: unknown) => {
-        deps.log.error({ error: describeError(error) }, 'the schedule of backups failed')
-      })
-      .finally(() => {
-        running = undefined
-      })
-    return running
-  }
-
-  const timer = setInterval(poll, pollMs).unref()
-  void poll()
-  return {
-    poll,
-    async stop() {
-      clearInterval(timer)
-      abort.abort()
-      await running
-    },
-  }
+  const state: State = { ended: undefined }
+  const loop = startLoop({
+    run: ({ signal }) => makeIfDue(deps, plan, { state, run, signal }),
+    onError: (error) =>
+      deps.log.error({ error: describeError(error) }, 'the schedule of backups failed'),
+    maxWaitMs: pollMs,
+    keepsAlive: false,
+  })
+  return { poll: loop.turn, stop: () => loop.stop() }
 }
 
 async function makeIfDue(
   deps: Deps,
   plan: Plan,
-  { state, run }: { state: State; run: RunBackup },
+  { state, run, signal }: { state: State; run: RunBackup; signal: AbortSignal },
 ): Promise<void> {
   const { log, now } = deps
-  const { signal } = state
   await conclude(deps, plan, state)
   const last = await findLastAttempt(deps, 'schedule')
   await showHealth(deps)

@@ -1,4 +1,5 @@
 /** Counts the audience of a campaign: whom it is meant for, and who of them would get it. */
+import type { CampaignAudienceRecord } from '../../../../records/campaign.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { Campaign } from '../../../../store/schema/campaigns.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -10,30 +11,17 @@ import { audienceScope, type CampaignAudience, recipientScope } from './scope.ts
 type Deps = Pick<Base, 'store' | 'now'>
 type CountedCampaign = CampaignAudience & Pick<Campaign, 'type'>
 
-/** `matching` is the sum of the next three. Who is suppressed does not count as unsubscribed. */
-export type AudienceCount = {
-  matching: number
-  /** 0 for a campaign that goes to unsubscribed contacts, too. */
-  unsubscribed: number
-  suppressed: number
-  willReceive: number
-  /** Those of `willReceive` who are unsubscribed: 0 for a campaign that leaves them out. */
-  unsubscribedRecipients: number
-}
-
-export type AudienceView = AudienceCount & {
-  /** The first contacts that would get the campaign. */
-  sample: { id: string; email: string }[]
-  /** When the count began (ISO 8601). */
-  asOf: string
-}
+export type AudienceCount = Omit<CampaignAudienceRecord, 'sample' | 'asOf'>
 
 const SAMPLE = 10
 /** Suppressions of one query, which takes some ten milliseconds. */
 const STRETCH = 10_000
 
 /** @throws AppError BAD_REQUEST for a segment that does not exist */
-export async function viewAudience(deps: Deps, campaign: CountedCampaign): Promise<AudienceView> {
+export async function viewAudience(
+  deps: Deps,
+  campaign: CountedCampaign,
+): Promise<CampaignAudienceRecord> {
   const asOf = new Date(deps.now()).toISOString()
   const scope = await audienceScope(deps, campaign)
   const counted = await countScope(deps, scope, campaign.type)
@@ -105,7 +93,10 @@ async function countSuppressed(
   }
 }
 
-async function findSample(deps: Deps, scope: ContactScope): Promise<AudienceView['sample']> {
+async function findSample(
+  deps: Deps,
+  scope: ContactScope,
+): Promise<CampaignAudienceRecord['sample']> {
   for await (const page of walkContacts(deps, scope, { size: SAMPLE })) {
     return page.map(({ id, address: email }) => ({ id, email }))
   }

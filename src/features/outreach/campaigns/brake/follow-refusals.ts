@@ -1,7 +1,8 @@
 /**
  * Counts what the brake needs beside the figures: hard bounces, and refusals for reputation, content
  * or authentication, also temporary ones. A follower of attempts counts an email once for each kind;
- * its marks, the counts and the cursor are written in one transaction.
+ * its marks, the counts and the cursor are written in one transaction. It reads attempts, because a temporary
+ * refusal makes no event, so it has no part in the readers of events.
  */
 import { classifyReply } from '../../../../formats/replies/classify-reply.ts'
 import type { RowOf } from '../../../../store/database.ts'
@@ -10,8 +11,11 @@ import { asc, gt, sql } from '../../../../store/drizzle.ts'
 import { attempts } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Follower, startFollower } from '../../../../work/follower.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type Follower, startFollower } from '../../../ground/events/follow.ts'
+import type { FollowerName } from '../../../ground/event-handlers.ts'
+import { followedRows } from '../../../ground/events/followed-rows.ts'
+import { createCursors } from '../../../ground/events/follower-cursor.ts'
 import { hasCampaigns } from '../figures/follow-outcomes.ts'
 import { AUTHENTICATION_REFUSAL_MARK, HARD_BOUNCE_MARK, REFUSAL_MARK } from '../figures/marks.ts'
 import { type BrakeDeps, brakeCampaigns } from './brake.ts'
@@ -19,27 +23,24 @@ import { type BrakeDeps, brakeCampaigns } from './brake.ts'
 const BATCH = 2_000
 const LINGER_MS = 250
 
-const ATTEMPTS = {
-  table: 'attempts',
-  listAfter: statement((db) =>
-    db
-      .select({
-        seq: attempts.id,
-        emailId: attempts.emailId,
-        class: attempts.class,
-        host: attempts.host,
-        replyCode: attempts.replyCode,
-        enhancedCode: attempts.enhancedCode,
-        replyText: attempts.replyText,
-      })
-      .from(attempts)
-      .where(gt(attempts.id, parameter('seq')))
-      .orderBy(asc(attempts.id))
-      .limit(unseen(parameter('limit'))),
-  ),
-} as const
+const listAttempts = statement((db) =>
+  db
+    .select({
+      seq: attempts.id,
+      emailId: attempts.emailId,
+      class: attempts.class,
+      host: attempts.host,
+      replyCode: attempts.replyCode,
+      enhancedCode: attempts.enhancedCode,
+      replyText: attempts.replyText,
+    })
+    .from(attempts)
+    .where(gt(attempts.id, parameter('seq')))
+    .orderBy(asc(attempts.id))
+    .limit(unseen(parameter('limit'))),
+)
 
-type AttemptFacts = RowOf<typeof ATTEMPTS.listAfter>
+type AttemptFacts = RowOf<typeof listAttempts>
 
 /** The mark of a kind on its emails, and its column of `campaign_progress`. */
 type Kind = { mark: number; column: string }
@@ -65,13 +66,14 @@ const markEmails = statement<{ campaignId: string; isOld: number }>(
 )
 
 export function startRefusals(deps: BrakeDeps & Pick<Base, 'store' | 'log'>): Follower {
+  const name: FollowerName = 'campaign-refusals'
   return startFollower(deps, {
-    rows: ATTEMPTS,
-    name: 'campaign-refusals',
-    batch: BATCH,
-    lingerMs: LINGER_MS,
-    mayMatter: hasCampaigns,
-    handle: (tx, rows) => countRefusals(deps, tx, rows),
+    ...{ name, batch: BATCH, lingerMs: LINGER_MS },
+    rows: followedRows(deps.store, 'attempts', listAttempts),
+    cursors: createCursors(deps),
+    handlers: [
+      { name, mayMatter: hasCampaigns, handle: (tx, rows) => countRefusals(deps, tx, rows) },
+    ],
   })
 }
 

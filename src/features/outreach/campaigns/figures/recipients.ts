@@ -6,6 +6,7 @@
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { unknownCursor } from '../../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
 import type { Statement } from '../../../../store/database.ts'
 import { indexedBy, type NamedIndex, rowNumber } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
@@ -21,7 +22,6 @@ import {
   withTotal,
 } from '../../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../../ground/listing.ts'
-import { sealCursor, unsealCursor } from '../../../ground/sealed-cursor.ts'
 import { UNSUBSCRIBED } from '../../../mail/messages/delivery/prepare.ts'
 import { assertCampaign, type CampaignKey } from '../find.ts'
 import { UNSUBSCRIBED_FIGURE } from './marks.ts'

@@ -1,4 +1,5 @@
 /** The figures of a campaign, as `GET /campaigns/:id/stats` returns them. */
+import type { CampaignStats } from '../../../../records/campaign.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { eq, getTableColumns, sql } from '../../../../store/drizzle.ts'
 import {
@@ -10,26 +11,7 @@ import { isUnfinishedOfCampaign, onShelves } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type CampaignKey, campaignNotFound, isCampaign } from '../find.ts'
-import { type CampaignCounts, countsOf } from './counts.ts'
-
-/** Rates are percent of `sentCount`, with two decimals; 0 when nothing was sent. */
-export type CampaignStats = CampaignCounts & {
-  totalRecipients: number
-  failedCount: number
-  openRate: number
-  clickRate: number
-  bounceRate: number
-  deliveryRate: number
-  complaintRate: number
-  unsubscribeRate: number
-  skipped: { suppressed: number; unsubscribed: number; deleted: number }
-  /** Emails that wait or are being sent. */
-  pending: number
-  /** Those of them that were tried and will be tried again. */
-  deferred: number
-  machineOpens: number
-  machineClicks: number
-}
+import { countsOf } from './counts.ts'
 
 type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
 

@@ -3,8 +3,8 @@
  * turn, and ends those of which no mail waits. All that it knows is in the database, so a server that
  * was killed goes on where it stopped.
  */
-import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../../base/errors.ts'
+import { type Loop, type LoopRun, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findUsageAllowance } from '../../../ground/usage/count.ts'
 import { findAllowance } from '../../../mail/messages/accept/new-project-cap.ts'
@@ -40,41 +40,19 @@ type LoopState = {
   deps: CampaignsDeps
   room: Room
   making: Map<string, MakingState>
-  /** Begins the next round now. */
-  wake: () => void
-  isStopping: boolean
+  loop: LoopRun
 }
 
-export function startCampaigns(deps: CampaignsDeps): { stop(): Promise<void> } {
-  const pause = createPause()
-  const state: LoopState = {
-    deps,
-    room: createRoom(deps),
-    making: new Map(),
-    wake: pause.wake,
-    isStopping: false,
-  }
-  const unlisten = deps.campaignNotifier.listen(pause.wake)
-  const unwatch = deps.store.onExternalChange(pause.wake)
-  const loop = runLoop(state, pause.wait)
-  return {
-    stop: async () => {
-      state.isStopping = true
-      unlisten()
-      unwatch()
-      pause.wake()
-      await loop
-    },
-  }
-}
-
-async function runLoop(state: LoopState, wait: (ms: number) => Promise<void>): Promise<void> {
-  while (!state.isStopping) {
-    const waitMs = await guard(state, null, () => runRound(state))
-    if (state.isStopping) return
-    if (waitMs === 0) await setImmediate()
-    else await wait(waitMs ?? RECHECK_MS)
-  }
+export function startCampaigns(deps: CampaignsDeps): Loop {
+  const room = createRoom(deps)
+  const making = new Map<string, MakingState>()
+  return startLoop({
+    run: (loop) => runRound({ deps, room, making, loop }),
+    onError: (error) => logFailure(deps, null, error),
+    wakes: [deps.campaignNotifier.listen, deps.store.onExternalChange],
+    maxWaitMs: MAX_WAIT_MS,
+    retryMs: RECHECK_MS,
+  })
 }
 
 /** Gives each campaign its turn. Returns the wait before the next round. */
@@ -86,7 +64,7 @@ async function runRound(state: LoopState): Promise<number> {
   for (const id of making.keys()) if (!ids.has(id)) making.delete(id)
   const unfinished = active.filter(({ expandedAt }) => expandedAt === null).length
   for (const campaign of active) {
-    if (state.isStopping) return 0
+    if (state.loop.signal.aborted) return 0
     const turnMs = await guard(state, campaign.id, () => takeTurn(state, campaign, unfinished))
     waitMs = Math.min(waitMs, turnMs ?? RECHECK_MS)
   }
@@ -160,8 +138,11 @@ function findUnused(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<numb
 function makingStateOf(state: LoopState, { id }: ActiveCampaign): MakingState {
   const known = state.making.get(id)
   if (known !== undefined) return known
-  const { deps, wake } = state
-  const expansion = createExpansion(deps, { wake, isStopping: () => state.isStopping })
+  const { deps, loop } = state
+  const expansion = createExpansion(deps, {
+    wake: loop.wake,
+    isStopping: () => loop.signal.aborted,
+  })
   const own: MakingState = { expansion, restUntil: 0 }
   state.making.set(id, own)
   return own
@@ -190,39 +171,21 @@ async function untilNextDue(deps: CampaignsDeps): Promise<number> {
 
 /** Logs a failure, such as a full disk; the next round tries again. */
 async function guard<T>(
-  { deps: { log } }: LoopState,
-  campaign: string | null,
+  { deps }: LoopState,
+  campaign: string,
   act: () => Promise<T>,
 ): Promise<T | undefined> {
   try {
     return await act()
   } catch (error) {
-    log.error(
-      { campaign, error: describeError(error) },
-      'a campaign could not be sent; it is tried again',
-    )
+    logFailure(deps, campaign, error)
     return undefined
   }
 }
 
-/** A pause that `wake` ends; a call that comes before the pause ends it at once. */
-function createPause() {
-  let isWoken = false
-  let release: (() => void) | undefined
-  function wake(): void {
-    isWoken = true
-    release?.()
-  }
-  async function wait(ms: number): Promise<void> {
-    if (!isWoken) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, ms)
-      release = resolve
-      await promise
-      clearTimeout(timer)
-      release = undefined
-    }
-    isWoken = false
-  }
-  return { wake, wait }
+function logFailure({ log }: CampaignsDeps, campaign: string | null, error: unknown): void {
+  log.error(
+    { campaign, error: describeError(error) },
+    'a campaign could not be sent; it is tried again',
+  )
 }

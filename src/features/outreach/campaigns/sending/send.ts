@@ -1,6 +1,8 @@
 /** Sends a campaign now, or schedules it. */
+
 import { formatSecond } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
+import type { CampaignRecord } from '../../../../records/campaign.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -13,7 +15,7 @@ import { countUnsubscribedSoon } from '../audience/unsubscribed-recipients.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
 import { requireSenderDomain } from '../sender-domain.ts'
 import { usageCategoryOf } from '../usage-category.ts'
-import { type CampaignView, toCampaignView } from '../view.ts'
+import { toCampaignRecord } from '../view.ts'
 import { beginSending } from './begin.ts'
 import { readScheduledFor } from './scheduled-for.ts'
 
@@ -26,7 +28,7 @@ type Deps = Pick<
 const UNPAUSED = { pausedAt: null, pauseReason: null } as const
 
 export type SentCampaign = {
-  campaign: CampaignView
+  campaign: CampaignRecord
   message: string
   /** How many unsubscribed contacts get it; undefined if the count failed or took too long. */
   unsubscribedRecipients: number | undefined
@@ -61,7 +63,7 @@ export async function sendCampaign(
     at === null
       ? 'The campaign is being sent.'
       : `The campaign will be sent at ${formatSecond(at)}.`
-  const sent = toCampaignView(await loadCampaign(store.read, key), now())
+  const sent = toCampaignRecord(await loadCampaign(store.read, key), now())
   return {
     campaign: sent,
     message,

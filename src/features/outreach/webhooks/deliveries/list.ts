@@ -2,7 +2,11 @@
  * Lists the deliveries of an endpoint, newest first. Each status is a range of an index, so the cost
  * depends on the page, not on the number of deliveries.
  */
+
 import { unknownCursor } from '../../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
+import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
+import { WEBHOOK_STATUSES } from '../../../../records/words.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { and, eq, type SQL, sql } from '../../../../store/drizzle.ts'
 import { isUuid } from '../../../../store/ids.ts'
@@ -19,9 +23,8 @@ import {
   withTotal,
 } from '../../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../../ground/listing.ts'
-import { sealCursor, unsealCursor } from '../../../ground/sealed-cursor.ts'
 import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
-import { type DeliveryView, toDeliveryView, WEBHOOK_STATUSES } from './view.ts'
+import { toDeliveryRecord } from './view.ts'
 
 type DeliveryQuery = {
   status?: WebhookStatus | undefined
@@ -64,7 +67,7 @@ export async function listDeliveries(
   deps: Deps,
   key: EndpointKey,
   { status, cursor, limit }: DeliveryQuery,
-): Promise<Listing<DeliveryView, CountedEnd>> {
+): Promise<Listing<DeliveryRecord, CountedEnd>> {
   const { store } = deps
   const endpoint = await loadEndpoint(store.read, key)
   const before = await findPlace(deps, key.id, cursor)
@@ -89,7 +92,7 @@ export async function listDeliveries(
     lines,
     async read(slice) {
       return slice.map((row) =>
-        isShown(row) ? toDeliveryView(row, { ...endpoint, fencedThrough }) : undefined,
+        isShown(row) ? toDeliveryRecord(row, { ...endpoint, fencedThrough }) : undefined,
       )
     },
     cursorOf,

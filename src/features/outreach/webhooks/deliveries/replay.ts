@@ -2,7 +2,9 @@
  * Sends the event of a delivery again, under the same `webhook-id`. A delivery that waits is tried now;
  * for one that has ended a new delivery is made.
  */
+
 import { AppError, notFound } from '../../../../base/errors.ts'
+import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { events } from '../../../../store/schema/events.ts'
 import { type WebhookDelivery, webhookDeliveries } from '../../../../store/schema/webhooks.ts'
@@ -10,14 +12,14 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
 import { insertDeliveries } from './insert.ts'
-import { type DeliveryView, toDeliveryView } from './view.ts'
+import { toDeliveryRecord } from './view.ts'
 
 /** @throws AppError RESOURCE_NOT_FOUND; BAD_REQUEST for a disabled endpoint or a deleted event */
 export async function replayDelivery(
   { store, now, webhookNotifier }: Pick<Base, 'store' | 'now' | 'webhookNotifier'>,
   key: EndpointKey,
   deliveryId: string,
-): Promise<DeliveryView> {
+): Promise<DeliveryRecord> {
   return store.write(async (tx) => {
     const endpoint = await loadEndpoint(tx, key)
     const row = await loadDelivery(tx, key.id, deliveryId)
@@ -26,7 +28,7 @@ export async function replayDelivery(
     const id = isWaiting ? await bringForward(tx, row) : await repeat(tx, row, now())
     const { id: endpointId, projectId } = key
     tx.afterCommit(() => webhookNotifier.notify({ kind: 'due', endpointId, projectId }))
-    return toDeliveryView(await loadDelivery(tx, key.id, id), endpoint)
+    return toDeliveryRecord(await loadDelivery(tx, key.id, id), endpoint)
   })
 }
 

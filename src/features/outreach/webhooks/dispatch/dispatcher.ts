@@ -15,6 +15,7 @@ import { setMaxListeners } from 'node:events'
 import { MINUTE_MS, type Now, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { Log } from '../../../../base/log.ts'
+import { startLoop } from '../../../../work/loop.ts'
 import { createLanes, type Lane, nextWidth, type Started } from './lanes.ts'
 import type { LaneKey, Task, TaskResult, TaskSource } from './task-source.ts'
 
@@ -59,8 +60,6 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
   let isPumping = false
   let isStopping = false
   let idle: (() => void) | undefined
-  let timer: NodeJS.Timeout | undefined
-  let wakesAt = Number.POSITIVE_INFINITY
   let listedAt = performance.now()
 
   function pump(): void {
@@ -205,19 +204,13 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
   }
 
   function wakeAt(at: number): void {
-    if (at >= wakesAt || isStopping) return
-    wakesAt = at
-    clearTimeout(timer)
-    const ms = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, at - now()))
-    timer = setTimeout(wake, ms)
+    loop.wakeWithin(Math.max(MIN_WAIT_MS, at - now()))
   }
 
-  function wake(): void {
-    wakesAt = Number.POSITIVE_INFINITY
+  function look(): void {
     const isOld = performance.now() - listedAt >= MAX_WAIT_MS
     if (isOld) reload()
     for (const lane of lanes.all()) consider(lane)
-    wakeAt(now() + MAX_WAIT_MS)
   }
 
   function reload(): void {
@@ -237,7 +230,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
-    clearTimeout(timer)
+    const ended = loop.stop()
     const abort = setTimeout(() => aborting.abort(), Math.min(graceMs / 2, STOP_MS))
     if (lanes.active() > 0) {
       await new Promise<void>((resolve) => {
@@ -247,10 +240,11 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     clearTimeout(abort)
     while (recording !== undefined) await recording
     while (loads > 0) await wait(1)
+    await ended
   }
 
+  const loop = startLoop({ run: look, firstWaitMs: MAX_WAIT_MS, maxWaitMs: MAX_WAIT_MS })
   reload()
-  wakeAt(now() + MAX_WAIT_MS)
   return {
     notify: (key, dueAt) => setDue(lanes.open(key), dueAt),
     refresh(key) {

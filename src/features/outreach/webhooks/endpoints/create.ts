@@ -1,5 +1,7 @@
 /** Creates an endpoint. It gets the events from then on. */
+
 import { AppError, invalidField } from '../../../../base/errors.ts'
+import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { newId } from '../../../../store/ids.ts'
 import { webhookEndpoints } from '../../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -7,7 +9,7 @@ import type { Base } from '../../../ground/base.ts'
 import { newestSeq } from '../../../ground/events/followed-rows.ts'
 import { newSecret } from '../secrets.ts'
 import { loadEndpoint, ofProject } from './find.ts'
-import { type EndpointView, toEndpointView } from './view.ts'
+import { toEndpointRecord } from './view.ts'
 
 export const MAX_ENDPOINTS = 20
 export const MAX_URL_LENGTH = 2_048
@@ -28,7 +30,7 @@ type CreateDeps = Pick<Base, 'store' | 'keyring' | 'now' | 'webhookClient'>
 export async function createEndpoint(
   deps: CreateDeps,
   { projectId, url, events, description = null, enabled = true }: NewEndpoint,
-): Promise<EndpointView & { secret: string }> {
+): Promise<EndpointRecord & { secret: string }> {
   refusePrivateTarget(deps, url)
   const { secret, columns } = newSecret(deps)
   const id = newId()
@@ -40,7 +42,7 @@ export async function createEndpoint(
       ...{ id, projectId, url, events, description, isEnabled: enabled, afterSeq },
       ...{ ...columns, createdAt: at, updatedAt: at },
     })
-    return { ...toEndpointView(await loadEndpoint(tx, { projectId, id })), secret }
+    return { ...toEndpointRecord(await loadEndpoint(tx, { projectId, id })), secret }
   })
 }
 

@@ -3,12 +3,13 @@
  * `failed_through` count as failed at once; a job writes that into their rows, a batch at a time, and
  * then sets the number to 0; or it deletes the rows of a deleted endpoint and then the endpoint.
  */
-import { enqueueJob } from '../../../../jobs/enqueue.ts'
-import { createBatchPace } from '../../../../jobs/pace.ts'
-import type { RunningJob } from '../../../../jobs/run.ts'
+
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
+import { createBatchPace } from '../../../../work/jobs/pace.ts'
+import type { RunningJob } from '../../../../work/jobs/run.ts'
 import type { Base } from '../../../ground/base.ts'
 
 export const CLEAR_KIND = 'clear-webhook-endpoint'

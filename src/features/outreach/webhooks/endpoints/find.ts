@@ -1,10 +1,12 @@
 /** Finds the endpoints of a project. Deleted ones, and those of other projects, count as unknown. */
+
 import { type AppError, notFound } from '../../../../base/errors.ts'
+import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { and, asc, eq, isNull, type SQL } from '../../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type EndpointView, toEndpointView } from './view.ts'
+import { toEndpointRecord } from './view.ts'
 
 export type EndpointKey = { projectId: string; id: string }
 
@@ -21,22 +23,22 @@ export async function loadEndpoint(queries: Queries, key: EndpointKey): Promise<
 export async function getEndpoint(
   { store }: Pick<Base, 'store'>,
   key: EndpointKey,
-): Promise<EndpointView> {
-  return toEndpointView(await loadEndpoint(store.read, key))
+): Promise<EndpointRecord> {
+  return toEndpointRecord(await loadEndpoint(store.read, key))
 }
 
 /** Oldest first. */
 export async function listEndpoints(
   { store }: Pick<Base, 'store'>,
   projectId: string,
-): Promise<{ data: EndpointView[]; total: number }> {
+): Promise<{ data: EndpointRecord[]; total: number }> {
   const rows = await store.read
     .select()
     .from(webhookEndpoints)
     .where(ofProject(projectId))
     .orderBy(asc(webhookEndpoints.createdAt), asc(webhookEndpoints.id))
     .all()
-  return { data: rows.map(toEndpointView), total: rows.length }
+  return { data: rows.map(toEndpointRecord), total: rows.length }
 }
 
 export function isEndpoint({ projectId, id }: EndpointKey): SQL | undefined {

@@ -1,12 +1,13 @@
 import { formatOptionalInstant } from '../../../../base/clock.ts'
+import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { webhookEndpoints } from '../../../../store/schema/webhooks.ts'
 import type { Base } from '../../../ground/base.ts'
 import { rotateSecret } from '../secrets.ts'
 import { type EndpointKey, loadEndpoint } from './find.ts'
-import { type EndpointView, toEndpointView } from './view.ts'
+import { toEndpointRecord } from './view.ts'
 
-export type RotatedEndpoint = EndpointView & {
+export type RotatedEndpoint = EndpointRecord & {
   secret: string
   /** Until then the previous secret signs, too. */
   previousSecretUntil: string | null
@@ -31,7 +32,7 @@ export async function rotateEndpointSecret(
       .where(isRow)
     const { id: endpointId, projectId } = key
     tx.afterCommit(() => deps.webhookNotifier.notify({ kind: 'changed', endpointId, projectId }))
-    const view = toEndpointView(await loadEndpoint(tx, key))
+    const view = toEndpointRecord(await loadEndpoint(tx, key))
     return { ...view, secret, previousSecretUntil: formatOptionalInstant(columns.previousUntil) }
   })
 }

@@ -2,10 +2,11 @@
  * Sends `webhook.test` to an endpoint now, also to a disabled one, and returns the delivery with its
  * result. It is not tried again. A success shows that the endpoint works; a failure does not count.
  */
+import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
 import { newId } from '../../../../store/ids.ts'
 import { webhookDeliveries } from '../../../../store/schema/webhooks.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type DeliveryView, toDeliveryView } from '../deliveries/view.ts'
+import { toDeliveryRecord } from '../deliveries/view.ts'
 import { openSigningKeys } from '../secrets.ts'
 import { attemptColumns, postWebhook } from '../sending/attempt.ts'
 import { TEST_EVENT, testPayload } from '../sending/payload.ts'
@@ -16,7 +17,7 @@ import { type EndpointKey, loadEndpoint } from './find.ts'
 export async function sendTestDelivery(
   deps: Pick<Base, 'store' | 'keyring' | 'now' | 'webhookClient'>,
   key: EndpointKey,
-): Promise<DeliveryView> {
+): Promise<DeliveryRecord> {
   const { store, now } = deps
   const endpoint = await loadEndpoint(store.read, key)
   const { id: endpointId, projectId, url } = endpoint
@@ -41,6 +42,6 @@ export async function sendTestDelivery(
       .returning()
     if (columns.status === 'SUCCEEDED') await recordSuccess(tx, { id: endpointId, at })
     if (row === undefined) throw new TypeError('the delivery was not inserted')
-    return toDeliveryView(row, endpoint)
+    return toDeliveryRecord(row, endpoint)
   })
 }

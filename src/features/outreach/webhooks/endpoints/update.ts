@@ -2,6 +2,7 @@
  * Changes an endpoint. Disabling it fails what waits. Enabling it replays nothing: it gets the events
  * from then on, and its failures are forgotten.
  */
+import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -10,7 +11,7 @@ import { newestSeq } from '../../../ground/events/followed-rows.ts'
 import { refusePrivateTarget } from './create.ts'
 import { disableEndpoint, enqueueClearing } from './disable.ts'
 import { type EndpointKey, loadEndpoint } from './find.ts'
-import { type EndpointView, toEndpointView } from './view.ts'
+import { toEndpointRecord } from './view.ts'
 
 export type EndpointChanges = {
   url?: string | undefined
@@ -26,7 +27,7 @@ export async function updateEndpoint(
   deps: UpdateDeps,
   key: EndpointKey,
   { enabled, ...changes }: EndpointChanges,
-): Promise<EndpointView> {
+): Promise<EndpointRecord> {
   if (changes.url !== undefined) refusePrivateTarget(deps, changes.url)
   return deps.store.write(async (tx) => {
     const row = await loadEndpoint(tx, key)
@@ -41,7 +42,7 @@ export async function updateEndpoint(
     if (enabled === false) await disableEndpoint(deps, tx, { ...key, reason: null })
     const { id: endpointId, projectId } = key
     tx.afterCommit(() => deps.webhookNotifier.notify({ kind: 'changed', endpointId, projectId }))
-    return toEndpointView(await loadEndpoint(tx, key))
+    return toEndpointRecord(await loadEndpoint(tx, key))
   })
 }
 

@@ -5,14 +5,14 @@
  */
 import { formatInstant } from '../../../../base/clock.ts'
 import type { ReceivedContent } from '../../../ground/events/received-content.ts'
-import { toEventView } from '../../../ground/events/view.ts'
+import { toEventRecord } from '../../../ground/events/view.ts'
 import { MAX_RECEIVED_BYTES, type SentContact, type SentEvent } from './event-rows.ts'
 
 export const TEST_EVENT = 'webhook.test'
 
 export function eventPayload({ event, contact, email, received }: SentEvent): string {
   const cut = received === null ? null : cutContent(received)
-  const view = toEventView(event, email === null ? null : { ...email, received: cut })
+  const view = toEventRecord(event, email === null ? null : { ...email, received: cut })
   return JSON.stringify({
     type: event.name,
     timestamp: formatInstant(event.createdAt),

@@ -1,5 +1,7 @@
 /** Adds a step to a workflow, at the end of the graph or into a transition. */
+
 import { AppError } from '../../../../base/errors.ts'
+import type { StepRecord } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { StepType } from '../../../../store/schema/words.ts'
@@ -26,7 +28,7 @@ import {
   requireTemplate,
   type StepRow,
 } from './step-rows.ts'
-import { type StepView, viewStep } from './view.ts'
+import { viewStep } from './view.ts'
 
 export type NewStep = {
   type: StepType
@@ -54,7 +56,7 @@ const BELOW_LAST = 2 * BELOW
 export async function addStep(
   deps: Deps,
   { step, autoConnect, ...edit }: Edit & { step: NewStep; autoConnect: boolean },
-): Promise<StepView> {
+): Promise<StepRecord> {
   const row = await parseStep(deps, step, edit)
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)
@@ -87,7 +89,7 @@ export async function insertStep(
     transitionId: string
     step: NewStep
   },
-): Promise<StepView> {
+): Promise<StepRecord> {
   const row = await parseStep(deps, step, edit)
   const slot = firstSlot(row)
   return editWorkflow(deps, edit, async (tx, workflow) => {

@@ -1,7 +1,7 @@
 import { invalidField } from '../../../../base/errors.ts'
+import { MAX_IDS_PER_REQUEST } from '../../../../records/limits.ts'
 import { and, eq, inArray, isNull } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
-import { MAX_IDS_PER_REQUEST } from '../../../ground/limits.ts'
 import { workflowNotFound } from '../load-workflow.ts'
 import { type DeletionDeps, deleteAll } from './delete.ts'
 import type { Queries } from './find.ts'

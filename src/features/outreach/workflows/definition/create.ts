@@ -1,12 +1,13 @@
+import { MAX_NAME_LENGTH } from '../../../../records/limits.ts'
+import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { newId } from '../../../../store/ids.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import type { Base } from '../../../ground/base.ts'
-import { MAX_NAME_LENGTH } from '../../../ground/limits.ts'
 import type { ReportUnknown } from '../graph/parse-config.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { insertSteps } from './step-rows.ts'
 import { newEventTrigger, triggerStepConfig } from './trigger.ts'
-import { loadDetail, type WorkflowDetail } from './view.ts'
+import { loadDetail } from './view.ts'
 
 export type NewWorkflow = {
   projectId: string

@@ -3,10 +3,10 @@
  * is retried from then on. A job deletes their executions (`erase.ts`).
  */
 import { AppError } from '../../../../base/errors.ts'
-import { enqueueJob } from '../../../../jobs/enqueue.ts'
 import { inArray } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { Base } from '../../../ground/base.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'

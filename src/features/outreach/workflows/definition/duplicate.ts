@@ -1,3 +1,4 @@
+import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { newId } from '../../../../store/ids.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -6,7 +7,7 @@ import { copyName } from '../../../ground/copy-name.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { loadDefinition } from './find.ts'
 import { insertEdges, insertSteps } from './step-rows.ts'
-import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer } from './view.ts'
 
 /** Returns the copy: disabled, without executions. @throws AppError WORKFLOW_NOT_FOUND */
 export async function duplicateWorkflow(

@@ -2,7 +2,9 @@
  * Edits of a workflow: each is one transaction, checks the version that the caller knows, and makes a
  * new version. The engine keeps graphs by their version.
  */
+
 import { AppError } from '../../../../base/errors.ts'
+import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -10,7 +12,7 @@ import type { Base } from '../../../ground/base.ts'
 import type { ReportUnknown } from '../graph/parse-config.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { CrowdedSteps, clearSteps } from './remove-steps.ts'
-import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer } from './view.ts'
 
 export type Edit = WorkflowKey &
   Viewer & {

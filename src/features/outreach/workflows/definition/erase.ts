@@ -2,12 +2,13 @@
  * Deletes the rows of deleted workflows in short transactions between which other writes run. What is
  * left after a crash is found in the database.
  */
-import { createBatchPace } from '../../../../jobs/pace.ts'
-import type { RunningJob } from '../../../../jobs/run.ts'
+
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../../work/jobs/pace.ts'
+import type { RunningJob } from '../../../../work/jobs/run.ts'
 import type { Base } from '../../../ground/base.ts'
 
 export const ERASE_KIND = 'erase-workflows'

@@ -1,6 +1,7 @@
+import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import type { Base } from '../../../ground/base.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer } from './view.ts'
 
 /** @throws AppError WORKFLOW_NOT_FOUND */
 export async function getWorkflow(

@@ -1,12 +1,13 @@
 /** Lists a project's workflows by page number or by cursor. */
 
 import { invalidField, tooLongText } from '../../../../base/errors.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../../records/limits.ts'
+import type { ListedWorkflow } from '../../../../records/workflow.ts'
 import { containsText, listOf, octets } from '../../../../store/dialect.ts'
 import { and, count, eq, inArray, isNull, or, type SQL, sql } from '../../../../store/drizzle.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../ground/limits.ts'
 import { type Listing, type PageEnd, pageListing } from '../../../ground/listing.ts'
 import {
   clausesOf,
@@ -14,7 +15,7 @@ import {
   parseSortedCursor,
   type SortedPlace,
 } from '../../../ground/sorted-cursor.ts'
-import { toWorkflowView, type WorkflowView } from './view.ts'
+import { toWorkflowRecord } from './view.ts'
 
 export type WorkflowQuery = {
   projectId: string
@@ -30,8 +31,6 @@ export type WorkflowQuery = {
   sort?: keyof typeof SORT_KEYS | undefined
   dir?: 'asc' | 'desc' | undefined
 }
-
-export type ListedWorkflow = WorkflowView & { _count: { steps: number; executions: number } }
 
 /** `page`: its number; `total`: the number of workflows on all pages. */
 type WorkflowPage = { listing: Listing<ListedWorkflow, PageEnd>; page: number; total: number }
@@ -138,7 +137,7 @@ async function readItems(
     const row = byId.get(id)
     if (row === undefined) return undefined
     const counts = { steps: numberOf(steps, id), executions: numberOf(executions, id) }
-    return { ...toWorkflowView(row), _count: counts }
+    return { ...toWorkflowRecord(row), _count: counts }
   })
 }
 

@@ -3,8 +3,10 @@
  * keep their rows; those that are missing are removed; ids are the client's, or stand for short ones
  * (`step-names.ts`).
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, notFound } from '../../../../base/errors.ts'
+import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { inArray } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import {
@@ -39,7 +41,7 @@ import {
   updateEdges,
   updateSteps,
 } from './step-rows.ts'
-import { loadDetail, type Viewer, type WorkflowDetail } from './view.ts'
+import { loadDetail, type Viewer } from './view.ts'
 
 const FIRST_POSITION = { x: 100, y: 100 }
 

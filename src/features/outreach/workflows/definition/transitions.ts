@@ -1,4 +1,5 @@
 /** Adds and removes single transitions. */
+import type { TransitionRecord } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import { workflowTransitions } from '../../../../store/schema/workflows.ts'
@@ -7,7 +8,7 @@ import { refuseActiveAt } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { loadDefinition, requireStep, requireTransition } from './find.ts'
 import { insertEdges, requireRoom } from './step-rows.ts'
-import { type TransitionView, toTransitionView } from './view.ts'
+import { toTransitionRecord } from './view.ts'
 
 export type NewTransition = Edge & { priority: number }
 
@@ -18,7 +19,7 @@ export type NewTransition = Edge & { priority: number }
 export async function addTransition(
   deps: EditDeps,
   { transition, ...edit }: Edit & { transition: NewTransition },
-): Promise<TransitionView> {
+): Promise<TransitionRecord> {
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)
     requireStep(definition, transition.fromStepId)
@@ -30,7 +31,7 @@ export async function addTransition(
     await insertEdges(tx, workflow.id, { rows: [{ ...transition, id }], at })
     await saveVersion(tx, workflow, { at })
     const row = { ...transition, id, workflowId: workflow.id, createdAt: at, updatedAt: at }
-    return toTransitionView(row)
+    return toTransitionRecord(row)
   })
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { StepRecord } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { type WorkflowStep, workflowSteps } from '../../../../store/schema/workflows.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -13,7 +14,7 @@ import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import { configToStore, requireConfigRoom, requireTemplate } from './step-rows.ts'
-import { type StepView, viewStep } from './view.ts'
+import { viewStep } from './view.ts'
 
 /** Undefined means absent. */
 export type StepChanges = {
@@ -33,7 +34,7 @@ export type StepChanges = {
 export async function updateStep(
   deps: EditDeps & Pick<Base, 'outbound'>,
   { stepId, changes, ...edit }: Edit & { stepId: string; changes: StepChanges },
-): Promise<StepView> {
+): Promise<StepRecord> {
   const parsed = await parseChanges(deps, { stepId, changes, ...edit })
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)

@@ -1,6 +1,8 @@
 /** Changes a workflow: its name, its trigger, whether it is enabled. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../../base/errors.ts'
+import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { and, desc, eq } from '../../../../store/drizzle.ts'
 import { events } from '../../../../store/schema/events.ts'
 import { type Workflow, workflowSteps, workflows } from '../../../../store/schema/workflows.ts'
@@ -23,7 +25,7 @@ import {
   triggerStepConfig,
 } from './trigger.ts'
 import { findWorkflowFindings } from './validate.ts'
-import { loadDetail, type WorkflowDetail } from './view.ts'
+import { loadDetail } from './view.ts'
 
 /** Undefined means absent. */
 export type WorkflowChanges = GivenTrigger & {

@@ -1,6 +1,12 @@
 /** Workflows as the API returns them. */
+
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
-import type { StepType, TriggerType, WaitOutcome } from '../../../../store/schema/words.ts'
+import type {
+  StepRecord,
+  TransitionRecord,
+  WorkflowDetail,
+  WorkflowRecord,
+} from '../../../../records/workflow.ts'
 import type {
   Workflow,
   WorkflowStep,
@@ -15,54 +21,10 @@ import {
   type StepTemplate,
 } from './find.ts'
 
-export type WorkflowView = {
-  id: string
-  name: string
-  description: string | null
-  enabled: boolean
-  triggerType: TriggerType
-  triggerConfig: Record<string, unknown> | null
-  allowReentry: boolean
-  version: number
-  /** The next firing of a SCHEDULE that is enabled. */
-  nextFireAt: string | null
-  projectId: string
-  createdAt: string
-  updatedAt: string
-}
-
-export type TransitionView = {
-  id: string
-  fromStepId: string
-  toStepId: string
-  condition: { branch: string } | null
-  waitOutcome: WaitOutcome | null
-  priority: number
-  createdAt: string
-  updatedAt: string
-}
-
-export type StepView = {
-  id: string
-  workflowId: string
-  type: StepType
-  name: string
-  position: { x: number; y: number }
-  config: Record<string, unknown>
-  templateId: string | null
-  template: { id: string; name: string } | null
-  outgoingTransitions: TransitionView[]
-  incomingTransitions: TransitionView[]
-  createdAt: string
-  updatedAt: string
-}
-
-export type WorkflowDetail = WorkflowView & { steps: StepView[] }
-
 /** Who looks. Absent: headers that authenticate requests are masked. */
 export type Viewer = { seesSecrets?: boolean | undefined }
 
-export function toWorkflowView(workflow: Workflow): WorkflowView {
+export function toWorkflowRecord(workflow: Workflow): WorkflowRecord {
   return {
     id: workflow.id,
     name: workflow.name,
@@ -86,7 +48,7 @@ export async function loadDetail(
   viewer: Viewer,
 ): Promise<WorkflowDetail> {
   const definition = await loadDefinition(queries, workflow.id)
-  return { ...toWorkflowView(workflow), steps: await toStepViews(queries, definition, viewer) }
+  return { ...toWorkflowRecord(workflow), steps: await toStepRecords(queries, definition, viewer) }
 }
 
 /** A step among its neighbours. */
@@ -94,15 +56,15 @@ export async function viewStep(
   queries: Queries,
   { workflowId, stepId }: { workflowId: string; stepId: string },
   viewer: Viewer,
-): Promise<StepView> {
+): Promise<StepRecord> {
   const { steps, transitions } = await loadDefinition(queries, workflowId)
   const own = steps.filter(({ id }) => id === stepId)
-  const [view] = await toStepViews(queries, { steps: own, transitions }, viewer)
+  const [view] = await toStepRecords(queries, { steps: own, transitions }, viewer)
   if (view === undefined) throw new TypeError('The step was removed in the same transaction.')
   return view
 }
 
-export function toTransitionView(transition: WorkflowTransition): TransitionView {
+export function toTransitionRecord(transition: WorkflowTransition): TransitionRecord {
   const { id, fromStepId, toStepId, condition, waitOutcome, priority } = transition
   return {
     ...{ id, fromStepId, toStepId, condition, waitOutcome, priority },
@@ -111,13 +73,13 @@ export function toTransitionView(transition: WorkflowTransition): TransitionView
   }
 }
 
-async function toStepViews(
+async function toStepRecords(
   queries: Queries,
   { steps, transitions }: Definition,
   viewer: Viewer,
-): Promise<StepView[]> {
+): Promise<StepRecord[]> {
   const templates = await loadTemplatesOf(queries, steps[0]?.projectId ?? '', steps)
-  const views = transitions.map(toTransitionView)
+  const views = transitions.map(toTransitionRecord)
   const [outgoing, incoming] = [
     Map.groupBy(views, ({ fromStepId }) => fromStepId),
     Map.groupBy(views, ({ toStepId }) => toStepId),

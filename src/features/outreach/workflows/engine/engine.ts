@@ -4,6 +4,7 @@
  * it stopped. Executions that sleep cost nothing but their rows.
  */
 import { describeError } from '../../../../base/errors.ts'
+import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { WorkflowLane, WorkflowNotice } from '../notifier.ts'
 import { listDueLanes } from './due.ts'
@@ -33,8 +34,8 @@ type EngineState = {
   lanes: WorkflowLanes
   running: Map<string, RunningTurn>
   sizes: TurnSizes
-  timer: NodeJS.Timeout | undefined
-  isStopping: boolean
+  /** Begins the turns that may begin. */
+  wake: () => void
 }
 
 export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
@@ -43,18 +44,21 @@ export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<v
     lanes: createWorkflowLanes(),
     running: new Map(),
     sizes: createTurnSizes(),
-    timer: undefined,
-    isStopping: false,
+    wake: () => loop.wake(),
   }
-  const unlisten = deps.workflowNotifier.listen((notice) => take(state, notice))
-  const unwatch = deps.store.onExternalChange(() => void readLanes(state))
+  const loop: Loop = startLoop({
+    run: () => advance(state),
+    wakes: [
+      () => deps.workflowNotifier.listen((notice) => take(state, notice)),
+      () => deps.store.onExternalChange(() => void readLanes(state)),
+    ],
+    firstWaitMs: Number.POSITIVE_INFINITY,
+    maxWaitMs: MAX_WAIT_MS,
+  })
   await readLanes(state)
   return {
     async stop() {
-      state.isStopping = true
-      unlisten()
-      unwatch()
-      clearTimeout(state.timer)
+      await loop.stop()
       await Promise.all([...state.running.values()].map(({ ended }) => ended))
     },
   }
@@ -67,14 +71,14 @@ async function readLanes(state: EngineState): Promise<void> {
   } catch (error) {
     log.error({ error: describeError(error) }, 'the due times of workflows could not be read')
   }
-  advance(state)
+  state.wake()
 }
 
 function take(state: EngineState, notice: WorkflowNotice): void {
   if (notice.kind !== 'due') return
   const { workflowId, projectId, dueAt } = notice
   add(state, { workflowId, projectId }, dueAt)
-  advance(state)
+  state.wake()
 }
 
 function add({ lanes, running }: EngineState, lane: WorkflowLane, dueAt: number): void {
@@ -83,11 +87,9 @@ function add({ lanes, running }: EngineState, lane: WorkflowLane, dueAt: number)
   else turn.dueAt = Math.min(turn.dueAt ?? dueAt, dueAt)
 }
 
-/** Begins turns while there is room, and sets the timer for the next one. */
-function advance(state: EngineState): void {
+/** Begins turns while there is room. Returns the wait for the next one. */
+function advance(state: EngineState): number | undefined {
   const { deps, lanes } = state
-  clearTimeout(state.timer)
-  if (state.isStopping) return
   // All are entered before the first begins: their number decides how much each takes.
   const entered: Entered[] = []
   while (countTurns(state) < MAX_TURNS) {
@@ -96,11 +98,9 @@ function advance(state: EngineState): void {
     entered.push(enter(state, lane))
   }
   for (const { lane, turn } of entered) begin(state, lane, turn)
-  if (countTurns(state) >= MAX_TURNS) return
+  if (countTurns(state) >= MAX_TURNS) return undefined
   const nextAt = lanes.nextDueAt()
-  const waitMs = nextAt === undefined ? MAX_WAIT_MS : nextAt - deps.now()
-  const boundedMs = Math.max(1, Math.min(waitMs, MAX_WAIT_MS))
-  state.timer = setTimeout(() => advance(state), boundedMs)
+  return nextAt === undefined ? undefined : Math.max(1, nextAt - deps.now())
 }
 
 function countTurns({ running }: EngineState): number {
@@ -119,7 +119,7 @@ function begin(state: EngineState, lane: WorkflowLane, turn: RunningTurn): void 
     turn.isRendering = true
     // Nobody waits for it when the engine stops: what is not rendered is asked for again.
     void rendering.then((isDone) => end(state, lane, isDone ? nextDueAt : retryAt(state)))
-    advance(state)
+    state.wake()
   })
 }
 
@@ -128,7 +128,7 @@ function end(state: EngineState, lane: WorkflowLane, nextDueAt: number | undefin
   state.running.delete(lane.workflowId)
   const dueAt = [nextDueAt, turn?.dueAt].filter((at) => at !== undefined)
   if (dueAt.length > 0) state.lanes.addDueAt(lane, Math.min(...dueAt))
-  advance(state)
+  state.wake()
 }
 
 function retryAt({ deps }: EngineState): number {

@@ -1,5 +1,5 @@
 /**
- * The follower of events: an event ends waits for it and starts executions of enabled workflows. It only
+ * The handler of events: an event ends waits for it and starts executions of enabled workflows. It only
  * writes rows that the engine works on later, so that no event can fail here and hold up the others.
  *
  * Received mail that a machine sent or may have sent does neither, unless the trigger or the wait includes it. An open or
@@ -11,11 +11,11 @@ import type { EventRow } from '../../../../store/schema/events.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { isAutomaticEvent } from '../../../ground/conditions/automatic-mail.ts'
+import { isAutomaticEvent, RECEIVED } from '../../../ground/conditions/automatic-mail.ts'
+import type { UrgentEvent, UrgentHandler } from '../../../ground/event-handlers.ts'
 import { readEventContexts } from '../../../ground/events/context.ts'
 import { readEventDepths } from '../../../ground/events/depth.ts'
-import { type Follower, startFollower } from '../../../ground/events/follow.ts'
-import { EVENTS } from '../../../ground/events/followed-rows.ts'
+import { withData } from '../../../ground/events/readers.ts'
 import { raiseExecutions, splitAtFence } from '../../../ground/fence/rows.ts'
 import type { StartableWorkflow, Wanted } from '../executions/insert.ts'
 import { startExecutions } from '../executions/start-many.ts'
@@ -23,11 +23,12 @@ import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { NOW } from './walk.ts'
 
-export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now' | 'counters'> & {
+export type TriggerDeps = Pick<Base, 'log' | 'now' | 'counters'> & {
   workflowNotifier: WorkflowNotifier
 }
 
-type ContactEvent = EventRow & { contactId: string }
+type OfContact<Event> = Event & { contactId: string }
+type ContactEvent = OfContact<EventRow>
 type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
   allowsReentry: number
   /** 1 if the trigger says so. */
@@ -37,10 +38,6 @@ type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
 }
 type EndedWait = { executionNumber: number; workflowId: string; projectId: string; seq: number }
 
-/** Of events that start nothing; the follower takes fewer if they take long. */
-const BATCH = 200
-/** Under load, one transaction handles the events of so long a time. */
-const LINGER_MS = 10
 /** Executions that the events of one transaction start, unless a single event starts more. */
 const MAX_STARTS = 200
 
@@ -101,23 +98,20 @@ const findAny = statement<{ found: number }>(
 )
 
 /** Begins at the newest event of the upgrade. */
-export function startTriggers(deps: TriggerDeps): Follower {
-  return startFollower(deps, {
-    rows: EVENTS,
+export function triggerHandler(deps: TriggerDeps): UrgentHandler {
+  return {
     name: 'workflows',
-    batch: BATCH,
-    lingerMs: LINGER_MS,
     beginsAt: 'newest',
     // A workflow is started by events from after it was enabled.
     mayMatter: async (read) => (await read.find(findAny)) !== undefined,
     handle: (tx, rows, endAt) => applyEvents(deps, tx, { rows, endAt }),
-  })
+  }
 }
 
 export async function applyEvents(
   deps: TriggerDeps,
   tx: Tx,
-  { rows, endAt }: { rows: readonly EventRow[]; endAt: (row: EventRow) => void },
+  { rows, endAt }: { rows: readonly UrgentEvent[]; endAt: (row: UrgentEvent) => void },
 ): Promise<void> {
   const known = rows.filter(({ contactId, emailId }) => (contactId ?? emailId) !== null)
   if (known.length === 0) return
@@ -138,18 +132,26 @@ export async function applyEvents(
     tx,
     ended.filter(({ seq }) => seq <= last.seq),
   )
-  const ofContacts = events.filter((row): row is ContactEvent => row.contactId !== null)
-  await startTriggered(deps, tx, { events: ofContacts, triggered })
+  await startTriggered(deps, tx, { events: events.filter(isOfContact), triggered })
   if (isOld) await raiseExecutions(tx, events)
 }
 
 /** The workflows that events start, by `nameOf` of the events. */
 type TriggeredByName = ReadonlyMap<string, readonly Triggered[]>
 
-async function findTriggered(tx: Tx, events: readonly EventRow[]): Promise<TriggeredByName> {
+async function findTriggered(tx: Tx, events: readonly UrgentEvent[]): Promise<TriggeredByName> {
   const names = new Map(events.map((event) => [nameOf(event), [event.projectId, event.name]]))
   const found = await tx.list(listTriggered, { names: JSON.stringify([...names.values()]) })
   return Map.groupBy(found, ({ projectId, event }) => nameOf({ projectId, name: event }))
+}
+
+function isOfContact(event: UrgentEvent): event is OfContact<UrgentEvent> {
+  return event.contactId !== null
+}
+
+/** The data of other events need not be read. */
+function isAutomatic(event: UrgentEvent): boolean {
+  return event.name === RECEIVED && isAutomaticEvent(withData(event))
 }
 
 function nameOf({ projectId, name }: Pick<EventRow, 'projectId' | 'name'>): string {
@@ -158,9 +160,9 @@ function nameOf({ projectId, name }: Pick<EventRow, 'projectId' | 'name'>): stri
 
 /** The first events, at least one, that start not too many executions for one transaction. */
 function withinStarts(
-  events: readonly EventRow[],
+  events: readonly UrgentEvent[],
   triggered: TriggeredByName,
-): readonly EventRow[] {
+): readonly UrgentEvent[] {
   let starts = 0
   const end = events.findIndex((event, index) => {
     starts += triggered.get(nameOf(event))?.length ?? 0
@@ -170,10 +172,10 @@ function withinStarts(
 }
 
 /** The waits that events end, each with the first of its events. */
-function findEnded(tx: Tx, events: readonly EventRow[]): Promise<EndedWait[]> {
+function findEnded(tx: Tx, events: readonly UrgentEvent[]): Promise<EndedWait[]> {
   const list = events.map((event) => {
     const { seq, contactId, name, emailId } = event
-    return [seq, contactId, name, emailId, isAutomaticEvent(event) ? 1 : 0]
+    return [seq, contactId, name, emailId, isAutomatic(event) ? 1 : 0]
   })
   return tx.list(listEnded, { events: JSON.stringify(list) })
 }
@@ -197,9 +199,11 @@ async function endWaits(
 async function startTriggered(
   deps: TriggerDeps,
   tx: Tx,
-  { events, triggered }: { events: readonly ContactEvent[]; triggered: TriggeredByName },
+  { events, triggered }: { events: readonly OfContact<UrgentEvent>[]; triggered: TriggeredByName },
 ): Promise<void> {
-  const starting = events.filter((event) => triggered.has(nameOf(event)))
+  const starting = events
+    .filter((event) => triggered.has(nameOf(event)))
+    .map((event): ContactEvent => ({ ...withData(event), contactId: event.contactId }))
   if (starting.length === 0) return
   const pairs = starting.map(({ contactId, projectId }) => [contactId, projectId])
   const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })

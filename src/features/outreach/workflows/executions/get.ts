@@ -1,9 +1,10 @@
 /** One execution with what it did at each step, removed steps too. */
 
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
+import type { ExecutionRecord, StepExecutionRecord } from '../../../../records/execution.ts'
 import { octets } from '../../../../store/dialect.ts'
 import { asc, eq, getTableColumns, sql } from '../../../../store/drizzle.ts'
-import type { StepExecutionStatus, StepType } from '../../../../store/schema/words.ts'
+import type { StepType } from '../../../../store/schema/words.ts'
 import {
   type WorkflowStepExecution,
   workflowStepExecutions,
@@ -14,29 +15,12 @@ import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import { type Listing, wholeListing } from '../../../ground/listing.ts'
 import { type ExecutionKey, getExecution } from './find.ts'
-import { type ExecutionView, type StepReference, toExecutionView, toStepReference } from './view.ts'
-
-export type StepExecutionView = {
-  id: string
-  executionId: string
-  stepId: string
-  status: StepExecutionStatus
-  scheduledFor: string | null
-  executeAfter: string | null
-  input: Record<string, unknown> | null
-  output: Record<string, unknown> | null
-  error: string | null
-  startedAt: string
-  completedAt: string | null
-  createdAt: string
-  updatedAt: string
-  step: StepReference | null
-}
+import { toExecutionRecord, toStepReference } from './view.ts'
 
 /** `steps`: the last field of the record, `stepExecutions`. */
 type ExecutionDetail = {
-  record: ExecutionView & { workflow: { id: string; name: string } }
-  steps: Listing<StepExecutionView, object>
+  record: ExecutionRecord & { workflow: { id: string; name: string } }
+  steps: Listing<StepExecutionRecord, object>
 }
 
 type StepRow = WorkflowStepExecution & { stepName: string | null; stepType: StepType | null }
@@ -75,7 +59,7 @@ export async function viewExecution(
   const { number } = execution
   const lines = await store.scan.list(listLines, { number })
   const fencedThrough = (await findFence(store.read, key.projectId))?.executionNumber
-  const view = toExecutionView(execution, { ...workflow, fencedThrough })
+  const view = toExecutionRecord(execution, { ...workflow, fencedThrough })
   // Its current step is written with its row, when it was cancelled together with others.
   const isCancelled = view.status === 'CANCELLED'
   const show = (step: StepRow) =>
@@ -101,7 +85,7 @@ function skipped(step: StepRow, at: number | null): StepRow {
   return { ...step, status: 'SKIPPED', completedAt: at }
 }
 
-function toStepView(row: StepRow, executionId: string): StepExecutionView {
+function toStepView(row: StepRow, executionId: string): StepExecutionRecord {
   const { id, stepId, status, input, output, error, startedAt, completedAt } = row
   return {
     id,

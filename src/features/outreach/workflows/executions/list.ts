@@ -3,27 +3,20 @@
  * may have millions: the page is a merge of the ranges of the statuses in one index.
  */
 
+import type { ExecutionRecord } from '../../../../records/execution.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../records/limits.ts'
+import { EXECUTION_STATUSES } from '../../../../records/words.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import type { ExecutionStatus } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../ground/limits.ts'
 import { type Listing, wholeListing } from '../../../ground/listing.ts'
 import { MAX_CONTEXT_BYTES } from '../engine/walk.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { countExecutions } from './count.ts'
 import { findExecution } from './find.ts'
-import { type CancelledTogether, type ExecutionView, toExecutionView } from './view.ts'
-
-export const EXECUTION_STATUSES = [
-  'RUNNING',
-  'WAITING',
-  'COMPLETED',
-  'EXITED',
-  'FAILED',
-  'CANCELLED',
-] as const satisfies readonly ExecutionStatus[]
+import { type CancelledTogether, toExecutionRecord } from './view.ts'
 
 type ExecutionQuery = WorkflowKey & {
   /** Counts from 1, which is the default. */
@@ -33,7 +26,7 @@ type ExecutionQuery = WorkflowKey & {
   status?: ExecutionStatus | undefined
 }
 
-type ExecutionPage = { listing: Listing<ExecutionView, object>; total: number }
+type ExecutionPage = { listing: Listing<ExecutionRecord, object>; total: number }
 
 type PageRange = {
   workflowId: string
@@ -76,11 +69,11 @@ async function readRecords(
   { store }: Pick<Base, 'store'>,
   numbers: readonly number[],
   together: CancelledTogether,
-): Promise<(ExecutionView | undefined)[]> {
-  const views: (ExecutionView | undefined)[] = []
+): Promise<(ExecutionRecord | undefined)[]> {
+  const views: (ExecutionRecord | undefined)[] = []
   for (const number of numbers) {
     const found = await findExecution(store.read, number)
-    views.push(found && toExecutionView(found, together))
+    views.push(found && toExecutionRecord(found, together))
   }
   return views
 }

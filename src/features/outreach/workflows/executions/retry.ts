@@ -1,5 +1,7 @@
 /** Lets a failed execution go on at the step that failed. */
+
 import { AppError } from '../../../../base/errors.ts'
+import type { ExecutionRecord } from '../../../../records/execution.ts'
 import { eq, sql } from '../../../../store/drizzle.ts'
 import { type Workflow, workflowExecutions } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
@@ -9,7 +11,7 @@ import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelActive } from './cancel-active.ts'
 import { type ExecutionKey, getExecution } from './find.ts'
-import { type ExecutionView, type FoundExecution, shownStatus, toExecutionView } from './view.ts'
+import { type FoundExecution, shownStatus, toExecutionRecord } from './view.ts'
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 type Failed = { workflow: Workflow; execution: FoundExecution }
@@ -36,7 +38,7 @@ const reopenFailedStep = statement<{ stepId: string }>(
  * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND; CONFLICT: it has not failed, its step was
  *   removed, or the contact has another active execution of the workflow
  */
-export async function retryExecution(deps: Deps, key: ExecutionKey): Promise<ExecutionView> {
+export async function retryExecution(deps: Deps, key: ExecutionKey): Promise<ExecutionRecord> {
   const { store, now, workflowNotifier } = deps
   return store.write(async (tx) => {
     const failed = await getExecution(tx, key)
@@ -53,7 +55,7 @@ export async function retryExecution(deps: Deps, key: ExecutionKey): Promise<Exe
     const { id: workflowId, projectId } = workflow
     tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 }))
     const retried = await getExecution(tx, key)
-    return toExecutionView(retried.execution, workflow)
+    return toExecutionRecord(retried.execution, workflow)
   })
 }
 

@@ -3,15 +3,16 @@
  * answers, and cancels the executions of disabled projects. All of it is found in the database, so a
  * server that was killed goes on where it stopped.
  */
+import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import { createBatchPace } from '../../../../jobs/pace.ts'
 import { orderedJoin } from '../../../../store/dialect.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import { statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { createBatchPace } from '../../../../work/jobs/pace.ts'
+import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
-import { startSettler } from '../../../ground/settler.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelManyActive } from './cancel-active.ts'
@@ -49,18 +50,18 @@ export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
 )
 
 /** Settles at the start, when executions are cancelled or the directory changes, and each minute. */
-export function startSettlingCancelled(deps: SettleDeps): { stop(): Promise<void> } {
-  return startSettler({
-    settle: (signal) =>
-      settleCancelled(deps, signal).catch((error: unknown) => {
-        logFailure(deps, { error: describeError(error) })
-      }),
-    subscribe: (wake) => [
-      deps.workflowNotifier.listen(({ kind }) => {
-        if (kind === 'cancelled') wake()
-      }),
-      deps.directory.onDrop(wake),
+export function startSettlingCancelled(deps: SettleDeps): Loop {
+  return startLoop({
+    run: ({ signal }) => settleCancelled(deps, signal),
+    onError: (error) => logFailure(deps, { error: describeError(error) }),
+    wakes: [
+      (wake) =>
+        deps.workflowNotifier.listen(({ kind }) => {
+          if (kind === 'cancelled') wake()
+        }),
+      deps.directory.onDrop,
     ],
+    maxWaitMs: MINUTE_MS,
   })
 }
 

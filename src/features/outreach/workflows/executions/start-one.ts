@@ -1,5 +1,7 @@
 /** Starts an execution for one contact, at the request of the project. */
+
 import { AppError } from '../../../../base/errors.ts'
+import type { ExecutionRecord } from '../../../../records/execution.ts'
 import type { Base } from '../../../ground/base.ts'
 import { getContactIn } from '../../../people/contacts/read/get.ts'
 import { checkData } from '../../../people/contacts/write/data.ts'
@@ -7,7 +9,7 @@ import type { WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { getExecution, getStartable } from './find.ts'
 import { MAX_STARTS_PER_HOUR, type StartOutcome, startExecution } from './start.ts'
-import { type ExecutionView, toExecutionView } from './view.ts'
+import { toExecutionRecord } from './view.ts'
 
 type NewExecution = WorkflowKey & {
   contactId: string
@@ -24,7 +26,7 @@ type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 export async function startOne(
   deps: Deps,
   { contactId, context, ...key }: NewExecution,
-): Promise<ExecutionView> {
+): Promise<ExecutionRecord> {
   checkData(context, 'context')
   // A refusal is counted, therefore it is no error of the transaction.
   const { outcome, view } = await deps.store.write(async (tx) => {
@@ -34,7 +36,7 @@ export async function startOne(
     const outcome = await startExecution(deps, tx, { workflow, start })
     if (outcome.kind !== 'started') return { outcome, view: undefined }
     const found = await getExecution(tx, { ...key, executionId: outcome.id })
-    return { outcome, view: toExecutionView(found.execution, found.workflow) }
+    return { outcome, view: toExecutionRecord(found.execution, found.workflow) }
   })
   if (view === undefined) throw refusalOf(outcome)
   return view

@@ -1,7 +1,7 @@
 /** The figures of a workflow, as `GET /workflows/:id/stats` returns them. */
+import type { WorkflowStats } from '../../../../records/workflow-stats.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
-import type { StepType } from '../../../../store/schema/words.ts'
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -10,50 +10,7 @@ import { loadGraph } from '../graph/graph.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { countExecutions, type ExecutionCounts } from './count.ts'
 
-type StepStats = {
-  stepId: string
-  name: string
-  type: StepType
-  /** Executions that are at the step now. */
-  waiting: number
-  completed: number
-  failed: number
-  skipped: number
-  /** From the step's beginning to its completion, to 10%; null until one is completed. */
-  medianMs: number | null
-}
-
-type TransitionStats = {
-  transitionId: string
-  fromStepId: string
-  toStepId: string
-  taken: number
-}
-
-export type WorkflowStats = {
-  steps: StepStats[]
-  transitions: TransitionStats[]
-  executions: {
-    total: number
-    running: number
-    waiting: number
-    completed: number
-    exited: number
-    failed: number
-    cancelled: number
-    /** Starts that the rules of re-entry refused. */
-    heldBack: number
-    /** Starts over the limit of an hour. */
-    tooManyStarts: number
-    /** Received mail that a machine seems to have sent, which started nothing. */
-    automatic: number
-    /** Starts whose chain was too deep, except one an hour, which has a row. */
-    chainTooDeep: number
-    /** Starts of chains that waited for a place in a minute. */
-    chainDelayed: number
-  }
-}
-
+type StepStats = WorkflowStats['steps'][number]
 type Deps = Pick<Base, 'store'>
 /** Counts by figure. */
 type Figures = ReadonlyMap<string, number>

@@ -2,7 +2,9 @@
  * An execution as the API shows it. Active executions that were cancelled together are shown as
  * cancelled at once, although their rows follow later (`settle-cancelled.ts`).
  */
+
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
+import type { ExecutionRecord } from '../../../../records/execution.ts'
 import type { ExecutionStatus, StepType } from '../../../../store/schema/words.ts'
 import type { Workflow, WorkflowExecution } from '../../../../store/schema/workflows.ts'
 import { isInLine } from '../chains/in-line.ts'
@@ -14,30 +16,6 @@ export type CancelledTogether = Pick<
 > & { fencedThrough?: number | undefined }
 
 export type StepReference = { id: string; name: string; type: StepType }
-
-export type ExecutionView = {
-  id: string
-  workflowId: string
-  contactId: string
-  status: ExecutionStatus
-  currentStepId: string | null
-  exitReason: string | null
-  context: Record<string, unknown> | null
-  sourceEventId: string | null
-  startedAt: string
-  completedAt: string | null
-  createdAt: string
-  updatedAt: string
-  contact: { id: string; email: string }
-  currentStep: StepReference | null
-  /** Executions that led to this one, one after the other: 0 for a start by a request or a person. */
-  depth: number
-  /**
-   * Why the execution stays where it is: a fence holds it (`restored`: the database was brought back from a
-   * copy), or it waits for a place in the line of chains (`chain`).
-   */
-  heldReason: 'restored' | 'chain' | null
-}
 
 /** An execution with its contact's address and its current step. */
 export type FoundExecution = WorkflowExecution & {
@@ -58,7 +36,10 @@ export function isActive(status: ExecutionStatus): boolean {
   return status === 'RUNNING' || status === 'WAITING'
 }
 
-export function toExecutionView(found: FoundExecution, together: CancelledTogether): ExecutionView {
+export function toExecutionRecord(
+  found: FoundExecution,
+  together: CancelledTogether,
+): ExecutionRecord {
   const { id, workflowId, contactId, context, sourceEventId, startedAt } = found
   const { status, currentStepId, exitReason, completedAt, updatedAt } = stateOf(found, together)
   return {
@@ -84,7 +65,7 @@ export function toExecutionView(found: FoundExecution, together: CancelledTogeth
 function heldReasonOf(
   { number, stepsDone }: FoundExecution,
   { status, fencedThrough = 0 }: CancelledTogether & { status: ExecutionStatus },
-): ExecutionView['heldReason'] {
+): ExecutionRecord['heldReason'] {
   if (isActive(status) && number <= fencedThrough) return 'restored'
   return isInLine({ status, stepsDone }) ? 'chain' : null
 }

@@ -11,13 +11,13 @@
  * Any other field is refused. Those that were stored before have no answer, and `validate` says so.
  */
 
+import { MAX_FILTER_VALUES } from '../../../../records/limits.ts'
 import {
   explainUnknown,
   isMailActivity,
   storedEventName,
 } from '../../../ground/conditions/field.ts'
 import { shortenForError, suggest } from '../../../ground/conditions/field-errors.ts'
-import { MAX_VALUES } from '../../../ground/conditions/filter.ts'
 import { faultInServiceName } from '../../../ground/conditions/service-name.ts'
 import { MAIL_EVENTS } from '../../../ground/events/mail-events.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
@@ -155,7 +155,8 @@ function readValues(fields: ConfigFields): unknown[] {
     return []
   }
   if (value.length === 0) fields.fail('value', 'too_small', 'At least one value')
-  if (value.length > MAX_VALUES) fields.fail('value', 'too_big', `At most ${MAX_VALUES} values`)
+  if (value.length > MAX_FILTER_VALUES)
+    fields.fail('value', 'too_big', `At most ${MAX_FILTER_VALUES} values`)
   for (const [index, each] of value.entries()) {
     if (isScalar(each)) continue
     const message = `Expected string, number or boolean, received ${typeName(each)}`

@@ -5,9 +5,9 @@ import {
   type UnknownName,
   wrongOrMissingText,
 } from '../../../../base/errors.ts'
+import { faultInEventName } from '../../../../records/event-name.ts'
+import { MAX_EVENT_NAME_LENGTH } from '../../../../records/limits.ts'
 import { faultInServiceName } from '../../../ground/conditions/service-name.ts'
-import { faultInEventName } from '../../../ground/events/event-name.ts'
-import { MAX_EVENT_NAME_LENGTH } from '../../../ground/limits.ts'
 
 /** `errors` and `readers` may be shared by the readers of several objects. */
 export type ConfigFields = {

@@ -6,11 +6,11 @@
  * clock steps back, none of them happens again.
  */
 import { describeError } from '../../../../base/errors.ts'
-import { enqueueJob } from '../../../../jobs/enqueue.ts'
 import { eq, sql } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findSegment } from '../../../people/segments/get.ts'
 import { BULK_START_KIND, type BulkStartPayload } from '../executions/bulk/start.ts'

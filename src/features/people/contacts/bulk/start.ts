@@ -1,9 +1,10 @@
 /** Enqueues the job that subscribes, unsubscribes or deletes many contacts (run.ts). */
-import { enqueueForProject } from '../../../../jobs/enqueue-for-project.ts'
-import { findJobStatus, type JobStatus } from '../../../../jobs/status.ts'
+
+import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
+import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 
 export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
 

@@ -1,6 +1,6 @@
+import type { EventRecord } from '../../../../records/event.ts'
 import type { Base } from '../../../ground/base.ts'
 import { listContactEvents } from '../../../ground/events/list.ts'
-import type { EventView } from '../../../ground/events/view.ts'
 import type { Listing } from '../../../ground/listing.ts'
 import { type ContactKey, getContact } from '../read/get.ts'
 
@@ -8,7 +8,7 @@ import { type ContactKey, getContact } from '../read/get.ts'
 export async function listEventsOfContact(
   deps: Pick<Base, 'store'>,
   { projectId, id, limit }: ContactKey & { limit: number },
-): Promise<Listing<EventView, object>> {
+): Promise<Listing<EventRecord, object>> {
   await getContact(deps, { projectId, id })
   return listContactEvents(deps, { contactId: id, projectId, limit })
 }

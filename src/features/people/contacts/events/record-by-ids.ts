@@ -1,13 +1,13 @@
 /** Records a client's event about a contact and an email, given by their ids. It changes neither. */
 import { formatInstant } from '../../../../base/clock.ts'
 import { notFound } from '../../../../base/errors.ts'
+import type { EventRecord } from '../../../../records/event.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { appendEvent } from '../../../ground/events/append.ts'
-import type { EventView } from '../../../ground/events/view.ts'
 import { getContactIn } from '../read/get.ts'
 import { checkData } from '../write/data.ts'
 import { refuseReservedName } from './record-by-address.ts'
@@ -35,7 +35,7 @@ const findEmail = statement((db) =>
 export async function recordEventByIds(
   { store, now }: Pick<Base, 'store' | 'now'>,
   draft: EventDraft,
-): Promise<EventView> {
+): Promise<EventRecord> {
   refuseReservedName('name', draft.name)
   checkData(draft.data)
   const { projectId, name, contactId = null, emailId = null } = draft

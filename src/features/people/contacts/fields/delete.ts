@@ -5,10 +5,6 @@
  * visit.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
-import { enqueueForProject } from '../../../../jobs/enqueue-for-project.ts'
-import { type BatchPace, createBatchPace } from '../../../../jobs/pace.ts'
-import { loadProgress, saveProgress } from '../../../../jobs/progress.ts'
-import type { RunningJob } from '../../../../jobs/run.ts'
 import {
   indexedBy,
   jsonPath,
@@ -21,7 +17,11 @@ import { max, sql } from '../../../../store/drizzle.ts'
 import { contacts } from '../../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type BatchPace, createBatchPace } from '../../../../work/jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
+import type { RunningJob } from '../../../../work/jobs/run.ts'
 import type { Base } from '../../../ground/base.ts'
+import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'

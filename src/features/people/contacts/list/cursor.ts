@@ -1,11 +1,11 @@
 /** A cursor is the sealed sort key of the last contact of a page. The id of a contact is one too. */
 import { unknownCursor } from '../../../../base/errors.ts'
+import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { isUuid } from '../../../../store/ids.ts'
 import { contacts } from '../../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
-import { sealCursor, unsealCursor } from '../../../ground/sealed-cursor.ts'
 import type { NumberedContact } from './row.ts'
 import type { ContactSort, ContactSortKey } from './scope.ts'
 

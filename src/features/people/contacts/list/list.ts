@@ -23,11 +23,12 @@
  * `window` is selectAmong the next 2,000 contacts of the order (selectWindow). The second query
  * runs only if these contacts do not fill the page and more contacts follow.
  */
+
+import type { ContactRecord } from '../../../../records/contact.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import type { Condition } from '../../../ground/conditions/condition.ts'
 import { type Listing, type PageEnd, pageListing, withEnd } from '../../../ground/listing.ts'
-import type { ContactView } from '../read/view.ts'
 import { countFrom } from './count.ts'
 import { formatContactCursor, parseContactCursor } from './cursor.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
@@ -75,7 +76,7 @@ const MAX_SORTED_HITS = 2_000
 export async function listContacts(
   deps: Deps,
   query: ContactQuery,
-): Promise<Listing<ContactView, ContactsEnd>> {
+): Promise<Listing<ContactRecord, ContactsEnd>> {
   const { projectId, cursor, limit, sort = 'createdAt', dir = 'desc' } = query
   const after =
     cursor === undefined ? undefined : await parseContactCursor(deps, { projectId, sort, cursor })

@@ -1,15 +1,17 @@
 /** Reads the contacts of a slice of a list, whose heads have been found. */
+
+import type { ContactRecord } from '../../../../records/contact.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type ContactView, toContactView } from '../read/view.ts'
+import { toContactRecord } from '../read/view.ts'
 import { type ContactHead, type ContactRow, contactColumns, toContact } from './row.ts'
 
 /** Undefined for a contact that was deleted meanwhile. */
 export async function readContacts(
   { store }: Pick<Base, 'store'>,
   heads: readonly ContactHead[],
-): Promise<(ContactView | undefined)[]> {
+): Promise<(ContactRecord | undefined)[]> {
   const numbers = heads.map(([number]) => number)
   const rows = await store.scan.values<ContactRow>(
     sql`select ${contactColumns} from contacts where contacts.number in ${listOf(numbers)}`,
@@ -17,7 +19,7 @@ export async function readContacts(
   const byNumber = new Map(rows.map((row) => [row[0], row]))
   return numbers.map((number) => {
     const row = byNumber.get(number)
-    return row && toContactView(toContact(row))
+    return row && toContactRecord(toContact(row))
   })
 }
 

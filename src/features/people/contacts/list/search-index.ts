@@ -8,20 +8,18 @@
  * the longer a batch waited for other writes, the longer the pause. FTS5 keeps the entries of each
  * batch as a segment, and a search reads every segment; small steps merge them.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../../base/errors.ts'
-import { withRest } from '../../../../jobs/pace.ts'
 import { unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { lookAfterWrites } from '../../../../store/look-after-writes.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { withRest } from '../../../../work/jobs/pace.ts'
+import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { deleteEntries, insertEntries, mergeSegments } from './search-index.sqlite.ts'
 
 type Deps = Pick<Base, 'store' | 'log'>
-
-type SearchIndexer = { stop(): Promise<void> }
 
 /** Contacts of a batch: 2 to 4 ms. */
 const BATCH = 200
@@ -46,33 +44,17 @@ const deleteFromBacklog = statement(
 export function startSearchIndexer(
   deps: Deps,
   { idleMs = IDLE_MS, onIdle }: { idleMs?: number; onIdle?: () => void } = {},
-): SearchIndexer {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  let woken = Promise.withResolvers<void>()
-  const unlisten = lookAfterWrites(deps.store, idleMs, () => woken.resolve())
-  const rest = () => delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined)
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      woken = Promise.withResolvers()
+): Loop {
+  return startLoop({
+    async run({ signal }) {
       const found = await withRest(() => tryBatch(deps), { times: REST_TIMES, signal })
-      if (found === 'work') continue
+      if (found === 'work') return 0
       onIdle?.()
-      if (signal.aborted) return
-      await (found === 'nothing' ? woken.promise : rest())
-    }
-  }
-
-  const ended = run()
-  return {
-    async stop() {
-      stopping.abort()
-      unlisten()
-      woken.resolve()
-      await ended
+      return found === 'failure' ? idleMs : undefined
     },
-  }
+    wakes: [(wake) => lookAfterWrites(deps.store, idleMs, wake)],
+    keepsAlive: false,
+  })
 }
 
 /** A failure is only logged: without the index, searches are slower but correct. */

@@ -1,20 +1,10 @@
-/** The API's representation of a contact. */
+/** A contact as the API shows it. */
 import { formatInstant } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
+import type { ContactRecord } from '../../../../records/contact.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
-import type { ContactData } from '../../../../store/schema/json-values.ts'
 
-export type ContactView = {
-  id: string
-  email: string
-  subscribed: boolean
-  data: ContactData | null
-  projectId: string
-  createdAt: string
-  updatedAt: string
-}
-
-export function toContactView(contact: Contact): ContactView {
+export function toContactRecord(contact: Contact): ContactRecord {
   const { id, address, subscribed, data, projectId, createdAt, updatedAt } = contact
   return {
     id,

@@ -16,7 +16,7 @@
  * that a file that was merged from others loses nothing. A warning says so.
  */
 import type { FieldWarning } from '../../../../base/errors.ts'
-import { FinalFailure } from '../../../../jobs/run.ts'
+import { FinalFailure } from '../../../../work/jobs/run.ts'
 import { isAddressColumn } from './address-column.ts'
 import { type CellRules, isBlank } from './cell.ts'
 import {

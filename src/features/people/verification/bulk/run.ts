@@ -6,8 +6,8 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { createLru } from '../../../../base/lru.ts'
-import { loadProgress, saveProgress } from '../../../../jobs/progress.ts'
-import type { RunningJob } from '../../../../jobs/run.ts'
+import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
+import type { RunningJob } from '../../../../work/jobs/run.ts'
 import type { Base } from '../../../ground/base.ts'
 import {
   assessAddress,

@@ -1,8 +1,9 @@
 /** Enqueues the job that verifies many addresses (run.ts). It changes no contact. */
-import { enqueueForProject } from '../../../../jobs/enqueue-for-project.ts'
-import { findJobStatus, type JobStatus } from '../../../../jobs/status.ts'
+
+import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Condition } from '../../../ground/conditions/condition.ts'
+import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { type BulkSelection, checkSelection } from '../../contacts/bulk/start.ts'
 
 /** The addresses to verify: given as such, or those of contacts given by id or by a query. */

@@ -9,6 +9,7 @@ import { eachOf, jsonItem } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { runEvery } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Caller } from './caller.ts'
 
@@ -36,7 +37,7 @@ const NOTES_OF_WRITE = 250
 
 export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' | 'log'>): LastUsed {
   let notes = new Map<string, Note>()
-  const timer = setInterval(flush, MINUTE_MS).unref()
+  const loop = runEvery(MINUTE_MS, flush)
 
   function note(caller: Caller): void {
     const kind = caller.kind === 'key' ? caller.key : 'session'
@@ -62,7 +63,7 @@ export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' |
     note,
     flush,
     async stop() {
-      clearInterval(timer)
+      await loop.stop()
       await flush()
     },
   }

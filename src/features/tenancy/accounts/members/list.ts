@@ -1,19 +1,11 @@
 /** The members of a project. */
+
 import { formatInstant } from '../../../../base/clock.ts'
+import type { ListedMember } from '../../../../records/member.ts'
 import { asc, eq } from '../../../../store/drizzle.ts'
 import { memberships, users } from '../../../../store/schema/accounts.ts'
-import type { Role } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { isProven } from '../users/proof.ts'
-
-type ListedMember = {
-  userId: string
-  email: string
-  /** Whether the address is proven to be the user's. */
-  emailVerified: boolean
-  role: Role
-  createdAt: string
-}
 
 /** Oldest first. Empty for a project that does not exist. */
 export async function listMembers(

@@ -1,13 +1,14 @@
 /** Rows of members, as the verbs of this folder read and write them. */
+
 import { AppError, notFound } from '../../../../base/errors.ts'
+import type { GIVEN_ROLES } from '../../../../records/words.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { memberships, users } from '../../../../store/schema/accounts.ts'
 import type { Role } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { requireUnbound } from '../users/proof.ts'
 
-/** The roles that members can be given. A project has one OWNER: `handOver` names another. */
-export const GIVEN_ROLES = ['ADMIN', 'MEMBER'] as const
+/** A project has one OWNER: `handOver` names another. */
 export type GivenRole = (typeof GIVEN_ROLES)[number]
 
 export type Member = { userId: string; email: string; role: Role }

@@ -4,11 +4,11 @@
  * one.
  */
 import { hash } from 'node:crypto'
-import { isUnfinished } from '../../../../jobs/due.ts'
-import { enqueueJob } from '../../../../jobs/enqueue.ts'
 import { and, inArray, sql } from '../../../../store/drizzle.ts'
 import { jobs } from '../../../../store/schema/jobs.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { isUnfinished } from '../../../../work/jobs/due.ts'
+import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { UsageNotice } from '../../../ground/base.ts'
 
 export type PlatformMail =

@@ -4,11 +4,12 @@
  * pointless by now is left out: the address is verified, the invitation is revoked, the project works
  * again.
  *
- * While the mail project cannot send, the job fails and is tried again (`jobs/backoff.ts`).
+ * While the mail project cannot send, the job fails and is tried again (`work/jobs/backoff.ts`).
  */
-import { loadProgress, saveProgress } from '../../../../jobs/progress.ts'
-import type { RunningJob } from '../../../../jobs/run.ts'
+
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
+import type { RunningJob } from '../../../../work/jobs/run.ts'
 import type { Base } from '../../../ground/base.ts'
 import { acceptEmails } from '../../../mail/messages/accept/accept-emails.ts'
 import type { PlatformMail } from './enqueue.ts'

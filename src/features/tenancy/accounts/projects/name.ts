@@ -6,7 +6,7 @@
 
 import { invalidField, tooLongText } from '../../../../base/errors.ts'
 import { normalize } from '../../../../base/nfc.ts'
-import { MAX_NAME_LENGTH } from '../../../ground/limits.ts'
+import { MAX_NAME_LENGTH } from '../../../../records/limits.ts'
 
 /** Control, format and unassigned characters, blanks other than the space, and the like. */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/u

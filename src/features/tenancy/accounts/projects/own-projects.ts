@@ -1,5 +1,7 @@
 /** The projects of a user who has logged in: listing them and creating one. */
+
 import { AppError } from '../../../../base/errors.ts'
+import type { ProjectRecord } from '../../../../records/project.ts'
 import { and, desc, eq, isNull } from '../../../../store/drizzle.ts'
 import { memberships, projects } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -12,7 +14,7 @@ import { makeKeys } from './keys.ts'
 import { readProjectName } from './name.ts'
 import { refuseTooManyProjects } from './owner-limits.ts'
 import { insertProject } from './projects.ts'
-import { type ProjectRecord, toProjectRecord } from './record.ts'
+import { toProjectRecord } from './record.ts'
 
 /** `limit`: of the projects that a user creates in an hour. */
 type CreateDeps = Pick<Base, 'store' | 'config' | 'now'> & { limit: HourlyLimit }

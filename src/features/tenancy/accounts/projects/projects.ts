@@ -2,17 +2,20 @@
  * Projects, which own contacts, emails and keys. Both keys are made together; the secret key is shown
  * only then. Every change drops the directory's cache, so that old keys stop working at once.
  */
+
 import { formatInstant } from '../../../../base/clock.ts'
 import { invalidField, NOT_ONE_LINE_TEXT, tooLongText } from '../../../../base/errors.ts'
 import { oneLine } from '../../../../formats/one-line.ts'
+import { MAX_POSTAL_ADDRESS_LENGTH } from '../../../../records/limits.ts'
+import type {
+  DescribedProject,
+  OwnedProjectRecord,
+  ProjectKeysRecord,
+} from '../../../../records/project.ts'
+import { DISABLED_REASONS, FAULT_ACTIONS, TRACKING_MODES } from '../../../../records/words.ts'
 import { and, desc, eq, isNull } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import { memberships, type Project, projects, users } from '../../../../store/schema/accounts.ts'
-import type {
-  DisabledReason,
-  OnTemplateFault,
-  TrackingMode,
-} from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { projectNotFound } from '../../../ground/directory.ts'
@@ -20,25 +23,6 @@ import { getProvenUserId } from '../users/proof.ts'
 import { disableProject, enableProject } from './disable.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './name.ts'
-
-/** `secret` is complete when the keys were just made, masked otherwise. */
-export type ProjectKeysView = { id: string; name: string; public: string; secret: string }
-
-export type ProjectView = ProjectKeysView & {
-  disabled: boolean
-  disabledReason: DisabledReason | null
-  tracking: TrackingMode
-  language: string
-  postalAddress: string | null
-  submissionTemplates: boolean
-  onTemplateFault: OnTemplateFault
-  publicKeyMayUpdate: boolean
-  createdAt: string
-  updatedAt: string
-}
-
-/** `owner`: an address; null if the user was deleted. */
-type OwnedProjectView = ProjectView & { owner: string | null }
 
 export type ProjectSettings = {
   name?: string | undefined
@@ -71,24 +55,6 @@ type NewProject = {
 
 type ProjectDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
-const DISABLED_REASONS: readonly DisabledReason[] = [
-  'PAYMENT_FAILED',
-  'EMAIL_REPUTATION',
-  'PHISHING_DETECTED',
-  'CARD_VERIFICATION_FAILED',
-  'MANUAL',
-]
-export const TRACKING_MODES = [
-  'ENABLED',
-  'DISABLED',
-  'MARKETING_ONLY',
-] as const satisfies readonly TrackingMode[]
-
-/** Characters. */
-export const MAX_POSTAL_ADDRESS_LENGTH = 250
-
-export const FAULT_ACTIONS = ['send', 'refuse'] as const satisfies readonly OnTemplateFault[]
-
 export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
 /**
@@ -98,7 +64,7 @@ export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 export async function createProject(
   { store, now }: Pick<Base, 'store' | 'now'>,
   input: { name: string; ownerAddress: string },
-): Promise<ProjectKeysView> {
+): Promise<ProjectKeysRecord> {
   const name = readProjectName(input.name)
   const keys = makeKeys()
   const id = await store.write(async (tx) => {
@@ -109,7 +75,7 @@ export async function createProject(
 }
 
 /** Newest first. */
-export async function listProjects({ store }: Pick<Base, 'store'>): Promise<OwnedProjectView[]> {
+export async function listProjects({ store }: Pick<Base, 'store'>): Promise<OwnedProjectRecord[]> {
   const isOwner = and(eq(memberships.projectId, projects.id), eq(memberships.role, 'OWNER'))
   const rows = await store.read
     .select({ project: projects, owner: users.address })
@@ -118,14 +84,17 @@ export async function listProjects({ store }: Pick<Base, 'store'>): Promise<Owne
     .leftJoin(users, eq(users.id, memberships.userId))
     .where(isNull(projects.deletedAt))
     .orderBy(desc(projects.createdAt), desc(projects.id))
-  return rows.map(({ project, owner }) => ({ ...toProjectView(project), owner }))
+  return rows.map(({ project, owner }) => ({ ...toDescribedProject(project), owner }))
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function getProject({ store }: Pick<Base, 'store'>, id: string): Promise<ProjectView> {
+export async function getProject(
+  { store }: Pick<Base, 'store'>,
+  id: string,
+): Promise<DescribedProject> {
   const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
-  return toProjectView(project)
+  return toDescribedProject(project)
 }
 
 /** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
@@ -133,7 +102,7 @@ export async function updateProject(
   { store, directory, now }: ProjectDeps,
   id: string,
   change: ProjectChange,
-): Promise<ProjectView> {
+): Promise<DescribedProject> {
   const { columns, disable } = readChange(change)
   const project = await store.write(async (tx) => {
     const at = now()
@@ -150,14 +119,14 @@ export async function updateProject(
     return row
   })
   if (project === undefined) throw projectNotFound(id)
-  return toProjectView(project)
+  return toDescribedProject(project)
 }
 
 /** Replaces both keys; the old ones stop working. @throws AppError RESOURCE_NOT_FOUND */
 export async function regenerateKeys(
   { store, directory, now }: ProjectDeps,
   id: string,
-): Promise<ProjectKeysView> {
+): Promise<ProjectKeysRecord> {
   const keys = makeKeys()
   const at = now()
   const project = await store.write(async (tx) => {
@@ -183,7 +152,7 @@ export async function replaceKeys(
 export async function describeKeys(
   { store }: Pick<Base, 'store'>,
   id: string,
-): Promise<ProjectKeysView> {
+): Promise<ProjectKeysRecord> {
   const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
   return toKeysView(project)
@@ -253,11 +222,11 @@ function oneOf<T extends string>(allowed: readonly T[], field: string, value: st
   throw invalidField(field, 'invalid_enum_value', `Expected one of ${allowed.join(', ')}`)
 }
 
-function toKeysView({ id, name, publicKey, secretHint }: Project): ProjectKeysView {
+function toKeysView({ id, name, publicKey, secretHint }: Project): ProjectKeysRecord {
   return { id, name, public: publicKey, secret: maskSecret(secretHint) }
 }
 
-function toProjectView(project: Project): ProjectView {
+function toDescribedProject(project: Project): DescribedProject {
   return {
     ...toKeysView(project),
     disabled: project.isDisabled,

@@ -1,12 +1,14 @@
 /** Changes of a project by its owner and admins: settings and keys. */
+
 import { formatInstant } from '../../../../base/clock.ts'
+import type { ProjectRecord } from '../../../../records/project.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { projects } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Actor, noProject, requireAdmin } from '../members/require-admin.ts'
 import { makeKeys } from './keys.ts'
 import { type ProjectSettings, readSettings, replaceKeys } from './projects.ts'
-import { type ProjectRecord, toProjectRecord } from './record.ts'
+import { toProjectRecord } from './record.ts'
 
 /** The record after new keys were made: the secret key is complete. */
 type RegeneratedKeys = Pick<

@@ -1,18 +1,12 @@
 /** Projects in short, as `GET /projects` shows them. */
+
 import { formatInstant } from '../../../../base/clock.ts'
 import { displayDomain } from '../../../../formats/address/address.ts'
+import type { ProjectSummary } from '../../../../records/project.ts'
 import { and, desc, eq, isNull, type SQL, sql } from '../../../../store/drizzle.ts'
 import { memberships, projects } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noProject } from '../members/require-admin.ts'
-
-type ProjectSummary = {
-  id: string
-  name: string
-  /** The oldest verified domain. */
-  defaultSenderDomain: string | null
-  createdAt: string
-}
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getProjectSummary(

@@ -1,28 +1,17 @@
 /** The sessions of a user, to look at and to end. */
 import { formatInstant } from '../../../../base/clock.ts'
 import { notFound } from '../../../../base/errors.ts'
+import type { SessionRecord } from '../../../../records/session.ts'
 import { and, desc, eq, gt } from '../../../../store/drizzle.ts'
 import { type Session, sessions } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
 import { endSession, MAX_SESSIONS } from '../sessions/sessions.ts'
 
-type SessionView = {
-  id: string
-  /** The session of this request. */
-  current: boolean
-  createdAt: string
-  /** To the minute. */
-  lastUsedAt: string
-  expiresAt: string
-  ip: string | null
-  userAgent: string | null
-}
-
 /** Newest first, without those that have expired. */
 export async function listSessions(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { userId, currentId }: { userId: string; currentId: string },
-): Promise<SessionView[]> {
+): Promise<SessionRecord[]> {
   const rows = await store.read
     .select()
     .from(sessions)
@@ -41,7 +30,7 @@ export async function endOwnSession(
   if (!isEnded) throw notFound('session', session.id, 'You have no session with this id.')
 }
 
-function toView(session: Session, currentId: string): SessionView {
+function toView(session: Session, currentId: string): SessionRecord {
   const { id, createdAt, lastUsedAt, expiresAt, ip, userAgent } = session
   return {
     id,

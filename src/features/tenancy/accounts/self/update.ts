@@ -1,4 +1,5 @@
 /** Changes of users to themselves: the password, the language and the time zone. */
+import type { UserRecord } from '../../../../records/user.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { type Session, users } from '../../../../store/schema/accounts.ts'
 import { noSession } from '../callers/admit.ts'
@@ -8,7 +9,7 @@ import type { LoginDeps } from '../login/log-in.ts'
 import { hashPassword } from '../passwords/passwords.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
-import { type SelfView, toSelfView } from './view.ts'
+import { toUserRecord } from './view.ts'
 
 export type Preferences = { language?: string | undefined; timezone?: string | undefined }
 
@@ -20,7 +21,7 @@ export type Preferences = { language?: string | undefined; timezone?: string | u
 export async function changePassword(
   deps: LoginDeps,
   given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
-): Promise<{ user: SelfView; session: SessionCookie; device: SessionCookie }> {
+): Promise<{ user: UserRecord; session: SessionCookie; device: SessionCookie }> {
   return withPassword(deps, given, async (confirmed) => {
     const placed = await placeOf(deps, confirmed, given)
     const hash = () => hashPassword(given.newPassword, placed.signal)
@@ -42,7 +43,7 @@ export async function changePassword(
       return { user, session }
     })
     return {
-      user: toSelfView(user),
+      user: toUserRecord(user),
       session: await issueCookie(deps, session),
       device: await issueDevice(deps, { id: user.id, passwordHash }),
     }
@@ -54,11 +55,11 @@ export async function updatePreferences(
   { store, now }: Pick<LoginDeps, 'store' | 'now'>,
   userId: string,
   { language, timezone }: Preferences,
-): Promise<SelfView> {
+): Promise<UserRecord> {
   const change = { ...(language && { language }), ...(timezone && { timezone }), updatedAt: now() }
   const [user] = await store.write((tx) =>
     tx.update(users).set(change).where(eq(users.id, userId)).returning(),
   )
   if (user === undefined) throw noSession()
-  return toSelfView(user)
+  return toUserRecord(user)
 }

@@ -1,5 +1,5 @@
 /**
- * Adds emails that were sent or received to batches, in the transaction in which the follower of events
+ * Adds emails that were sent or received to batches, in the transaction in which the reader of events
  * has read them. So each is added once, whatever happens. Mail of projects without a subscription, mail
  * that was sent before it, and mail of the server to its users is not charged. Emails from before a fence
  * have batches of their own, which it holds.

@@ -5,7 +5,7 @@
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import { startSettler } from '../../../ground/settler.ts'
+import { startLoop } from '../../../../work/loop.ts'
 import { isFault } from '../stripe-fault.ts'
 import { dropBatch } from './drop.ts'
 import { findAnyOpen, listDue, listTooOld, setSettling } from './rows.ts'
@@ -27,7 +27,7 @@ type Metering = {
 
 export function startMetering(deps: MeteringDeps): { stop(): Promise<void> } {
   const { run } = createMetering(deps)
-  return startSettler({ settle: run, subscribe: () => [] })
+  return startLoop({ run: ({ signal }) => run(signal), maxWaitMs: MINUTE_MS })
 }
 
 export function createMetering(deps: MeteringDeps): Metering {

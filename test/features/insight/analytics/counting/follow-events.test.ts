@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { appendEvents } from '../../../../../src/features/ground/events/append.ts'
-import { startAnalytics } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
+import { startLazyReader } from '../../../../../src/features/ground/events/readers.ts'
+import { analyticsHandler } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
 import { deleteExpiredQuarters } from '../../../../../src/features/insight/analytics/counting/retention.ts'
 import { resetProject } from '../../../../../src/features/operation/erasure/end-project.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
@@ -32,7 +33,7 @@ async function open(t: TestContext, options: TestCoreOptions = {}) {
   const { id: projectId } = await addProject(core)
   const ledger = createLedger(core.store)
   const counts = async () => {
-    const follower = startAnalytics(core)
+    const follower = startLazyReader(core, [analyticsHandler(core)])
     await follower.caughtUp()
     await follower.stop()
     return readCounts(core.store.read)
@@ -289,7 +290,7 @@ test('a reset leaves no counts, and no event from before it counts later', async
 test('numbers of subjects that a reset has erased are not used again', async (t) => {
   const { core, store, projectId } = await open(t)
   const { id: other } = await addProject(core, 'Other')
-  const follower = startAnalytics(core)
+  const follower = startLazyReader(core, [analyticsHandler(core)])
   t.after(follower.stop)
   const before = createLedger(store)
   await before.track(projectId, 'mine', START)

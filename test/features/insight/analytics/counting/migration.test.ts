@@ -1,9 +1,12 @@
 /** The first run over a database from before the counts. */
+
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { silentLog } from '../../../../../src/base/log.ts'
+import type { Config } from '../../../../../src/config/config.ts'
+import { startLazyReader } from '../../../../../src/features/ground/events/readers.ts'
 import { isAnalyticsComplete } from '../../../../../src/features/insight/analytics/complete.ts'
-import { startAnalytics } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
+import { analyticsHandler } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
 import { sql } from '../../../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../../../src/store/store.ts'
 import { openTestCore } from '../../../../core.ts'
@@ -11,8 +14,6 @@ import { cleanUpAfterFile } from '../../../../file-cleanup.ts'
 import { pause } from '../../../../pause.ts'
 import { openBefore } from '../../../../store/open-before.ts'
 import { type Row, readCounts } from './ledger.ts'
-
-type AnalyticsDeps = Parameters<typeof startAnalytics>[0]
 
 const AT = Date.UTC(2026, 8, 1, 10, 7)
 const EMAILS = 300
@@ -60,7 +61,8 @@ before(async () => {
 
 test('events from before the counts are counted, and the counts are complete from then on', async () => {
   assert.equal(await isAnalyticsComplete(store.read), false)
-  const deps = { store, log: silentLog(), now: () => AT, config: { delivery: { mode: 'direct' } } }
+  const config = { delivery: { mode: 'direct' } } as unknown as Config
+  const deps = { store, log: silentLog(), now: () => AT, config }
   const write: Store['write'] = async (fn, options) => {
     heavy.push(options?.heavyFor)
     const done = await store.write(fn, options)
@@ -70,8 +72,9 @@ test('events from before the counts are counted, and the counts are complete fro
   const heavy: (string | undefined)[] = []
   const progress: boolean[] = []
   let clock = 0
-  const follower = startAnalytics(
-    { ...deps, store: { ...store, write } } as unknown as AnalyticsDeps,
+  const follower = startLazyReader(
+    { ...deps, store: { ...store, write } },
+    [analyticsHandler(deps)],
     // Every batch seems to take 20 ms, so the follower rests between them.
     { batch: 200, clock: () => (clock += 10) },
   )
@@ -81,14 +84,14 @@ test('events from before the counts are counted, and the counts are complete fro
   assert.equal(progress.filter((isComplete) => isComplete).length, 1)
   assert.ok(progress.length >= 4, `${progress.length} batches`)
   // Only a batch behind a full one is known to be far behind.
-  assert.deepEqual(heavy, [undefined, ...heavy.slice(1).fill('analytics')])
+  assert.deepEqual(heavy, [undefined, ...heavy.slice(1).fill('lazy')])
   const rows: Row[] = await readCounts(store.read)
   const all = rows.find(
     ({ table, kind, span }) => table === 'mail' && kind === 'all' && span === 86_400_000,
   )
   assert.deepEqual([all?.sent, all?.delivered, all?.opened], [EMAILS, EMAILS, EMAILS / 3])
   await store.write((tx) => tx.run(sql`delete from events`))
-  const later = startAnalytics({ ...deps, store } as unknown as AnalyticsDeps)
+  const later = startLazyReader({ ...deps, store }, [analyticsHandler(deps)])
   await later.caughtUp()
   await later.stop()
   assert.equal(await isAnalyticsComplete(store.read), true, 'the newest events are gone')

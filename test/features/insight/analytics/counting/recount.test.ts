@@ -1,8 +1,10 @@
 /** Random mail, counted in random batches of which some are rolled back, against a ledger of it. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { startAnalytics } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
+import { startLazyReader } from '../../../../../src/features/ground/events/readers.ts'
+import { analyticsHandler } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { deletedEvents } from '../../../../../src/store/schema/analytics.ts'
 import { eventFollowers } from '../../../../../src/store/schema/events.ts'
@@ -92,8 +94,9 @@ async function check(
   const ledger = createLedger(core.store)
   const live: string[] = []
   const count = async () => {
-    const follower = startAnalytics(
+    const follower = startLazyReader(
       { ...core, store: sometimesFailing(core.store, batch) },
+      [analyticsHandler(core)],
       { batch },
     )
     await follower.caughtUp()

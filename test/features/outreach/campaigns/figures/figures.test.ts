@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { startLazyReader } from '../../../../../src/features/ground/events/readers.ts'
 import { UNSUBSCRIBED } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
 import { retryEmails } from '../../../../../src/features/mail/messages/queue/operate.ts'
 import type { Hit } from '../../../../../src/features/mail/tracking/record-hits.ts'
-import { startFigures } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
+import { figuresHandler } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
 import { listLinks } from '../../../../../src/features/outreach/campaigns/figures/links.ts'
 import { viewStats } from '../../../../../src/features/outreach/campaigns/figures/stats.ts'
 import { retryFailed } from '../../../../../src/features/outreach/campaigns/retry-failed.ts'
@@ -166,7 +167,7 @@ async function countAndDie(
   random: (end: number) => number,
 ) {
   const store = mortal(campaign.core.store, random)
-  const follower = startFigures({ ...campaign.core, store })
+  const follower = startLazyReader({ ...campaign.core, store }, [figuresHandler(campaign.core)])
   const caughtUp = follower.caughtUp().catch(() => undefined)
   await Promise.race([caughtUp, new Promise((resolve) => setTimeout(resolve, random(8)))])
   await follower.stop()

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { sealCursor } from '../../../../../src/features/ground/sealed-cursor.ts'
 import { UNSUBSCRIBED } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
 import { exportRecipients } from '../../../../../src/features/outreach/campaigns/figures/export-recipients.ts'
 import {
@@ -8,6 +7,7 @@ import {
   type Outcome,
 } from '../../../../../src/features/outreach/campaigns/figures/recipients.ts'
 import { createExportSlots } from '../../../../../src/features/people/import-export/export-slots.ts'
+import { sealCursor } from '../../../../../src/records/cursor.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { contacts } from '../../../../../src/store/schema/contacts.ts'

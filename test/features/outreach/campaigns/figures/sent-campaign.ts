@@ -1,14 +1,16 @@
 /** A campaign with mail on its way, and what may happen to its emails. */
+
 import type { TestContext } from 'node:test'
 import { SECOND_MS } from '../../../../../src/base/clock.ts'
 import type { Config } from '../../../../../src/config/config.ts'
+import { startLazyReader } from '../../../../../src/features/ground/events/readers.ts'
 import { endEmails } from '../../../../../src/features/mail/messages/outcome/end-emails.ts'
 import { recordAttempts } from '../../../../../src/features/mail/messages/outcome/record-attempts.ts'
 import { recordReports } from '../../../../../src/features/mail/messages/outcome/record-reports.ts'
 import type { EmailReport } from '../../../../../src/features/mail/messages/outcome/reported-email.ts'
 import { type Hit, recordHits } from '../../../../../src/features/mail/tracking/record-hits.ts'
 import { startRefusals } from '../../../../../src/features/outreach/campaigns/brake/follow-refusals.ts'
-import { startFigures } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
+import { figuresHandler } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
 import { setSubscribed } from '../../../../../src/features/people/contacts/write/set-subscribed.ts'
 import type { AttemptOutcome } from '../../../../../src/outbound/attempt.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
@@ -85,7 +87,7 @@ export async function openCampaign(t: TestContext, limits: Partial<Config['campa
     },
     /** Runs the followers until they have counted everything. */
     async count(): Promise<void> {
-      for (const follower of [startFigures(core), startRefusals(core)]) {
+      for (const follower of [startLazyReader(core, [figuresHandler(core)]), startRefusals(core)]) {
         await follower.caughtUp()
         await follower.stop()
       }

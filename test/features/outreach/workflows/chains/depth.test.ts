@@ -12,7 +12,7 @@ import { viewWorkflowStats } from '../../../../../src/features/outreach/workflow
 import { fireDue } from '../../../../../src/features/outreach/workflows/schedule/fire-due.ts'
 import { createSegment } from '../../../../../src/features/people/segments/create.ts'
 import { workflows } from '../../../../../src/store/schema/workflows.ts'
-import { claimJob } from '../../../../jobs/running.ts'
+import { claimJob } from '../../../../work/jobs/running.ts'
 import { createRunner } from '../engine/run-due.ts'
 import type { StepSpec } from '../engine/workflow-rows.ts'
 import { countBy, EXIT, openChains, subscribing } from './chain-core.ts'

@@ -1,12 +1,14 @@
 /** The line of chains: 1,000 of their executions begin in a project in a minute, the others wait. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { appendForContacts } from '../../../../../src/features/ground/events/append.ts'
+import { startUrgentReader } from '../../../../../src/features/ground/events/readers.ts'
 import { countWork } from '../../../../../src/features/operation/metrics/work-gauges.ts'
 import { fenceDatabase } from '../../../../../src/features/operation/recovery/fence-database.ts'
 import { releaseFences } from '../../../../../src/features/operation/recovery/release.ts'
-import { startTriggers } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
 import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
@@ -135,7 +137,7 @@ test('S34: a place is taken and an execution begins together, or not at all', as
   const [first = '', ...others] = people
   await begin([first])
   await runner.stop()
-  const follower = startTriggers(core)
+  const follower = startUrgentReader(core, [triggerHandler(core)])
   const event = { projectId, name: 'go', data: null, at: core.now() }
   const depths = new Map(others.map((id) => [id, 1]))
   await core.store.write((tx) => appendForContacts(tx, event, others, depths))

@@ -19,8 +19,8 @@ import {
   workflows,
   workflowTransitions,
 } from '../../../../../src/store/schema/workflows.ts'
-import { claimJob } from '../../../../jobs/running.ts'
 import { listWorkflows } from '../../../../lists.ts'
+import { claimJob } from '../../../../work/jobs/running.ts'
 import { addExecution, addWorkflow } from '../add-workflow.ts'
 import { openStage, type Stage, workflowOf } from '../executions/stage.ts'
 

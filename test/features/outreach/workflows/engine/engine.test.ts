@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { DAY_MS } from '../../../../../src/base/clock.ts'
 import { appendEvent } from '../../../../../src/features/ground/events/append.ts'
+import { startUrgentReader } from '../../../../../src/features/ground/events/readers.ts'
 import { startEngine } from '../../../../../src/features/outreach/workflows/engine/engine.ts'
-import { startTriggers } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { workflowExecutions } from '../../../../../src/store/schema/workflows.ts'
@@ -40,7 +41,7 @@ const isEach = async (core: TestCore, workflowId: string, status: string, count:
 test('the engine goes on with what a server before it left, and wakes when a time comes', async (t) => {
   const { core, projectId } = await open(t)
   const { id } = await buildWorkflow(core, { projectId, ...NAP })
-  const triggers = startTriggers(core)
+  const triggers = startUrgentReader(core, [triggerHandler(core)])
   await triggers.caughtUp()
   await track(core, projectId, 'signup', 'ada@example.net')
   await triggers.caughtUp()

@@ -1,6 +1,7 @@
 /** Runs the engine's turns by hand, until nothing is due at the test's time. */
+import { startUrgentReader } from '../../../../../src/features/ground/events/readers.ts'
 import { listDueLanes } from '../../../../../src/features/outreach/workflows/engine/due.ts'
-import { startTriggers } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
 import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
@@ -14,7 +15,7 @@ type Runner = {
 
 /** `limit`: executions of a turn. */
 export async function createRunner(core: TestCore, limit = 50): Promise<Runner> {
-  const follower = startTriggers(core)
+  const follower = startUrgentReader(core, [triggerHandler(core)])
   const graphs = createGraphs()
   const values = createStepValues(core)
   await follower.caughtUp()

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { startUrgentReader } from '../../../../../src/features/ground/events/readers.ts'
 import { startEngine } from '../../../../../src/features/outreach/workflows/engine/engine.ts'
-import { startTriggers } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
+import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
 import { createRenderRoom } from '../../../../../src/features/outreach/workflows/engine/render-room.ts'
 import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
@@ -194,7 +195,7 @@ test('the engine renders in the turn of the project, and other workflows go on m
     ids.push((await build(core, projectId, { [`k${n}`]: '{{ email }}' })).id)
   }
   const plain = await build(core, projectId, { plain: true })
-  const triggers = startTriggers(core)
+  const triggers = startUrgentReader(core, [triggerHandler(core)])
   await triggers.caughtUp()
   await track('signup')
   await triggers.caughtUp()
@@ -224,7 +225,7 @@ test('the engine stops while values are rendered, and the next one makes the ste
       return never.promise
     },
   })
-  const triggers = startTriggers(core)
+  const triggers = startUrgentReader(core, [triggerHandler(core)])
   await triggers.caughtUp()
   await track('signup')
   await triggers.caughtUp()
@@ -257,7 +258,7 @@ test('workflows without room for what they ask for wait for others, and all are 
   for (const key of ['one', 'two', 'three']) {
     built.push((await build(core, projectId, { [key]: '{{ email }}' })).id)
   }
-  const triggers = startTriggers(core)
+  const triggers = startUrgentReader(core, [triggerHandler(core)])
   t.after(triggers.stop)
   await triggers.caughtUp()
   await track('signup')

@@ -11,7 +11,7 @@ import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { jobs } from '../../../../../src/store/schema/jobs.ts'
 import { workflows } from '../../../../../src/store/schema/workflows.ts'
-import { claimJob } from '../../../../jobs/running.ts'
+import { claimJob } from '../../../../work/jobs/running.ts'
 import { executionsOf, openStage, type Stage, workflowOf } from '../executions/stage.ts'
 
 /** It fires each hour, the first time now. */

@@ -11,8 +11,6 @@ import {
   startBulk,
 } from '../../../../../src/features/people/contacts/bulk/start.ts'
 import { upsertContacts } from '../../../../../src/features/people/contacts/write/upsert.ts'
-import { startJobs } from '../../../../../src/jobs/jobs.ts'
-import { FinalFailure } from '../../../../../src/jobs/run.ts'
 import { and, asc, eq, like } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { contacts } from '../../../../../src/store/schema/contacts.ts'
@@ -20,9 +18,11 @@ import { events } from '../../../../../src/store/schema/events.ts'
 import { jobs } from '../../../../../src/store/schema/jobs.ts'
 import { emails } from '../../../../../src/store/schema/messages.ts'
 import { segments } from '../../../../../src/store/schema/segments.ts'
+import { startJobs } from '../../../../../src/work/jobs/jobs.ts'
+import { FinalFailure } from '../../../../../src/work/jobs/run.ts'
 import { addProject, address, openTestCore, type TestCore } from '../../../../core.ts'
 import { cleanUpAfterFile } from '../../../../file-cleanup.ts'
-import { type ClaimedJob, claimJob } from '../../../../jobs/running.ts'
+import { type ClaimedJob, claimJob } from '../../../../work/jobs/running.ts'
 import { addRecipient } from '../add-recipient.ts'
 
 const cleanup = cleanUpAfterFile()

@@ -22,7 +22,7 @@ import { segments } from '../../../../../src/store/schema/segments.ts'
 import type { Tx } from '../../../../../src/store/write/transaction.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../../../core.ts'
 import { cleanUpAfterFile } from '../../../../file-cleanup.ts'
-import { claimJob } from '../../../../jobs/running.ts'
+import { claimJob } from '../../../../work/jobs/running.ts'
 
 const cleanup = cleanUpAfterFile()
 let core: TestCore

@@ -9,7 +9,7 @@ import { runBulk } from '../../../../../src/features/people/contacts/bulk/run.ts
 import { startBulk } from '../../../../../src/features/people/contacts/bulk/start.ts'
 import { deleteContact } from '../../../../../src/features/people/contacts/write/delete.ts'
 import { addProject, openTestCore } from '../../../../core.ts'
-import { claimJob } from '../../../../jobs/running.ts'
+import { claimJob } from '../../../../work/jobs/running.ts'
 import { addContacts } from '../../../outreach/campaigns/sending/campaign.ts'
 
 for (const isBulk of [false, true]) {

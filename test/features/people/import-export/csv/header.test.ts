@@ -12,8 +12,8 @@ import {
   readHeader,
 } from '../../../../../src/features/people/import-export/csv/header.ts'
 import { createCsvParser } from '../../../../../src/features/people/import-export/csv/parser.ts'
-import { FinalFailure } from '../../../../../src/jobs/run.ts'
 import { LANGUAGES } from '../../../../../src/texts/languages.ts'
+import { FinalFailure } from '../../../../../src/work/jobs/run.ts'
 
 function header(line: string, mapping: Mapping = []) {
   const parser = createCsvParser({ delimiter: ',', ...RECORD_LIMITS })

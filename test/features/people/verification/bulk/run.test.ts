@@ -17,18 +17,18 @@ import {
   startListVerification,
 } from '../../../../../src/features/people/verification/bulk/start.ts'
 import { createVerifier } from '../../../../../src/features/people/verification/verifier.ts'
-import { startJobs } from '../../../../../src/jobs/jobs.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { contacts } from '../../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../../src/store/schema/events.ts'
 import { jobs } from '../../../../../src/store/schema/jobs.ts'
 import { runFor } from '../../../../../src/turns/owner.ts'
+import { startJobs } from '../../../../../src/work/jobs/jobs.ts'
 import { addProject, openTestCore, type TestCore } from '../../../../core.ts'
 import { cleanUpAfterFile } from '../../../../file-cleanup.ts'
-import { claimJob } from '../../../../jobs/running.ts'
 import { PATIENCE_MS } from '../../../../patience.ts'
 import { pause } from '../../../../pause.ts'
+import { claimJob } from '../../../../work/jobs/running.ts'
 import { addContacts } from '../../contacts/add-contacts.ts'
 
 const mail = { MX: [[10, 'mx.dest.test']] as [number, string][] }

@@ -9,9 +9,9 @@ import {
 } from '../../../../../src/features/mail/messages/delivery/source.ts'
 import { PLATFORM_MAIL_KIND } from '../../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from '../../../../../src/features/tenancy/accounts/platform-mail/send.ts'
-import { claimJobs, completeJob } from '../../../../../src/jobs/job-row.ts'
 import { asc, eq } from '../../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../../src/store/schema/messages.ts'
+import { claimJobs, completeJob } from '../../../../../src/work/jobs/job-row.ts'
 
 type Mailed = {
   email: Email

@@ -161,9 +161,10 @@ describe('S32: a sign-up that proved nothing', () => {
 describe('S32: the code', () => {
   it('reads the proof of a user in one file', async () => {
     const readers = ['features/tenancy/accounts/users/proof.ts']
-    // A column of the schema, of an insert, and of three queries whose rows `proof.ts` judges.
+    // A column of the schema and its comment, of an insert, and of queries whose rows `proof.ts` judges.
     const carriers = [
       'store/schema/accounts.ts',
+      'store/schema/docs.ts',
       'features/tenancy/accounts/users/users.ts',
       'features/tenancy/accounts/callers/caller.ts',
       'features/tenancy/accounts/sessions/find.ts',

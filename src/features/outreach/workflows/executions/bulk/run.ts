@@ -5,14 +5,14 @@
  * disabled or gone.
  */
 import { AppError } from '../../../../../base/errors.ts'
-import { type BatchPace, createBatchPace } from '../../../../../jobs/pace.ts'
-import { loadProgress, saveProgress } from '../../../../../jobs/progress.ts'
-import { FinalFailure, type RunningJob } from '../../../../../jobs/run.ts'
 import { listOf, unindexed } from '../../../../../store/dialect.ts'
 import { max, sql } from '../../../../../store/drizzle.ts'
 import { contacts } from '../../../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../../../store/statement.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
+import { type BatchPace, createBatchPace } from '../../../../../work/jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../../../work/jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../../../work/jobs/run.ts'
 import type { Base } from '../../../../ground/base.ts'
 import { compileCondition } from '../../../../ground/conditions/compile.ts'
 import { countContacts } from '../../../../people/contacts/list/count.ts'

@@ -1,0 +1,72 @@
+/**
+ * The two readers of events. Each reads an event once and passes it to its handlers in their order:
+ *
+ *   urgent   makes what somebody waits for: deliveries of webhooks, executions of workflows
+ *   lazy     counts: use, figures of campaigns, reputation, analytics. At most a second behind, it writes the
+ *            counts of many emails at once. It also gets events that were deleted before they were counted
+ */
+import { parseJsonText } from '../../../base/json-text.ts'
+import { unseen } from '../../../store/dialect.ts'
+import { asc, getTableColumns, gt, sql } from '../../../store/drizzle.ts'
+import { type EventRow, events } from '../../../store/schema/events.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import { type Follower, startFollower } from '../../../work/follower.ts'
+import type { Base } from '../base.ts'
+import type { LazyHandler, UrgentEvent, UrgentHandler } from '../event-handlers.ts'
+import { listCounted } from './counted-events.ts'
+import { followedRows } from './followed-rows.ts'
+import { createCursors } from './follower-cursor.ts'
+
+type Deps = Pick<Base, 'store' | 'log' | 'now'>
+/** For tests. `clock`: ms. */
+type Options = { batch?: number; clock?: () => number }
+
+/** Of events that make nothing; the reader takes fewer if they take long. */
+const URGENT_BATCH = 250
+/** Under load, one transaction handles the events of so long a time. */
+const URGENT_LINGER_MS = 10
+/** What one batch can be; its duration decides. */
+const LAZY_BATCH = 4_000
+const LAZY_LINGER_MS = 500
+
+const listUrgent = statement((db) => {
+  const { data: _, ...columns } = getTableColumns(events)
+  return db
+    .select({ ...columns, dataText: sql<string | null>`${events.data}` })
+    .from(events)
+    .where(gt(events.seq, parameter('seq')))
+    .orderBy(asc(events.seq))
+    .limit(unseen(parameter('limit')))
+})
+
+export function startUrgentReader(
+  deps: Deps,
+  handlers: readonly UrgentHandler[],
+  options: Options = {},
+): Follower {
+  return startFollower(deps, {
+    ...{ name: 'urgent', handlers, batch: URGENT_BATCH, lingerMs: URGENT_LINGER_MS },
+    rows: followedRows(deps.store, 'events', listUrgent),
+    cursors: createCursors(deps),
+    ...options,
+  })
+}
+
+export function startLazyReader(
+  deps: Deps,
+  handlers: readonly LazyHandler[],
+  options: Options = {},
+): Follower {
+  return startFollower(deps, {
+    ...{ name: 'lazy', handlers, batch: LAZY_BATCH, lingerMs: LAZY_LINGER_MS },
+    rows: followedRows(deps.store, 'events', listCounted),
+    cursors: createCursors(deps),
+    ...options,
+  })
+}
+
+/** Reads the data of an event. */
+export function withData({ dataText, ...event }: UrgentEvent): EventRow {
+  const data = dataText === null ? null : (parseJsonText(dataText) as EventRow['data'])
+  return { ...event, data }
+}

@@ -1,0 +1,68 @@
+/** Names in requests on campaigns that are not meant or have no effect. */
+import type { FieldWarning } from '../../../base/errors.ts'
+import { type CampaignChanges, listIgnored } from '../../../features/outreach/campaigns/validate.ts'
+import { shownCampaign } from '../../../records/campaign.ts'
+import type { NameRules } from '../../unknown-names.ts'
+
+/**
+ * A misspelt audience would be everybody, a misspelt sender another one, a misspelt time now: a name near one
+ * of these fields is refused.
+ */
+export const campaignNames: NameRules = {
+  record: shownCampaign,
+  ways: {
+    status:
+      'POST /campaigns/:id/send, /cancel, /pause and /resume change it; for a draft again, cancel the campaign and POST /campaigns/:id/duplicate',
+    archived: 'POST /campaigns/:id/archive or /unarchive',
+  },
+  guarded: [
+    'audienceType',
+    'segmentId',
+    'audienceCondition',
+    'audienceFilter',
+    'from',
+    'fromName',
+    'replyTo',
+    'scheduledFor',
+    'scheduledAt',
+  ],
+  aliases: {
+    audience: 'audienceType',
+    segment: 'segmentId',
+    segments: 'segmentId',
+    segmentIds: 'segmentId',
+    list: 'segmentId',
+    lists: 'segmentId',
+    listId: 'segmentId',
+    listIds: 'segmentId',
+    filter: 'audienceFilter',
+    condition: 'audienceCondition',
+    conditions: 'audienceCondition',
+    sender: 'from',
+    fromEmail: 'from',
+    senderName: 'fromName',
+    reply: 'replyTo',
+    sendAt: 'scheduledAt',
+    scheduled: 'scheduledAt',
+    schedule: 'scheduledAt',
+    html: 'body',
+    htmlBody: 'body',
+    content: 'body',
+    title: 'subject',
+    template: 'templateId',
+  },
+}
+
+/** An audience of everybody does not mean that of the other fields: the answer says so. */
+export function warnOfIgnored({
+  body,
+  warn,
+}: {
+  body: CampaignChanges
+  warn(warning: FieldWarning): void
+}): void {
+  for (const field of listIgnored(body)) {
+    const message = 'Ignored: with the audienceType ALL the campaign goes to every contact.'
+    warn({ field, message, suggestion: null })
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Sealed cursors: the place of the last row of a page. Row numbers are internal, and addresses must not
+ * appear in URLs, which proxies and logs keep.
+ */
+import { unknownCursor } from '../base/errors.ts'
+
+type Keyring = { seal(text: string): string; unseal(sealed: string): string }
+
+/** The list that a cursor is of. */
+export type CursorKind =
+  | 'campaigns'
+  | 'contacts'
+  | 'emails'
+  | 'events'
+  | 'recipients'
+  | 'requests'
+  | 'suppressions'
+  | 'templates'
+  | 'uploads'
+  | 'webhooks'
+  | 'workflows'
+
+/** `place`: any JSON value. */
+export function sealCursor(
+  { keyring }: { keyring: Keyring },
+  kind: CursorKind,
+  place: unknown,
+): string {
+  const text = JSON.stringify([kind, place])
+  return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
+}
+
+/** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list */
+export function unsealCursor(
+  { keyring }: { keyring: Keyring },
+  kind: CursorKind,
+  cursor: string,
+): unknown {
+  const [given, place] = unseal(keyring, cursor)
+  if (given !== kind) throw unknownCursor()
+  return place
+}
+
+function unseal(keyring: Keyring, cursor: string): unknown[] {
+  try {
+    return JSON.parse(keyring.unseal(cursor)) as unknown[]
+  } catch {
+    throw unknownCursor()
+  }
+}

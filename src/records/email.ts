@@ -1,0 +1,236 @@
+/** Emails in the API: the record, its form in lists, the pages of these, and the query that lists them. */
+import { z } from 'zod'
+import { parseDomain } from '../formats/address/address.ts'
+import { id, instant } from './fields.ts'
+import { MAX_SEARCH_LENGTH } from './limits.ts'
+import { instantParameter, page, pageParameters } from './page.ts'
+import { CONTENT_CLASSES, EMAIL_STATUSES, SOURCE_TYPES } from './words.ts'
+
+const status = z.enum(EMAIL_STATUSES)
+const source = z.enum(SOURCE_TYPES)
+
+const optionalInstant = instant.nullable()
+const summaryFields = {
+  id: z.string(),
+  contactId: z.string(),
+  recipientAddress: z.string(),
+  toName: z.string().nullable(),
+  subject: z.string().meta({ description: 'As rendered once the email was tried' }),
+  from: z.string(),
+  fromName: z.string().nullable(),
+  replyTo: z.string().nullable(),
+  messageId: z.string(),
+  sourceType: source,
+  type: z.enum(CONTENT_CLASSES),
+  templateId: z.string().nullable(),
+  campaignId: z.string().nullable(),
+  workflowExecutionId: z.string().nullable(),
+  workflowStepExecutionId: z.string().nullable(),
+  workflow: z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      executionId: z.string(),
+      stepId: z.string().nullable(),
+      stepName: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: 'The workflow, and its step, that sent the email' }),
+  status,
+  state: z.string().meta({ description: 'The state in the queue, as `pillarbox queue` shows it' }),
+  sentAt: optionalInstant,
+  deliveredAt: optionalInstant,
+  openedAt: optionalInstant.meta({ description: 'The first open by a person' }),
+  clickedAt: optionalInstant.meta({ description: 'The first click by a person' }),
+  bouncedAt: optionalInstant,
+  complainedAt: optionalInstant,
+  opens: z.int(),
+  clicks: z.int(),
+  machineOpens: z.int(),
+  machineClicks: z.int(),
+  error: z.string().nullable(),
+  isTest: z.boolean(),
+  projectId: z.string(),
+  createdAt: instant,
+  updatedAt: instant,
+}
+
+const reason = z.string().meta({ description: 'Where the email stands and why, in words' })
+
+export const listedEmail = z.object({ ...summaryFields, reason }).meta({ id: 'EmailSummary' })
+
+export type ListedEmailRecord = z.output<typeof listedEmail>
+/** Without the place in words. */
+export type EmailSummary = Omit<ListedEmailRecord, 'reason'>
+
+const attemptRecord = z.object({
+  at: instant,
+  durationMs: z.int(),
+  host: z.string().nullable(),
+  address: z.string().nullable(),
+  tls: z.string().nullable(),
+  result: z.string().meta({
+    description:
+      '`reported-…` for a report after the session; `interrupted` if the server ended before it ' +
+      'recorded the outcome, so the message may have arrived',
+  }),
+  class: z.string().nullable().meta({ description: 'What the reply means' }),
+  reply: z
+    .object({
+      code: z.int().nullable(),
+      enhancedCode: z.string().nullable(),
+      text: z.string().nullable(),
+    })
+    .nullable(),
+  error: z.string().nullable(),
+  finalRecipient: z.string().nullable(),
+  maybeDelivered: z.boolean(),
+  steps: z.array(z.record(z.string(), z.unknown())),
+})
+
+export const emailRecord = z
+  .object({
+    ...summaryFields,
+    body: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'As the recipient gets it, untracked; null once retention has cleared it, and for mail of ' +
+          'the server to its users',
+      }),
+    text: z.string().nullable().meta({ description: 'The plain text of received mail' }),
+    headers: z.record(z.string(), z.string()).nullable(),
+    attachments: z
+      .array(
+        z.object({
+          filename: z.string(),
+          contentType: z.string(),
+          contentId: z.string().nullable(),
+          disposition: z.string(),
+        }),
+      )
+      .nullable(),
+    warnings: z.array(z.string()).meta({
+      description:
+        'What was lost, guessed or mended in the message: replaced octets, guessed charsets, cut ' +
+        'fields, parts left out; and what a signed message goes without. Unknown names of the request come first',
+    }),
+    reason,
+    nextAttemptAt: optionalInstant,
+    giveUpAt: instant,
+    heldAt: optionalInstant,
+    providerId: z.string().nullable(),
+    answeredEmailId: z.string().nullable(),
+    templateFaults: z.array(
+      z.object({
+        part: z.string(),
+        line: z.int().nullable(),
+        column: z.int().nullable(),
+        message: z.string(),
+      }),
+    ),
+    attempts: z.array(attemptRecord),
+    events: z.array(
+      z.object({ id: z.string(), name: z.string(), data: z.unknown(), createdAt: instant }),
+    ),
+  })
+  .meta({ id: 'Email' })
+
+export type EmailRecord = z.output<typeof emailRecord>
+
+export const emailPage = page(listedEmail).meta({ id: 'EmailPage' })
+
+const statuses = z
+  .string()
+  .transform((text, context): z.infer<typeof status>[] => {
+    const names = text.split(',').map((name) => name.trim())
+    const known = z.array(status).min(1).safeParse(names)
+    if (known.success) return known.data
+    const message = `Expected a list of ${EMAIL_STATUSES.join(', ')}`
+    context.addIssue({ code: 'invalid_value', values: [...EMAIL_STATUSES], message, input: text })
+    return z.NEVER
+  })
+  .meta({ type: 'string', description: `One or more of ${EMAIL_STATUSES.join(', ')}, with commas` })
+
+const domain = z
+  .string()
+  .transform((text, context) => {
+    const name = parseDomain(text)
+    if (name !== undefined) return name
+    context.addIssue({ code: 'custom', message: 'Not a domain name', input: text })
+    return z.NEVER
+  })
+  .meta({ type: 'string', description: "The recipient's domain" })
+
+export const emailQuery = z.object({
+  ...pageParameters,
+  status: statuses.optional(),
+  source: source.optional(),
+  search: z
+    .string()
+    .max(MAX_SEARCH_LENGTH)
+    .optional()
+    .meta({ description: "The beginning of the recipient's address, an id, or a Message-ID" }),
+  contactId: id.optional(),
+  campaignId: id.optional(),
+  templateId: id.optional(),
+  domain: domain.optional(),
+  startDate: instantParameter('first'),
+  endDate: instantParameter('last'),
+})
+
+export const emailSummaryExample: EmailSummary = {
+  id: '0199a7c0-0000-7000-8000-000000000011',
+  contactId: '0199a7c0-0000-7000-8000-000000000003',
+  recipientAddress: 'ann@example.org',
+  toName: 'Ann',
+  subject: 'Your order {{ order }}',
+  from: 'hello@example.test',
+  fromName: 'Shop',
+  replyTo: null,
+  messageId: '0199a7c0-0000-7000-8000-000000000011@example.test',
+  sourceType: 'TRANSACTIONAL',
+  type: 'TRANSACTIONAL',
+  templateId: null,
+  campaignId: null,
+  workflowExecutionId: null,
+  workflowStepExecutionId: null,
+  workflow: null,
+  status: 'PENDING',
+  state: 'queued',
+  sentAt: null,
+  deliveredAt: null,
+  openedAt: null,
+  clickedAt: null,
+  bouncedAt: null,
+  complainedAt: null,
+  opens: 0,
+  clicks: 0,
+  machineOpens: 0,
+  machineClicks: 0,
+  error: null,
+  isTest: false,
+  projectId: '0199a7c0-0000-7000-8000-000000000001',
+  createdAt: '2026-11-22T09:30:00.000Z',
+  updatedAt: '2026-11-22T09:30:00.000Z',
+}
+
+export const emailExample: EmailRecord = {
+  ...emailSummaryExample,
+  subject: 'Your order 66',
+  body: '<!DOCTYPE html>…<p>Thank you, Ann.</p>…</html>\n',
+  text: null,
+  headers: null,
+  attachments: null,
+  warnings: [],
+  reason: 'It is due now and will be sent as soon as the server gets to it.',
+  nextAttemptAt: '2026-11-22T09:30:00.000Z',
+  giveUpAt: '2026-11-23T09:30:00.000Z',
+  heldAt: null,
+  providerId: null,
+  answeredEmailId: null,
+  templateFaults: [],
+  attempts: [],
+  events: [],
+}

@@ -1,0 +1,56 @@
+/**
+ * Limits that records and features share; a browser may import them. A limit that no record shows is
+ * defined in its feature, a limit of messages in `formats/limits.ts`.
+ */
+
+/** Entries on a page of a list, unless the caller asks for another number. */
+export const DEFAULT_PAGE_SIZE = 20
+export const MAX_PAGE_SIZE = 100
+
+/** The highest number of a page, in lists that are paged by number. */
+export const MAX_PAGE_NUMBER = 1_000_000
+
+/** Characters of a cursor. */
+export const MAX_CURSOR_LENGTH = 500
+
+/** The same, of a cursor that may hold an address, which has up to 254 octets in its shortest form. */
+export const MAX_ADDRESS_CURSOR_LENGTH = 2_000
+
+/** Characters of a text to search for. */
+export const MAX_SEARCH_LENGTH = 255
+
+/** Characters of the name of a project, template or segment. */
+export const MAX_NAME_LENGTH = 100
+
+/** Characters of the sender's name in a template. */
+export const MAX_FROM_NAME_LENGTH = 100
+
+/** The highest `maxPerHour` of a campaign. */
+export const MAX_PER_HOUR = 10_000_000
+
+/** Characters of the postal address of a project. */
+export const MAX_POSTAL_ADDRESS_LENGTH = 250
+
+/** Characters of the description of a template or segment. */
+export const MAX_DESCRIPTION_LENGTH = 500
+
+/** Addresses that one request may look up, suppress, or add to a segment. */
+export const MAX_ADDRESSES_PER_REQUEST = 500
+
+/** Contacts or templates that one request may name by id. */
+export const MAX_IDS_PER_REQUEST = 1_000
+
+/** Contacts that one request may exclude from those that its filter selects. */
+export const MAX_EXCLUDED_IDS = 10_000
+
+/** Characters of the name of an event. */
+export const MAX_EVENT_NAME_LENGTH = 255
+
+/** Levels of a condition, its filters in all, and the values of `in` and `notIn`. */
+export const MAX_CONDITION_DEPTH = 32
+export const MAX_CONDITION_FILTERS = 500
+export const MAX_FILTER_VALUES = 500
+
+/** Days of a range of analytics. */
+export const DEFAULT_DAYS = 30
+export const MAX_DAYS = 90

@@ -1,0 +1,119 @@
+/** Projects in the API: the record that members see, its form for commands, and projects in short. */
+import { z } from 'zod'
+import { instant, lineOfText } from './fields.ts'
+import { MAX_POSTAL_ADDRESS_LENGTH } from './limits.ts'
+import { DISABLED_REASONS, FAULT_ACTIONS, ROLES, TRACKING_MODES } from './words.ts'
+
+export const role = z.enum(ROLES)
+export const trackingMode = z.enum(TRACKING_MODES)
+
+export const postalAddress = lineOfText(MAX_POSTAL_ADDRESS_LENGTH).nullable().meta({
+  description:
+    'One line, in the footer of marketing mail and as the variable `postalAddress`; null: none',
+})
+
+export const submissionTemplates = z.boolean().meta({
+  description:
+    'Whether `{{ … }}` in the subject and the text of submitted mail is rendered; a message overrides ' +
+    'it with the header field `X-Pillarbox-Template: yes` or `no`. False in new projects',
+})
+
+export const onTemplateFault = z.enum(FAULT_ACTIONS).meta({
+  description:
+    'What a fault in the subject, body or text of `POST /v1/send` does: `refuse` answers 422 with its line ' +
+    'and column; `send` sends the email with its placeholders filled in, and warns. `refuse` in new projects',
+})
+
+const lastUsed = instant.nullable().meta({ description: 'To the minute; null if never used' })
+
+const billingLimit = z
+  .int()
+  .nullable()
+  .meta({ description: 'Emails in a month (UTC); null: no limit of its own' })
+
+export const projectRecord = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    public: z.string().meta({ description: 'The public key' }),
+    secret: z.string().meta({
+      description: 'The secret key, masked; complete only in the response that creates it',
+    }),
+    publicLastUsedAt: lastUsed,
+    secretLastUsedAt: lastUsed,
+    disabled: z.boolean().meta({ description: 'True also while the project is being reset' }),
+    disabledReason: z.enum(DISABLED_REASONS).nullable(),
+    customer: z.string().nullable().meta({ description: 'The id of the customer at Stripe' }),
+    subscription: z
+      .string()
+      .nullable()
+      .meta({ description: 'The id of the subscription at Stripe' }),
+    billingLimitWorkflows: billingLimit,
+    billingLimitCampaigns: billingLimit,
+    billingLimitTransactional: billingLimit,
+    billingLimitInbound: billingLimit,
+    tracking: trackingMode,
+    language: z.string(),
+    postalAddress,
+    submissionTemplates,
+    onTemplateFault,
+    publicKeyMayUpdate: z.boolean().meta({
+      description:
+        'Whether the public key may unsubscribe contacts, change their data and learn ids',
+    }),
+    role: role.meta({ description: 'The role of the user who asks' }),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Project' })
+
+export type ProjectRecord = z.output<typeof projectRecord>
+
+/** As the operator of the server sees a project. */
+export type DescribedProject = Omit<
+  ProjectRecord,
+  `billingLimit${string}` | `${string}LastUsedAt` | 'customer' | 'subscription' | 'role'
+>
+
+/** `owner`: an address; null if the user was deleted. */
+export type OwnedProjectRecord = DescribedProject & { owner: string | null }
+
+/** `secret` is complete when the keys were just made, masked otherwise. */
+export type ProjectKeysRecord = Pick<ProjectRecord, 'id' | 'name' | 'public' | 'secret'>
+
+export const projectSummary = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    defaultSenderDomain: z.string().nullable().meta({ description: 'The oldest verified domain' }),
+    createdAt: instant,
+  })
+  .meta({ id: 'ProjectSummary' })
+
+export type ProjectSummary = z.output<typeof projectSummary>
+
+export const projectExample: ProjectRecord = {
+  id: '0199a7c0-0000-7000-8000-000000000001',
+  name: 'Shop',
+  public: 'pk_…',
+  secret: 'sk_…',
+  publicLastUsedAt: null,
+  secretLastUsedAt: null,
+  disabled: false,
+  disabledReason: null,
+  customer: null,
+  subscription: null,
+  billingLimitWorkflows: null,
+  billingLimitCampaigns: null,
+  billingLimitTransactional: null,
+  billingLimitInbound: null,
+  tracking: 'MARKETING_ONLY',
+  language: 'pt-BR',
+  postalAddress: 'Shop Ltd, 1 Main Street, Springfield',
+  submissionTemplates: false,
+  onTemplateFault: 'refuse',
+  publicKeyMayUpdate: false,
+  role: 'OWNER',
+  createdAt: '2026-11-21T12:00:00.000Z',
+  updatedAt: '2026-11-22T09:30:00.000Z',
+}

@@ -1,0 +1,90 @@
+/** Text tables of records, as commands print them: the columns, without schemas. */
+import type { DomainRecord } from './domain.ts'
+import type { ListedMember } from './member.ts'
+import type { DescribedProject, OwnedProjectRecord } from './project.ts'
+import type { ListedSuppression } from './suppression.ts'
+import type { ListedUser } from './user.ts'
+
+export type Column<Row> = {
+  head: string
+  textOf(row: Row): string
+  /** Characters that are shown of a text; all unless given. */
+  maxLength?: number
+}
+
+const DOMAIN_WORDS: Partial<Record<DomainRecord['status'], string>> = {
+  TemporaryFailure: 'DNS did not answer',
+}
+
+/** How far a domain is verified, in words. */
+export function domainState({ verified, trusted, status }: DomainRecord): string {
+  if (trusted) return 'trusted'
+  return verified ? 'verified' : `not verified (${DOMAIN_WORDS[status] ?? status})`
+}
+
+export const DOMAIN_COLUMNS: readonly Column<DomainRecord>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'DOMAIN', textOf: ({ domain }) => domain },
+  { head: 'STATE', textOf: domainState },
+  { head: 'PROJECT', textOf: ({ projectId }) => projectId },
+]
+
+export const MEMBER_COLUMNS: readonly Column<ListedMember>[] = [
+  { head: 'ID', textOf: ({ userId }) => userId },
+  { head: 'EMAIL', textOf: ({ email }) => email },
+  { head: 'ROLE', textOf: ({ role }) => role },
+  { head: 'SINCE', textOf: dayOf },
+  { head: '', textOf: ({ emailVerified }) => (emailVerified ? '' : 'unverified') },
+]
+
+/** Why a project is disabled; empty if it is not. */
+export function projectState({ disabled, disabledReason }: DescribedProject): string {
+  return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
+}
+
+export const PROJECT_COLUMNS: readonly Column<OwnedProjectRecord>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'NAME', textOf: ({ name }) => name },
+  { head: 'OWNER', textOf: ({ owner }) => owner ?? '' },
+  { head: 'TRACKING', textOf: ({ tracking }) => tracking },
+  { head: 'LANGUAGE', textOf: ({ language }) => language },
+  { head: 'SINCE', textOf: dayOf },
+  { head: '', textOf: projectState },
+]
+
+const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
+  { head: 'ADDRESS', textOf: ({ email }) => email },
+  { head: 'REASON', textOf: ({ reason }) => reason },
+  { head: 'SINCE', textOf: ({ createdAt }) => createdAt },
+  { head: 'SOURCE', textOf: ({ source }) => source, maxLength: 60 },
+]
+
+/** `isOfEvery`: the list is of every project. */
+export function suppressionColumns(isOfEvery: boolean): readonly Column<ListedSuppression>[] {
+  if (!isOfEvery) return ADDRESS_COLUMNS
+  return [...ADDRESS_COLUMNS, { head: 'PROJECT', textOf: ({ projectId = '' }) => projectId }]
+}
+
+export const USER_COLUMNS: readonly Column<ListedUser>[] = [
+  { head: 'ID', textOf: ({ id }) => id },
+  { head: 'EMAIL', textOf: ({ email }) => email },
+  { head: 'METHOD', textOf: ({ method }) => method },
+  { head: 'SINCE', textOf: dayOf },
+  { head: '', textOf: notesOf },
+]
+
+function notesOf(user: ListedUser): string {
+  const { isOperator, emailVerified, onlyProjectId, twoFactor, isSandbox } = user
+  const notes = [
+    isOperator && 'operator',
+    !emailVerified && 'unverified',
+    onlyProjectId !== null && `only in project ${onlyProjectId}`,
+    twoFactor && 'second factor',
+    isSandbox && 'created by the sandbox',
+  ]
+  return notes.filter((note) => note !== false).join(', ')
+}
+
+function dayOf({ createdAt }: { createdAt: string }): string {
+  return createdAt.slice(0, 10)
+}

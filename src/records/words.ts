@@ -1,0 +1,127 @@
+/** The words that fields of records hold; a browser may import them. */
+
+export const AUDIENCE_TYPES = ['ALL', 'SEGMENT', 'FILTERED'] as const
+
+export const CAMPAIGN_STATUSES = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const
+
+export const CONTENT_CLASSES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const
+
+/** Why a project is disabled. */
+export const DISABLED_REASONS = [
+  'PAYMENT_FAILED',
+  'EMAIL_REPUTATION',
+  'PHISHING_DETECTED',
+  'CARD_VERIFICATION_FAILED',
+  'MANUAL',
+] as const
+
+export const DOMAIN_STATUSES = ['Pending', 'Success', 'Failed', 'TemporaryFailure'] as const
+
+export const EMAIL_STATUSES = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'RECEIVED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SUPPRESSED',
+] as const
+
+export const EXECUTION_STATUSES = [
+  'RUNNING',
+  'WAITING',
+  'COMPLETED',
+  'EXITED',
+  'FAILED',
+  'CANCELLED',
+] as const
+
+/** What a fault in a template of a send request does. */
+export const FAULT_ACTIONS = ['send', 'refuse'] as const
+
+/** The roles that members can be given. */
+export const GIVEN_ROLES = ['ADMIN', 'MEMBER'] as const
+
+/** MIME types of the images that a project may upload. */
+export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+
+/** What sends an email. */
+export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
+
+/** How a user logs in, by the names that clients of this API family know. */
+export const METHOD_NAMES = {
+  PASSWORD: 'PASSWORD',
+  GITHUB: 'GITHUB_OAUTH',
+  GOOGLE: 'GOOGLE_OAUTH',
+  OIDC: 'OIDC',
+} as const
+
+/** Why a campaign is paused. */
+export const PAUSE_REASONS = [
+  'manual',
+  'brake',
+  'domain_unverified',
+  'condition_invalid',
+  'segment_missing',
+  'project_disabled',
+  'billing_limit',
+  'restored',
+] as const
+
+export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
+
+export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
+
+/** What a step of a workflow does. */
+export const STEP_TYPES = [
+  'TRIGGER',
+  'SEND_EMAIL',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'CONDITION',
+  'EXIT',
+  'WEBHOOK',
+  'UPDATE_CONTACT',
+] as const
+
+export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'] as const
+
+/** Events of the service that lists, names and counts include only when a request names them. */
+export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
+
+export const TRACKING_MODES = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const
+
+export const TRIGGER_TYPES = ['EVENT', 'MANUAL', 'SCHEDULE'] as const
+
+/** How a WAIT_FOR_EVENT ends. */
+export const WAIT_OUTCOMES = ['EVENT', 'TIMEOUT'] as const
+
+export const WEBHOOK_STATUSES = ['PENDING', 'SUCCEEDED', 'FAILED'] as const
+
+/** The figures of emails in analytics. */
+export const COUNT_NAMES = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const
+
+export const RATE_NAMES = [
+  'deliveryRate',
+  'openRate',
+  'clickRate',
+  'clickToOpenRate',
+  'bounceRate',
+  'complaintRate',
+  'unsubscribeRate',
+] as const
+
+/** What mail is told apart by in analytics. */
+export const STREAMS = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW'] as const

@@ -1,0 +1,28 @@
+/**
+ * Work beside a loop: any number of pieces at the same time, which nobody waits for before the stop.
+ */
+export type Beside = {
+  /** Begins the work now; none after the stop. */
+  run(act: () => Promise<unknown>): void
+  /** Begins no more work, and resolves when all that was begun has ended. */
+  stop(): Promise<void>
+}
+
+/** `onError` is told of each failure. */
+export function createBeside(onError: (error: unknown) => void): Beside {
+  const running = new Set<Promise<unknown>>()
+  let isStopped = false
+  return {
+    run(act) {
+      if (isStopped) return
+      const work = act()
+        .catch(onError)
+        .finally(() => running.delete(work))
+      running.add(work)
+    },
+    async stop() {
+      isStopped = true
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import type { Now } from '../../base/clock.ts'
+import type { Counters } from '../../base/counters.ts'
+import { AppError, describeError } from '../../base/errors.ts'
+import { type Log, withLogFields } from '../../base/log.ts'
+import type { Store } from '../../store/store.ts'
+import { runFor } from '../../turns/owner.ts'
+import { jobDelayMs } from './backoff.ts'
+import { type ClaimedJob, completeJob, deleteSurplusJobs, failJob, setPercent } from './job-row.ts'
+
+export type RunningJob = {
+  id: string
+  /** Proves in `saveProgress` that the job still belongs to this run. */
+  leaseId: string
+  kind: string
+  projectId: string | null
+  payload: unknown
+  /** 1 for the first attempt. */
+  attempt: number
+  /**
+   * Aborts when the program stops (at once for kinds with their own limit, otherwise after the
+   * grace time) and when the lease is lost.
+   */
+  signal: AbortSignal
+  setPercent(percent: number): Promise<void>
+}
+
+/**
+ * A handler throws this error when another attempt would end in the same way; the job fails at
+ * once. As with `AppError`, the project sees the text.
+ */
+export class FinalFailure extends Error {
+  override readonly name = 'FinalFailure'
+}
+
+/** Does the work of a kind of job and returns the job's result. */
+export type JobHandler = (job: RunningJob) => Promise<unknown>
+
+const INTERNAL = 'The server failed to do this work. Its log has the details.'
+
+type Deps = {
+  store: Store
+  log: Log
+  counters?: Pick<Counters, 'add'> | undefined
+  now: Now
+  handlers: Record<string, JobHandler>
+}
+type RunEnd = { result: unknown } | { error: string; isFinal: boolean }
+
+/** Runs a claimed job and records its result. Records nothing once the signal has aborted. */
+export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<void> {
+  const end = await attempt(deps, job, signal)
+  if (signal.aborted) return
+  try {
+    await record(deps, job, end)
+  } catch (error) {
+    // The lease ends, and the job runs again.
+    deps.log.error({ error: describeError(error), jobId: job.id }, 'a job could not be recorded')
+  }
+}
+
+async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<RunEnd> {
+  const { id, leaseId, kind, projectId, payload, attempts } = job
+  const savePercent = async (percent: number) => {
+    if (!signal.aborted) await deps.store.write((tx) => setPercent(tx, job, percent))
+  }
+  try {
+    const handler = deps.handlers[kind]
+    if (!handler) throw new TypeError(`No handler for "${kind}".`)
+    const running = { id, leaseId, kind, projectId, payload, attempt: attempts, signal }
+    const owner = { key: projectId ?? '', isJob: true }
+    const work = () => handler({ ...running, setPercent: savePercent })
+    const fields = { jobId: id, projectId: projectId ?? undefined }
+    return { result: await withLogFields(fields, () => runFor(owner, work)) }
+  } catch (error) {
+    // An interrupted job has not failed.
+    if (!signal.aborted) noteFailure(deps, job, error)
+    return { error: reasonOf(error, projectId), isFinal: error instanceof FinalFailure }
+  }
+}
+
+/** A FinalFailure comes from the project's data, not from the server, so its level is `info`. */
+function noteFailure(
+  { log, counters, handlers }: Deps,
+  { id, kind, attempts }: ClaimedJob,
+  error: unknown,
+): void {
+  counters?.add('pillarbox_job_failures_total', { kind: kind in handlers ? kind : 'other' })
+  const run = { jobId: id, kind, attempt: attempts }
+  if (error instanceof FinalFailure)
+    log.info({ ...run, reason: error.message }, 'a job failed for good')
+  else log.warn({ ...run, error }, 'a job failed')
+}
+
+/** The reason that the project sees. Internal errors stay in the log. */
+function reasonOf(error: unknown, projectId: string | null): string {
+  const isPublic = error instanceof AppError || error instanceof FinalFailure
+  return isPublic || projectId === null ? describeError(error) : INTERNAL
+}
+
+async function record({ store, now }: Deps, job: ClaimedJob, end: RunEnd): Promise<void> {
+  const endedAt = now()
+  if ('result' in end) {
+    const { result } = end
+    await store.write(async (tx) => {
+      await completeJob(tx, job, { result, now: endedAt })
+      await deleteSurplusJobs(tx, job)
+    })
+    return
+  }
+  const isLast = end.isFinal || job.attempts >= job.maxAttempts
+  const retryAt = isLast ? null : endedAt + jobDelayMs(job.attempts)
+  await store.write(async (tx) => {
+    await failJob(tx, job, { error: end.error, retryAt, now: endedAt })
+    if (isLast) await deleteSurplusJobs(tx, job)
+  })
+}

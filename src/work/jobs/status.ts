@@ -1,0 +1,53 @@
+import type { Now } from '../../base/clock.ts'
+import { notFound } from '../../base/errors.ts'
+import { and, eq, inArray } from '../../store/drizzle.ts'
+import { type Job, jobs } from '../../store/schema/jobs.ts'
+import type { Store } from '../../store/store.ts'
+
+/** A job as the API shows it to its project. */
+export type JobStatus = {
+  id: string
+  /** `delayed`: waiting for another attempt. */
+  state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+  /** From 0 to 100. */
+  progress: number
+  /** Null until the job is completed. */
+  result: unknown
+  /** The payload of the request. */
+  data: unknown
+  /** The error of the latest failed attempt. */
+  failedReason: string | null
+}
+
+type JobQuery = {
+  projectId: string
+  id: string
+  /** The kinds to look for; jobs of other kinds are not found. */
+  kinds: readonly string[]
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function findJobStatus(
+  { store, now }: { store: Store; now: Now },
+  { projectId, id, kinds }: JobQuery,
+): Promise<JobStatus> {
+  const isRequested = and(
+    eq(jobs.id, id),
+    eq(jobs.projectId, projectId),
+    inArray(jobs.kind, [...kinds]),
+  )
+  const job = await store.read.select().from(jobs).where(isRequested).get()
+  if (job === undefined) throw notFound('job', id, 'There is no such job.')
+  return {
+    id,
+    state: stateOf(job, now()),
+    progress: job.progress,
+    result: job.result,
+    data: job.payload,
+    failedReason: job.error,
+  }
+}
+
+function stateOf({ state, runAt }: Job, at: number): JobStatus['state'] {
+  return state === 'waiting' && runAt > at ? 'delayed' : state
+}

@@ -1,0 +1,103 @@
+/**
+ * Turns of the event loop for work that many do at once: at most one of them works in a turn of the loop,
+ * and some turns in between are of others. The lines take turns, so that a long line delays mostly itself.
+ *
+ * In a line, the work that began first goes on, a few at a time, before later work begins: what work has read
+ * and made stays in memory between its turns, so the more are begun, the more the collector of garbage has to
+ * go through. Work that asks for no turn, because its client takes nothing, holds nobody up.
+ */
+import { createRoundRobin } from '../store/read/round-robin.ts'
+import { currentOwner, type WorkOwner } from '../turns/owner.ts'
+
+/** Turns of the loop between two of these, so that short work, which takes several, is not slowed by each. */
+const TURNS_OF_OTHERS = 2
+/** Work of a line that takes turns. */
+export const AT_ONCE = 16
+/** Every so many turns of a line are of what has waited longest, however late it began: long work is no bar. */
+const TURNS_BY_AGE = 16
+
+type LoopTurns = {
+  /** Resolves when it is the owner's turn. */
+  next(owner: WorkOwner): Promise<void>
+}
+
+/** `age`: lower for work that asked for its first turn earlier. */
+type Waiting = { age: number; begin(): void }
+/** `taken`: turns since the line began to wait. */
+type Line = { waiting: Waiting[]; taken: number }
+
+export function createLoopTurns(): LoopTurns {
+  /** The lines of those that wait; each entry stands for the next of its line. */
+  const turns = createRoundRobin<string>()
+  const lines = new Map<string, Line>()
+  const ages = new WeakMap<WorkOwner, number>()
+  let lastAge = 0
+  let isScheduled = false
+
+  function ageOf(owner: WorkOwner): number {
+    const known = ages.get(owner)
+    if (known !== undefined) return known
+    lastAge += 1
+    ages.set(owner, lastAge)
+    return lastAge
+  }
+
+  function schedule(): void {
+    if (isScheduled || turns.isEmpty()) return
+    isScheduled = true
+    afterTurns(TURNS_OF_OTHERS, () => {
+      isScheduled = false
+      const key = turns.take()
+      if (key !== undefined) takeFrom(key)?.begin()
+      schedule()
+    })
+  }
+
+  /** Of the oldest work of the line, what has waited longest. */
+  function takeFrom(key: string): Waiting | undefined {
+    const line = lines.get(key)
+    if (line === undefined) return undefined
+    const { waiting } = line
+    line.taken += 1
+    const youngest =
+      line.taken % TURNS_BY_AGE === 0 ? Number.POSITIVE_INFINITY : youngestOf(waiting)
+    const [taken] = waiting.splice(
+      waiting.findIndex(({ age }) => age <= youngest),
+      1,
+    )
+    if (waiting.length === 0) lines.delete(key)
+    return taken
+  }
+
+  return {
+    next: (owner) =>
+      new Promise((begin) => {
+        const { key } = owner
+        const waiting = { age: ageOf(owner), begin }
+        const line = lines.get(key)
+        if (line === undefined) lines.set(key, { waiting: [waiting], taken: 0 })
+        else line.waiting.push(waiting)
+        turns.add(key, key)
+        schedule()
+      }),
+  }
+}
+
+/** The age of the youngest work that takes turns. */
+function youngestOf(waiting: readonly Waiting[]): number {
+  const ages = waiting.map(({ age }) => age).sort((one, other) => one - other)
+  return ages[AT_ONCE - 1] ?? Number.POSITIVE_INFINITY
+}
+
+/** An immediate that is set in another one runs in the next turn of the loop. */
+function afterTurns(count: number, act: () => void): void {
+  setImmediate(count === 0 ? act : () => afterTurns(count - 1, act))
+}
+
+/** The loop is one, so that its turns are those of the process. */
+const loopTurns = createLoopTurns()
+
+/** Resolves when it is the turn of the current owner (`turns/owner.ts`): before work of about a millisecond. */
+export function nextTurn(): Promise<void> {
+  return loopTurns.next(currentOwner())
+}

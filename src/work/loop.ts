@@ -1,0 +1,177 @@
+/**
+ * A loop: runs work one run at a time, when it is woken and when a wait is over.
+ *
+ *   start       the first run begins at once, or after `firstWaitMs`
+ *   run         returns after how many ms the next run is due: 0 begins it in the next turn of the event
+ *               loop, nothing waits for `maxWaitMs`. No wait is longer than that
+ *   woken       begins a run now. During a run, another one follows it
+ *   failed      `onError` is told; the next run is due after `retryMs`
+ *   stopped     the signal of the run aborts, no run begins any more, and `stop` waits for the one under way
+ *
+ * The wait for the next run ends with each run: a run that was woken begins the wait anew.
+ */
+import { setImmediate } from 'node:timers/promises'
+
+/** The loop as its runs see it: the same object for all of them. */
+export type LoopRun = {
+  /** Aborts when the loop stops. */
+  readonly signal: AbortSignal
+  /** Whether another run follows this one at once. */
+  isWoken(): boolean
+  wake(): void
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: most runs have nothing to say.
+type NextWaitMs = number | void
+
+export type LoopOptions = {
+  run(loop: LoopRun): Promise<NextWaitMs> | NextWaitMs
+  /** Logs an error of a run. If absent, a run must not throw. */
+  onError?(error: unknown): void
+  /** Each subscribes the loop to what wakes it, and returns the function that ends that. */
+  wakes?: readonly ((wake: () => void) => () => void)[]
+  /** The longest wait; without it, the loop waits until it is woken. */
+  maxWaitMs?: number
+  /** The wait before the first run, 0 if absent. `Infinity`: until the loop is woken. */
+  firstWaitMs?: number
+  /** The wait after a run that failed; `maxWaitMs` if absent. */
+  retryMs?: number
+  /** Whether its timer keeps the process alive; true if absent. */
+  keepsAlive?: boolean
+}
+
+export type Loop = {
+  /** Begins a run now, or after the one under way. */
+  wake(): void
+  /** Begins a run within `ms`. */
+  wakeWithin(ms: number): void
+  /** Begins a run now, or joins the one under way; resolves when the loop waits again. */
+  turn(): Promise<void>
+  /** Resolves when the run under way has ended, at the latest after `graceMs`. */
+  stop(graceMs?: number): Promise<void>
+}
+
+/** The longest delay of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+export function startLoop({
+  run,
+  onError = throwLater,
+  wakes = [],
+  maxWaitMs = Number.POSITIVE_INFINITY,
+  firstWaitMs = 0,
+  retryMs = maxWaitMs,
+  keepsAlive = true,
+}: LoopOptions): Loop {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let isWanted = false
+  /** Of the latest runs: settled unless `isRunning`. */
+  let running = Promise.resolve()
+  let isRunning = false
+  let timer: NodeJS.Timeout | undefined
+  /** When the timer fires, on the monotonic clock. */
+  let dueAt = Number.POSITIVE_INFINITY
+
+  function begin(): void {
+    if (isRunning || signal.aborted) return
+    isRunning = true
+    running = runWhileWanted()
+  }
+
+  /** Begins synchronously, and ends so if its runs do. */
+  async function runWhileWanted(): Promise<void> {
+    while (isWanted && !signal.aborted) {
+      isWanted = false
+      disarm()
+      const attempt = tryRun()
+      const waitMs = attempt instanceof Promise ? await attempt : attempt
+      if (waitMs > 0) wakeWithin(waitMs)
+      else if (!isWanted && !signal.aborted) {
+        await setImmediate()
+        isWanted = true
+      }
+    }
+    isRunning = false
+  }
+
+  function tryRun(): Promise<number> | number {
+    try {
+      const result = run(seen)
+      return result instanceof Promise ? result.then(toWait, fail) : toWait(result)
+    } catch (error) {
+      return fail(error)
+    }
+  }
+
+  function toWait(result: NextWaitMs): number {
+    return Math.min(maxWaitMs, result ?? maxWaitMs)
+  }
+
+  function fail(error: unknown): number {
+    onError(error)
+    return retryMs
+  }
+
+  function wake(): void {
+    isWanted = true
+    begin()
+  }
+
+  function wakeWithin(ms: number): void {
+    const at = performance.now() + ms
+    if (at >= dueAt || signal.aborted) return
+    disarm()
+    dueAt = at
+    timer = setTimeout(wake, Math.min(ms, MAX_TIMER_MS))
+    if (!keepsAlive) timer.unref()
+  }
+
+  function disarm(): void {
+    clearTimeout(timer)
+    dueAt = Number.POSITIVE_INFINITY
+  }
+
+  const seen: LoopRun = { signal, wake, isWoken: () => isWanted }
+  const ends = wakes.map((subscribe) => subscribe(wake))
+  if (firstWaitMs > 0) wakeWithin(firstWaitMs)
+  else wake()
+  return {
+    wake,
+    wakeWithin,
+    turn() {
+      if (!isRunning) wake()
+      return running
+    },
+    async stop(graceMs) {
+      stopping.abort()
+      disarm()
+      for (const end of ends) end()
+      if (graceMs === undefined) await running
+      else await settlesWithin(graceMs, running)
+    },
+  }
+}
+
+/** A loop whose runs are `everyMs` apart, also the first from now; it keeps no process alive. */
+export function runEvery(everyMs: number, run: LoopOptions['run']): Loop {
+  return startLoop({ run, firstWaitMs: everyMs, maxWaitMs: everyMs, keepsAlive: false })
+}
+
+/** Resolves when the work settles, or after `ms` with false. */
+export async function settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(resolve, ms, false)
+  try {
+    return await Promise.race([work.then(() => true), promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** An error that nobody logs is a fault of ours: it ends the process. */
+function throwLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
+}
