@@ -3,7 +3,8 @@
  * After a number of failures the network is over its limit for a while: its session ends with
  * the next failure. A successful login clears the count and is never refused, since one address may
  * serve many programs, and one with an outdated key must not lock out the others. The number of
- * networks is bounded: the oldest are forgotten first.
+ * networks is bounded: the oldest are forgotten first. `work/limiter.ts` does not fit, because it refuses
+ * attempts before they are made.
  */
 
 import { MINUTE_MS, type Now } from '../base/clock.ts'

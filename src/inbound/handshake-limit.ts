@@ -1,6 +1,6 @@
 /**
  * Limits the connections to a listener with implicit TLS. During the handshake there is no session yet
- * that `sessions.ts` could count.
+ * that `sessions.ts` could count. Open connections are counted, not attempts as in `work/limiter.ts`.
  */
 import type { Server, Socket } from 'node:net'
 import { peerOf } from './sessions.ts'

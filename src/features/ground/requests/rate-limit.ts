@@ -1,7 +1,8 @@
 /**
  * Limits requests per minute for each caller, over a window that slides by the second: the requests
  * allowed in the current second and the 59 before it count. Refused requests do not count. A window
- * is 60 numbers, and is deleted after a minute without requests.
+ * is 60 numbers, and is deleted after a minute without requests. `work/limiter.ts` does not fit: it keeps an instant
+ * for each attempt, and its answer lacks the figures of the rate headers.
  */
 import type { Now } from '../../../base/clock.ts'
 

@@ -103,6 +103,8 @@ export type ServerMailLimit = {
 /**
  * Limits messages to the server itself (`postmaster`, `abuse`) to 20 an hour from one network. The
  * counts of 10,000 networks are in memory; the least recently used one is dropped.
+ * `work/limiter.ts` does not fit: a count is taken back when the message was not accepted after
+ * all.
  */
 export function createServerMailLimit(now: Now): ServerMailLimit {
   const networks = createLru<number[]>(MAX_NETWORKS)

@@ -1,11 +1,11 @@
 /** A new password for users who forgot theirs, by the link in a mail. */
 import { z } from 'zod'
-import { createHourlyLimit } from '../../../features/tenancy/accounts/limits/hourly-limit.ts'
 import {
   requestPasswordReset,
   resetPassword,
 } from '../../../features/tenancy/accounts/passwords/reset.ts'
 import { emailAddress } from '../../../records/fields.ts'
+import { createHourlyLimit } from '../../../work/limiter.ts'
 import { emailToken, messageResult, newPassword } from '../../account-fields.ts'
 import { deviceCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'

@@ -1,13 +1,13 @@
 /** `POST /auth/signup`. */
 import { z } from 'zod'
 import type { Core } from '../../../core/core.ts'
-import { createHourlyLimit } from '../../../features/tenancy/accounts/limits/hourly-limit.ts'
 import { issueCookie } from '../../../features/tenancy/accounts/sessions/sessions.ts'
 import {
   type SignUpLimits,
   signUp as signUpUser,
 } from '../../../features/tenancy/accounts/sign-up/sign-up.ts'
 import { emailAddress } from '../../../records/fields.ts'
+import { createHourlyLimit } from '../../../work/limiter.ts'
 import { newPassword } from '../../account-fields.ts'
 import { loginCookies, readCookie, sessionCookieName } from '../../exchange/cookies.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'

@@ -1,4 +1,7 @@
-/** `limits.emails_per_second`: a token bucket per project that holds the tokens of one second. */
+/**
+ * `limits.emails_per_second`: a token bucket per project that holds the tokens of one second. A rate, unlike the
+ * limits of attempts in `work/limiter.ts`.
+ */
 import type { Now } from '../../../../base/clock.ts'
 
 export type Throttle = {

@@ -5,6 +5,7 @@
  *
  * Projects take turns, and within a project its workflows do: what was taken goes to the end.
  */
+import { createRoundRobin } from '../../../../store/read/round-robin.ts'
 import { createTimetable } from '../../../mail/messages/queue/timetable.ts'
 import type { WorkflowLane } from '../notifier.ts'
 
@@ -22,26 +23,26 @@ type KnownLane = { lane: WorkflowLane; dueAt: number }
 export function createWorkflowLanes(): WorkflowLanes {
   const known = new Map<string, KnownLane>()
   const waiting = createTimetable<KnownLane>()
-  /** By project; the Maps keep the order of the turns. */
-  const due = new Map<string, Map<string, WorkflowLane>>()
+  /** The lines are projects. */
+  const due = createRoundRobin<WorkflowLane>()
+  /** The ids of those that are due. */
+  const dueIds = new Set<string>()
   /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
   const isCurrent = (entry: KnownLane) => known.get(entry.lane.workflowId) === entry
-  const isDue = ({ projectId, workflowId }: WorkflowLane) => due.get(projectId)?.has(workflowId)
 
   function makeDue(now: number): void {
     for (const entry of waiting.takeUntil(now)) {
       if (!isCurrent(entry)) continue
       const { lane } = entry
       known.delete(lane.workflowId)
-      const lanes = due.get(lane.projectId) ?? new Map<string, WorkflowLane>()
-      lanes.set(lane.workflowId, lane)
-      due.set(lane.projectId, lanes)
+      dueIds.add(lane.workflowId)
+      due.add(lane.projectId, lane)
     }
   }
 
   return {
     addDueAt(lane, dueAt) {
-      if (isDue(lane)) return
+      if (dueIds.has(lane.workflowId)) return
       const entry = known.get(lane.workflowId)
       if (entry !== undefined && entry.dueAt <= dueAt) return
       const added = { lane, dueAt }
@@ -50,16 +51,10 @@ export function createWorkflowLanes(): WorkflowLanes {
     },
     take(now) {
       makeDue(now)
-      const [first] = due
-      if (first === undefined) return undefined
-      const [projectId, lanes] = first
-      const [lane] = lanes.values()
-      due.delete(projectId)
-      if (lane === undefined) return undefined
-      lanes.delete(lane.workflowId)
-      if (lanes.size > 0) due.set(projectId, lanes)
+      const lane = due.take()
+      if (lane !== undefined) dueIds.delete(lane.workflowId)
       return lane
     },
-    nextDueAt: () => (due.size > 0 ? 0 : waiting.next(isCurrent)),
+    nextDueAt: () => (due.isEmpty() ? waiting.next(isCurrent) : 0),
   }
 }

@@ -6,9 +6,12 @@
  * An account is an address, whether it has a user or not. An attempt that is refused here is no failure.
  */
 import { HOUR_MS, type Now } from '../../../../base/clock.ts'
-import { enter, type LimitedAttempt } from '../limits/attempt.ts'
-import { createFailureLimit } from '../limits/failure-limit.ts'
-import { createWindowLimit } from '../limits/window-limit.ts'
+import {
+  createFailureLimit,
+  createWindowLimit,
+  enter,
+  type LimitedAttempt,
+} from '../../../../work/limiter.ts'
 
 /** `network`: addresses that one client may have. `account`: the address of the user. */
 type Guesser = { network: string; account: string }

@@ -1,6 +1,6 @@
 /** Limits what each network of clients may begin in a minute. */
 import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
-import { createWindowLimit } from '../limits/window-limit.ts'
+import { createWindowLimit } from '../../../../work/limiter.ts'
 import { LoginFailure } from './login-failure.ts'
 
 /** The function counts one. @throws LoginFailure too_many_attempts */

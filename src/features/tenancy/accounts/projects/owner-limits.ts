@@ -8,8 +8,8 @@ import { AppError } from '../../../../base/errors.ts'
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
 import { memberships, projects } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { createHourlyLimit, type HourlyLimit } from '../../../../work/limiter.ts'
 import type { Base } from '../../../ground/base.ts'
-import { createHourlyLimit, type HourlyLimit } from '../limits/hourly-limit.ts'
 
 const PROJECTS_PER_HOUR = 5
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AppError } from '../../../../../src/base/errors.ts'
-import { createHourlyLimit } from '../../../../../src/features/tenancy/accounts/limits/hourly-limit.ts'
+import { AppError } from '../../src/base/errors.ts'
+import { createHourlyLimit } from '../../src/work/limiter.ts'
 
 test('an hourly limit gives back, slides, and forgets the names that were idle longest', () => {
   const clock = { now: 1_000 }

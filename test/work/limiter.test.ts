@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type {
-  AttemptLimit,
-  LimitedAttempt,
-} from '../../../../../src/features/tenancy/accounts/limits/attempt.ts'
-import { createFailureLimit } from '../../../../../src/features/tenancy/accounts/limits/failure-limit.ts'
-import { createWindowLimit } from '../../../../../src/features/tenancy/accounts/limits/window-limit.ts'
-import { START } from '../../../../core.ts'
+import {
+  type AttemptLimit,
+  createFailureLimit,
+  createWindowLimit,
+  type LimitedAttempt,
+} from '../../src/work/limiter.ts'
+import { START } from '../core.ts'
 
 const HOUR_MS = 3_600_000
 
