@@ -138,7 +138,7 @@ const OWN_NAMES = [
   'features/operation/acme/client.ts',
   'features/operation/acme/folder.ts',
   'features/operation/backup/archive/manifest.ts',
-  'features/operation/backup/schedule/run-backup.ts',
+  'features/operation/backup/schedule/schedule.ts',
   'features/operation/erasure/erase-mail.ts',
   'features/outreach/workflows/schedule/held.ts',
   'features/people/contacts/fields/values.ts',

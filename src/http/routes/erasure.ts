@@ -1,7 +1,10 @@
 /** The reset and the deletion of a project. */
 import { z } from 'zod'
-import { deleteProject, resetProject } from '../../features/operation/erasure/end-project.ts'
-import { findResetState } from '../../features/operation/erasure/state.ts'
+import {
+  deleteProject,
+  findResetState,
+  resetProject,
+} from '../../features/operation/erasure/end-project.ts'
 import { instant } from '../../records/fields.ts'
 import { json } from '../response.ts'
 import { memberOperation, type RouteDeps } from '../route.ts'

@@ -2,7 +2,6 @@
  * Received messages of any project, for operators: the list, one message with its octets,
  * deletion, and another try at parsing failed messages.
  */
-
 import { AppError, notFound } from '../../../base/errors.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { desc, eq, sql } from '../../../store/drizzle.ts'

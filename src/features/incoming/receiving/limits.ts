@@ -13,7 +13,6 @@
  * | reports, unsubscriptions | none while they wait; their octets are deleted once they are parsed,   |
  * |                          | except unrecognised reports: up to 1 MB each, 100 MB in all            |
  */
-
 import ipaddr from 'ipaddr.js'
 import { HOUR_MS, type Now } from '../../../base/clock.ts'
 import { createLru } from '../../../base/lru.ts'

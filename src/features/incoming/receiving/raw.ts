@@ -3,7 +3,6 @@
  * chunks, so that other writes do not wait for it. Its row then has an empty value and the number of
  * chunks.
  */
-
 import { zeroLinks } from '../../../formats/parse/zero-links.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'

@@ -1,5 +1,4 @@
 /** Finds the email that a notification is about, and a complaint that is a wish to leave. */
-
 import { isComplaint, isOptOut } from '../../../formats/report/complaint.ts'
 import type { EmailToken } from '../../../formats/signed-tokens.ts'
 import type { RowOf } from '../../../store/database.ts'

@@ -2,7 +2,6 @@
  * The record of backups in the database: the attempts that have ended, newest last, and the gauges
  * of the last one. A restored database knows the backups before its own.
  */
-
 import { SECOND_MS } from '../../../base/clock.ts'
 import { and, desc, eq, gt, isNotNull, isNull, lte, sql } from '../../../store/drizzle.ts'
 import { type BackupRow, backups } from '../../../store/schema/backups.ts'

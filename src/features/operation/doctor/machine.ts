@@ -2,7 +2,6 @@
  * The checks of the machine itself: its clock, the space of its disks, the write-ahead log and,
  * for the command alone, the integrity of the database.
  */
-
 import path from 'node:path'
 import { formatSecond, SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'

@@ -8,7 +8,6 @@
  *
  * Evidence may quote a hostile server. `toEvidence` makes it safe to print and bounds it.
  */
-
 import type { Config } from '../../../config/config.ts'
 import { printable } from '../../../outbound/smtp/reply-parser.ts'
 

@@ -1,24 +1,28 @@
 /**
- * Begins the deletion or the reset of a project; jobs do the rest. When the call returns, nothing
- * shows a deleted project any more, its keys are dead and its domains are free; a job erases its
- * rows, another one cancels its subscription. A reset project keeps its domains, members, keys,
- * suppressions, uploads and counters; it is disabled from the answer to the end of the job, and
- * the routes of its data answer 409.
+ * Begins the deletion or the reset of a project, and shows how far a reset has come; jobs do the
+ * rest. When the call returns, nothing shows a deleted project any more, its keys are dead and its
+ * domains are free; a job erases its rows, another one cancels its subscription. A reset project
+ * keeps its domains, members, keys, suppressions, uploads and counters; it is disabled from the
+ * answer to the end of the job, and the routes of its data answer 409.
  *
  * The project that sends the server's own mail to users is neither deleted nor reset.
  */
-
+import { formatInstant } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
-import { and, eq, isNotNull, isNull, or } from '../../../store/drizzle.ts'
+import { unindexed } from '../../../store/dialect.ts'
+import { and, eq, isNotNull, isNull, or, sql } from '../../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../../store/schema/accounts.ts'
 import { domains } from '../../../store/schema/domains.ts'
+import { jobs } from '../../../store/schema/jobs.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { isUnfinished } from '../../../work/jobs/due.ts'
 import type { Base } from '../../ground/base.ts'
 import { keepUseOfDeleted } from '../../ground/usage/owner-months.ts'
 import { requireManager } from '../../tenancy/accounts/members/require-admin.ts'
 import { findMailProjectId } from '../../tenancy/accounts/platform-mail/mail-project.ts'
+import type { Project } from '../../tenancy/accounts/rows.ts'
 import { enqueueCancellation } from '../../tenancy/billing/cancel.ts'
-import { endActivity } from './end-activity.ts'
 import { DELETION_KIND, enqueueErasure, RESET_KIND } from './kinds.ts'
 
 type EndDeps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'jobNotifier'>
@@ -144,5 +148,81 @@ export async function resumeErasures(
   for (const { id: projectId, deletedAt } of unfinished) {
     const kind = deletedAt === null ? RESET_KIND : DELETION_KIND
     await deps.store.write((tx) => enqueueErasure(deps, tx, { kind, projectId }))
+  }
+}
+
+const isOwn = sql`project_id = ${parameter('projectId')}`
+const AT = parameter('at')
+
+const endJobs = statement(
+  () => sql`update jobs set state = 'failed', error = 'The data of the project was deleted.',
+      lease_id = null, lease_until = null, completed_at = ${AT}, updated_at = ${AT}
+    where ${isOwn} and state in ('waiting', 'active')`,
+)
+
+const endWorkflows = statement(
+  () => sql`update workflows set enabled = 0, next_fire_at = null, is_cancelling = 0, deleted_at = ${AT}
+    where ${isOwn} and deleted_at is null`,
+)
+
+const endEndpoints = statement(
+  () => sql`update webhook_endpoints set enabled = 0, deleted_at = ${AT}
+    where ${isOwn} and deleted_at is null`,
+)
+
+/** Found by their states, because a project may have many campaigns with large bodies. */
+const endCampaigns = statement(
+  () => sql`update campaigns set status = 'DRAFT', scheduled_for = null, paused_at = null
+    where ${unindexed(sql`project_id`)} = ${parameter('projectId')}
+      and status in ('SCHEDULED', 'SENDING')`,
+)
+
+const endMembershipEvents = statement(
+  () => sql`update segments set track_membership = 0 where ${isOwn} and track_membership = 1`,
+)
+
+const ENDS = [endJobs, endWorkflows, endEndpoints, endCampaigns, endMembershipEvents]
+
+/**
+ * Ends the work on a project's rows, in the transaction that begins the erasure. The disabled
+ * project sends no mail; the statements stop the rest: nothing reads a workflow or an endpoint
+ * that is marked as deleted, and nothing sends a draft. A running job loses its lease, so it
+ * cannot commit another batch (`work/jobs/progress.ts`).
+ */
+async function endActivity(tx: Tx, project: { projectId: string; at: number }): Promise<void> {
+  for (const end of ENDS) await tx.execute(end, project)
+}
+
+type ResetState = {
+  /** `idle`: the project was never reset. `done`: the last reset is done. */
+  state: 'idle' | 'running' | 'done'
+  startedAt: string | null
+  /** From 0 to 100. */
+  progress: number
+  completedAt: string | null
+}
+
+/** How far the reset of a project has come. */
+export async function findResetState(
+  { store }: Pick<Base, 'store'>,
+  { id, resetSince, lastResetSince, lastResetAt }: Project,
+): Promise<ResetState> {
+  if (resetSince !== null) {
+    const job = await store.read
+      .select({ progress: jobs.progress })
+      .from(jobs)
+      .where(and(eq(jobs.kind, RESET_KIND), eq(jobs.projectId, id), isUnfinished))
+      .get()
+    const progress = job?.progress ?? 0
+    return { state: 'running', startedAt: formatInstant(resetSince), progress, completedAt: null }
+  }
+  if (lastResetSince === null || lastResetAt === null) {
+    return { state: 'idle', startedAt: null, progress: 0, completedAt: null }
+  }
+  return {
+    state: 'done',
+    startedAt: formatInstant(lastResetSince),
+    progress: 100,
+    completedAt: formatInstant(lastResetAt),
   }
 }

@@ -1,5 +1,4 @@
 /** Erases the rows of a project in short transactions between which requests run. */
-
 import type { Tx } from '../../../store/write/transaction.ts'
 import { createBatchPace } from '../../../work/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'

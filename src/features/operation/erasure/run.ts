@@ -3,7 +3,6 @@
  * finish in the transaction that finds none. All that they know is in the database: a job that was
  * interrupted begins again, and finds only what is left.
  */
-
 import { selectLastNumber } from '../../../store/dialect.ts'
 import { and, eq, isNull, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'

@@ -2,7 +2,6 @@
  * Work that waits: received mail, jobs, campaigns, executions, webhooks, and the followers of
  * events. Each query reads a partial index of unfinished rows, on a scan thread.
  */
-
 import { indexedBy, larger, listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { idTime } from '../../../store/ids.ts'

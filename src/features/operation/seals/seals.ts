@@ -2,7 +2,6 @@
  * The sealed columns of all tables: whether `secret` opens them, and their sealing anew after a
  * change of `secret`.
  */
-
 import { ConfigError } from '../../../config/problems.ts'
 import {
   and,

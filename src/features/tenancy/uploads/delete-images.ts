@@ -1,5 +1,4 @@
 /** Deletes images: one of a project, and the files without a row. */
-
 import { HOUR_MS } from '../../../base/clock.ts'
 import { notFound } from '../../../base/errors.ts'
 import { eachOf } from '../../../store/dialect.ts'

@@ -13,8 +13,8 @@ import {
 import {
   type BackupRun,
   createBackupRun,
-} from '../../../../src/features/operation/backup/schedule/run-backup.ts'
-import { startBackups } from '../../../../src/features/operation/backup/schedule/schedule.ts'
+  startBackups,
+} from '../../../../src/features/operation/backup/schedule/schedule.ts'
 import { openTestCore, START } from '../../../core.ts'
 import { temporaryFolder } from './work.ts'
 

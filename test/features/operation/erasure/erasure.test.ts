@@ -7,6 +7,7 @@ import { enqueueForProject } from '../../../../src/features/ground/enqueue-for-p
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import {
   deleteProject,
+  findResetState,
   resetProject,
   resumeErasures,
 } from '../../../../src/features/operation/erasure/end-project.ts'
@@ -17,7 +18,6 @@ import {
   QUEUE,
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { runDeletion, runReset } from '../../../../src/features/operation/erasure/run.ts'
-import { findResetState } from '../../../../src/features/operation/erasure/state.ts'
 import {
   untilBilled,
   untilCounted,

@@ -1,5 +1,4 @@
 /** Looks into the database of a backup: its integrity, what it holds, and whether the secret opens it. */
-
 import { AppError, describeError } from '../../../../base/errors.ts'
 import type { Keyring } from '../../../../config/keyring.ts'
 import { count, getTableName } from '../../../../store/drizzle.ts'

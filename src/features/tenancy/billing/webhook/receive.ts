@@ -15,7 +15,6 @@
  *
  * Stripe sends an event for three days until it gets a success.
  */
-
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'

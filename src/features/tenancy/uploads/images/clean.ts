@@ -3,7 +3,6 @@
  * they are: only the container is taken apart, checked and put together again. The bytes decide
  * the format, not the name of the file.
  */
-
 import { cleanGif } from './gif.ts'
 import { type CleanImage, refusedImage } from './image-parts.ts'
 import { cleanJpeg } from './jpeg.ts'

@@ -6,7 +6,6 @@
  *
  * Only what browsers show is accepted: baseline and progressive images of 8 bits per sample.
  */
-
 import { formatOrientation, readOrientation, shownSize } from './exif.ts'
 import { isColourProfile } from './icc-profile.ts'
 import {

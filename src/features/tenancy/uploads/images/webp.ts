@@ -3,7 +3,6 @@
  * the frames and the colour profile stay; EXIF data, XMP data and all other chunks go, inside frames
  * too, and all bytes after the end.
  */
-
 import { isColourProfile } from './icc-profile.ts'
 import {
   brokenImage,

@@ -1,9 +1,7 @@
 /**
- * Whether bounces come back: the MX records of the return paths lead to this server, and the server
- * that answers there accepts a return path that this one signed. The probe sends no mail. A machine
- * behind NAT often cannot reach its own public address, so no connection is a warning.
+ * The checks of the records in DNS that sender domains and bounces need: return paths and DKIM
+ * keys.
  */
-
 import { createReturnPathLocalPart } from '../../../formats/signed-tokens.ts'
 import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
 import { newId } from '../../../store/ids.ts'
@@ -21,6 +19,17 @@ import {
 } from './outcome.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
 
+const MAX_SHOWN_KEY = 120
+/** The enhanced code of a server without room for mail (RFC 3463, 3.4). */
+const NO_SPACE = '4.3.1'
+/** For outcomes because of the name of the server, which `reverse_dns` checks. */
+const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<Outcome>
+
+/**
+ * Whether bounces come back: the MX records of the return paths lead to this server, and the
+ * server that answers there accepts a return path that this one signed. The probe sends no mail. A
+ * machine behind NAT often cannot reach its own public address, so no connection is a warning.
+ */
 export const returnPathCheck: Check = {
   id: 'return_path',
   run: async (context) => {
@@ -30,7 +39,7 @@ export const returnPathCheck: Check = {
     if (config.inbound.listen.length === 0) return receivesNothing(config.delivery.mode)
     const domains = await facts.domains()
     const [own, session] = await Promise.all([checkOwn(context), probeHost(context)])
-    const parts = [own, ...domains.checked.map((one) => checkDomain(config, one)), session]
+    const parts = [own, ...domains.checked.map((one) => checkReturnPath(config, one)), session]
     const { returnPathDomain, hostname } = config.delivery
     const summary = `${returnPathDomain} and the return paths of ${countDomains(domains)} lead to ${hostname}; ${session.evidence}`
     return combine(parts, summary)
@@ -55,7 +64,7 @@ async function checkOwn({ config, probes }: CheckContext): Promise<Part> {
 }
 
 /** The record of a domain is optional, so only one that leads elsewhere is a fault. */
-function checkDomain(config: CheckContext['config'], { name, record }: SenderDomain): Part {
+function checkReturnPath(config: CheckContext['config'], { name, record }: SenderDomain): Part {
   const { state, found, zoneLine } = record('return-path')
   if (state === 'found') return ok(name)
   if (state === 'unknown') return noAnswer(config, `MX of bounce.${name}: DNS gave no answer`)
@@ -68,12 +77,6 @@ function describeWrong(name: string, hosts: readonly string[]): string {
   const shown = hosts.map((host) => host || '.').join(', ')
   return shown === '' ? `${name} has no MX record` : `the MX record of ${name} leads to ${shown}`
 }
-
-/** The server has no room for mail (RFC 3463, 3.4). */
-const NO_SPACE = '4.3.1'
-
-/** The name of the server has a check of its own. */
-const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<Outcome>
 
 /** Connects to `delivery.hostname` only, whatever the MX records say. */
 async function probeHost(context: CheckContext): Promise<Part> {
@@ -116,5 +119,47 @@ function judgeSession(
   return {
     ...(isTemporary || recipientReply === null ? warning(text, fix) : failed(text, fix)),
     ...(isFull ? { follows: ['disk_space', 'inodes'] } : {}),
+  }
+}
+
+/**
+ * Whether DNS has both keys that mail of each sender domain is signed with (RFC 6376, RFC 8463). A
+ * second key that was never published is no fault: mail then has one signature.
+ */
+export const dkimCheck: Check = {
+  id: 'dkim',
+  run: async ({ config, facts }) => {
+    const skip = skipInSandbox(config)
+    if (skip !== undefined) return skip
+    const domains = await facts.domains()
+    if (domains.total === 0) return skipped('no project has a verified domain')
+    const parts = domains.checked.flatMap((one) => [
+      checkKey(config, one, 'dkim'),
+      checkKey(config, one, 'dkim-ed25519'),
+    ])
+    return combine(parts, `${countDomains(domains)}: both keys are published`)
+  },
+}
+
+function checkKey(
+  config: CheckContext['config'],
+  { name, domain, record }: SenderDomain,
+  purpose: 'dkim' | 'dkim-ed25519',
+): Part {
+  const { state, found, zoneLine } = record(purpose)
+  const isUsed = purpose === 'dkim' || domain.isEd25519Found
+  const selector = purpose === 'dkim' ? domain.rsaSelector : domain.ed25519Selector
+  const at = `${selector}._domainkey.${name}`
+  switch (state) {
+    case 'found':
+      return ok(at)
+    case 'different':
+      return failed(`${at} has another key: ${found.join(' | ').slice(0, MAX_SHOWN_KEY)}`, zoneLine)
+    case 'missing':
+      return isUsed
+        ? failed(`${at} does not exist, and mail is signed with this key`, zoneLine)
+        : warning(`${at} does not exist, so mail has no Ed25519 signature`, zoneLine)
+    case 'unknown':
+      return noAnswer(config, `${at}: DNS gave no answer`)
   }
 }
