@@ -14,12 +14,10 @@ const REASONS: Record<string, string> = {
   'outbound/': 'deadlines of connections, and loops whose pace is that of delivery',
   'cli/serve.ts': 'the deadline of a stop',
   'cli/systemd/watchdog.ts': 'the service manager wants a sign at fixed times',
-  'features/ground/events/follow.ts': 'a cursor is saved at the latest a second after it moved',
-  'features/ground/events/follower-pause.ts': 'a pause that callers may hurry',
   'features/mail/messages/delivery/record-results.ts':
     'results of several batches are written at a time',
   'features/operation/log-level.ts': 'the end of a level that was set for a while',
-  'features/operation/metrics/server-gauges.ts': 'waits for the first figures',
+  'features/operation/metrics/list-gauges.ts': 'waits for the first figures',
   'features/operation/metrics/gauge.ts': 'the patience of a scrape',
   'features/outreach/campaigns/audience/patience.ts': 'the patience of a request',
   'features/outreach/webhooks/dispatch/dispatcher.ts': 'deadlines of requests and of the stop',

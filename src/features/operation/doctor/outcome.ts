@@ -43,12 +43,12 @@ export type CheckId =
 
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 
-/** What a check found. */
+/** The finding of a check. */
 export type Outcome = {
   status: CheckStatus
-  /** What was seen; of a skipped check, why it was skipped. */
+  /** The observation; for a skipped check, the reason. */
   evidence: string
-  /** What to paste or do: lines of a zone or of the configuration, commands, or a sentence. */
+  /** The repair: lines of a zone or of the configuration to paste, commands, or a sentence. */
   fix?: string
   /** When one of these checks is not ok, this outcome only follows from it, and is skipped. */
   follows?: readonly CheckId[]

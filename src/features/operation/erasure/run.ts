@@ -52,7 +52,7 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   await erase(deps, eraser, {
     parts: listParts(deps.duties.tables, 'deletion'),
     forget: true,
-    // Nobody could be charged for it later.
+    // Once the project is gone, its use can be charged to no customer.
     mustBeBilled: customer !== null,
     finish: async (tx) => {
       await tx.delete(projects).where(eq(projects.id, id))

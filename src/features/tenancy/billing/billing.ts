@@ -94,7 +94,7 @@ export function createMetering(deps: MeteringDeps): Metering {
   return { run }
 }
 
-/** What needs no answer of Stripe. */
+/** Does the work that needs no answer of Stripe: batches begin to settle, and too old ones are dropped. */
 async function putAside(deps: MeteringDeps): Promise<void> {
   const at = deps.now()
   await deps.store.write((tx) => tx.execute(setSettling, { at }))

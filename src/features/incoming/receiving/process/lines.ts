@@ -31,7 +31,7 @@ type Window = { kind: PendingKind; limit: number; ofLine: number }
 export function createLineWalks({ store }: Pick<Base, 'store'>): LineWalks {
   /** Where the next walk begins, if not with the first line. */
   const next = new Map<PendingKind, string>()
-  /** Of the last list: the first message of each line, until one of them was left. */
+  /** The first message of each line in the last list, until one of these messages was left. */
   const firsts = new Map<PendingKind, ReadonlySet<string>>()
 
   async function walk(window: Window & { from: string }): Promise<readonly PendingMessage[]> {

@@ -87,7 +87,7 @@ async function* listFolder(folder: Place, isFrozen: boolean): AsyncGenerator<Dat
 
 /**
  * Reads the bytes that the file has now. A file that is still being written belongs to no row of
- * the snapshot, so a part of the file harms nobody.
+ * the snapshot, so a part of the file does no harm.
  */
 async function readLater(place: Place): Promise<DataFile> {
   const { size } = await stat(place.file)

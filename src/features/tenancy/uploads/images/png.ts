@@ -21,7 +21,7 @@ import { type Animation, openAnimation } from './png-animation.ts'
 
 type Chunk = { type: string; data: Buffer; start: number; end: number }
 
-/** What zlib gives with `info`, which its types leave out. `bytesWritten`: of the compressed data. */
+/** The result of zlib with `info`, which its types lack. `bytesWritten`: the size of the compressed data. */
 type Inflated = { buffer: Buffer; engine: { bytesWritten: number } }
 
 type Header = { width: number; height: number; colourType: number }
