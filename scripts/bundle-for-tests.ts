@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { entry } from '../build.config.ts'
-import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
+import { ASSET_SOURCES } from '../src/config/assets.ts'
 import { THREAD_SOURCES } from '../src/threads/start.ts'
 import { bundleFrom } from './bundle.ts'
 

@@ -31,7 +31,7 @@ import {
 import { startInboundReader } from './inbound/inbound-reader.ts'
 import { lookForLog } from './store/files/log-mark.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
-import { endLeases } from './work/jobs/job-row.ts'
+import { deleteForeignTicks, endLeases } from './work/jobs/job-row.ts'
 import { startJobs } from './work/jobs/jobs.ts'
 
 export type App = {
@@ -119,9 +119,13 @@ async function startLoops(core: Core, stops: Stops): Promise<void> {
 
 async function startRunningJobs(core: Core, stops: Stops): Promise<void> {
   const { store, log, counters, jobNotifier } = core
+  const schedule = createSchedule(core)
   // The server's lock proves that no other process runs jobs.
-  await store.write((tx) => endLeases(tx, now()))
-  const jobs = startJobs({ store, log, counters, now, ...createSchedule(core) })
+  await store.write(async (tx) => {
+    await deleteForeignTicks(tx, Object.keys(schedule.handlers))
+    await endLeases(tx, now())
+  })
+  const jobs = startJobs({ store, log, counters, now, ...schedule })
   const unwatch = jobNotifier.listen(jobs.wake)
   stops.loops.push(jobs.stop, async () => unwatch())
 }

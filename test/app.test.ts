@@ -46,7 +46,7 @@ for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
     const { id } = email as { id: string }
     const now = Date.now()
     const job = await core.store.write((tx) =>
-      enqueueJob(tx, { kind: 'sweep-uploads', payload: {}, now }),
+      enqueueJob(tx, { kind: 'delete-expired-import-files', payload: {}, now }),
     )
     const jobId = job.isNew ? job.id : ''
     const messageId = await acceptInboundMessage(core, {

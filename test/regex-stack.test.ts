@@ -46,7 +46,7 @@ const BOUNDED: Bound[] = [
   ...['text-rules.ts', 'reply-rule.ts'].map((name) => ({
     file: `src/formats/replies/${name}`,
     length: 2_000,
-    code: { 'src/formats/replies/match-reply.ts': ['reply.text.slice(0, MAX_MATCHED_LENGTH)'] },
+    code: { 'src/formats/replies/classify-reply.ts': ['reply.text.slice(0, MAX_MATCHED_LENGTH)'] },
   })),
   { file: 'src/formats/precomposed/body.ts', length: 2_000_000, code: TEMPLATES },
   { file: 'src/formats/incoming/automatic.ts', length: 262_144, code: FIELDS },
@@ -87,7 +87,7 @@ const BOUNDED: Bound[] = [
     },
   },
   {
-    file: 'src/features/ground/events/event-name.ts',
+    file: 'src/records/event-name.ts',
     length: 1_048_576,
     code: { 'src/http/route.ts': ['DEFAULT_BODY_BYTES = 1024 * 1024'] },
   },

@@ -21,7 +21,7 @@ const BOUNDED: { files: string; length: number; by: string; code: string[] }[] =
   {
     files: 'src/formats/replies/',
     length: 2_000,
-    by: 'src/formats/replies/match-reply.ts',
+    by: 'src/formats/replies/classify-reply.ts',
     code: ['MAX_MATCHED_LENGTH = 2_000', 'input.reply.text.slice(0, MAX_MATCHED_LENGTH)'],
   },
   {

@@ -9,7 +9,7 @@ import type { Sink } from '../features/operation/backup/archive/write-archive.ts
 import { type Backup, createBackup } from '../features/operation/backup/create/create-backup.ts'
 import { type BackupAttempt, recordBackup } from '../features/operation/backup/record.ts'
 import { isAnotherRunning } from '../store/snapshot/backup-lock.ts'
-import { hasCurrentSchema } from '../store/snapshot/schema-version.ts'
+import { hasCurrentSchema } from '../store/snapshot/unmigrated.ts'
 import {
   type CommandContext,
   type Input,

@@ -135,7 +135,7 @@ async function judgeDatabase<T>(
 ): Promise<T | undefined> {
   const { file } = config.database
   if (!existsSync(file)) return undefined
-  const { hasCurrentSchema } = await import('../store/snapshot/schema-version.ts')
+  const { hasCurrentSchema } = await import('../store/snapshot/unmigrated.ts')
   const isCurrent = async () => hasCurrentSchema(file, nativeBindingPath(config.dataDir))
   const isFinal = context.terminal.isWholeProcess
   if (!(await asFileOwner(config, isCurrent, { isFinal }))) return undefined

@@ -6,7 +6,7 @@
 import { deleteProject } from '../features/operation/erasure/end-project.ts'
 import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/mail-project.ts'
 import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
-import type { DescribedProject } from '../records/project.ts'
+import type { ServerProject } from '../records/project.ts'
 import {
   type CommandContext,
   type Input,
@@ -15,7 +15,7 @@ import {
   withCore,
 } from './engine/command.ts'
 import { escapeControls } from './engine/text.ts'
-import { askYes } from './options/confirm.ts'
+import { askYes } from './options/questions.ts'
 
 const MAIL_WARNING =
   'this project sends the mail of the server to its users: sign-ups will fail without it'
@@ -44,6 +44,6 @@ export async function deleteProjectCommand(context: CommandContext, input: Input
   return { json: { id, deleted: isDeleted }, text }
 }
 
-function questionAbout({ name, id }: DescribedProject): string {
+function questionAbout({ name, id }: ServerProject): string {
   return `Delete project ${escapeControls(name)} (${id}) and all of its data? Type "yes": `
 }

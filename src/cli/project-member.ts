@@ -5,10 +5,10 @@ import { addMember } from '../features/tenancy/accounts/members/add.ts'
 import { changeRole } from '../features/tenancy/accounts/members/change-role.ts'
 import { handOver } from '../features/tenancy/accounts/members/hand-over.ts'
 import { listMembers } from '../features/tenancy/accounts/members/list.ts'
-import type { Member } from '../features/tenancy/accounts/members/member.ts'
 import { removeMember } from '../features/tenancy/accounts/members/remove.ts'
 import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
 import { getUserId } from '../features/tenancy/accounts/users/users.ts'
+import type { MemberRecord } from '../records/member.ts'
 import { MEMBER_COLUMNS } from '../records/tables.ts'
 import { GIVEN_ROLES } from '../records/words.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
@@ -54,14 +54,14 @@ function projectIdOf({ args }: Input): string {
 async function withMember(
   context: CommandContext,
   input: Input,
-  act: (core: OpenCore, key: MemberKey) => Promise<Member>,
-): Promise<Member> {
+  act: (core: OpenCore, key: MemberKey) => Promise<MemberRecord>,
+): Promise<MemberRecord> {
   return withCore(context, async (core) => {
     const userId = await getUserId(core.store.read, input.required('email'))
     return act(core, { projectId: projectIdOf(input), userId })
   })
 }
 
-function describeMember(member: Member, claim: string): Result {
+function describeMember(member: MemberRecord, claim: string): Result {
   return { json: member, text: `${escapeControls(member.email)} ${claim}.` }
 }

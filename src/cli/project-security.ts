@@ -1,8 +1,9 @@
 /** `project security`: the counts from which the reputation of a project is judged. */
 import { viewSecurity } from '../features/insight/reputation/security.ts'
-import type { SecurityCounts, SecurityRecord } from '../records/security.ts'
+import type { SecurityMetrics } from '../records/security.ts'
+import { SECURITY_COLUMNS } from '../records/tables.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
-import { formatTable } from './engine/text.ts'
+import { formatRecords } from './engine/text.ts'
 
 export async function projectSecurityCommand(
   context: CommandContext,
@@ -13,13 +14,12 @@ export async function projectSecurityCommand(
   return { json: security, text: describe(security) }
 }
 
-function describe({ status, isDisabled }: SecurityRecord): string {
-  const rows = [
-    toRow('24 hours', status.twentyFourHour),
-    toRow('7 days', status.sevenDay),
-    toRow('all', status.allTime),
+function describe({ status, isDisabled }: SecurityMetrics): string {
+  const windows = [
+    { name: '24 hours', counts: status.twentyFourHour },
+    { name: '7 days', counts: status.sevenDay },
+    { name: 'all', counts: status.allTime },
   ]
-  const head = ['', 'EMAILS', 'HARD BOUNCES', 'COMPLAINTS']
   const findings = [
     ...status.violations.map((text) => `critical: ${text}`),
     ...status.warnings.map((text) => `warning: ${text}`),
@@ -29,14 +29,5 @@ function describe({ status, isDisabled }: SecurityRecord): string {
     isDisabled ? 'The project is disabled.' : null,
     findings.length === 0 ? 'No limit is reached.' : findings.join('\n'),
   ].filter((line) => line !== null)
-  return [formatTable(head, rows, ''), '', ...standing].join('\n')
-}
-
-function toRow(name: string, window: SecurityCounts): string[] {
-  const { total, bounces, complaints, bounceRate, complaintRate } = window
-  return [name, String(total), withRate(bounces, bounceRate), withRate(complaints, complaintRate)]
-}
-
-function withRate(count: number, rate: number): string {
-  return count === 0 ? '0' : `${count} (${rate}%)`
+  return [formatRecords(SECURITY_COLUMNS, windows, ''), '', ...standing].join('\n')
 }

@@ -1,5 +1,4 @@
 /** `project …`: projects and their keys. */
-
 import {
   createProject,
   describeKeys,
@@ -7,8 +6,8 @@ import {
   regenerateKeys,
   updateProject,
 } from '../features/tenancy/accounts/projects/projects.ts'
-import type { DescribedProject, ProjectKeysRecord } from '../records/project.ts'
-import { PROJECT_COLUMNS, projectState } from '../records/tables.ts'
+import type { ProjectKeysRecord, ServerProject } from '../records/project.ts'
+import { PROJECT_COLUMNS, projectStanding } from '../records/tables.ts'
 import {
   type CommandContext,
   type Input,
@@ -74,7 +73,7 @@ function formatKeys({ id, public: publicKey, secret }: ProjectKeysRecord): strin
   return formatFields({ id, 'public key': publicKey, 'secret key': secret })
 }
 
-function describeProject(project: DescribedProject): string {
+function describeProject(project: ServerProject): string {
   const fields = {
     id: project.id,
     tracking: project.tracking,
@@ -83,7 +82,7 @@ function describeProject(project: DescribedProject): string {
     'submission templates': project.submissionTemplates ? 'yes' : 'no',
     'on template fault': project.onTemplateFault,
     'public key may update': project.publicKeyMayUpdate ? 'yes' : 'no',
-    state: projectState(project) || 'enabled',
+    state: projectStanding(project) || 'enabled',
   }
   return [`Project ${escapeControls(project.name)}`, '', formatFields(fields)].join('\n')
 }

@@ -10,8 +10,7 @@ import { listAllWarnings } from './config.ts'
 import type { CommandContext, Result } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import type { Signals } from './engine/terminal.ts'
-import { reportServiceState } from './systemd/service-state.ts'
-import { explainUnconfigured } from './systemd/unconfigured.ts'
+import { explainUnconfigured, reportServiceState } from './systemd/service-state.ts'
 import { formatWelcome } from './welcome.ts'
 
 /**

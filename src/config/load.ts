@@ -3,18 +3,26 @@
  * else /etc/pillarbox/pillarbox.toml, else none), then the defaults. All problems are reported at
  * once. Relative paths start at the file's folder.
  */
+import os from 'node:os'
 import path from 'node:path'
 import { buildConfig } from './build.ts'
 import { checkCertificates } from './certificates/check.ts'
+import { defaultDomains } from './certificates/ordered.ts'
 import type { Config } from './config.ts'
 import { findContradictions } from './contradictions.ts'
-import { deriveValues } from './derive.ts'
 import { type Origins, takeEffect } from './layers/effective.ts'
-import { readEnvironment } from './layers/environment.ts'
 import { type FileSearch, readConfigFile, readToml } from './layers/file.ts'
-import type { Layer } from './layers/given.ts'
+import { type Given, type Layer, unknownKey } from './layers/given.ts'
 import { ConfigError, type Problem } from './problems.ts'
-import type { SettingValues } from './settings.ts'
+import {
+  isSettingKey,
+  type SettingKey,
+  type SettingValues,
+  secretKeyOfFile,
+  settingKeys,
+  settingOf,
+} from './settings.ts'
+import { hostName } from './values/kinds.ts'
 
 export type LoadOptions = FileSearch & {
   env: NodeJS.ProcessEnv
@@ -28,6 +36,13 @@ export type Loaded = {
   values: SettingValues
   origins: Origins
 }
+
+type ConfigText = { file: string; text: string }
+
+const RELAY_PORTS = { starttls: 587, implicit: 465, none: 25 }
+const PREFIX = 'PILLARBOX_'
+/** Not a setting: the sandbox's welcome text uses this variable for the secret key. */
+const API_KEY_VARIABLE = `${PREFIX}KEY`
 
 /** @throws ConfigError with every problem */
 export function loadConfig(options: LoadOptions): Config {
@@ -59,8 +74,6 @@ export function findProblems(found: ConfigText): readonly Problem[] {
   }
 }
 
-type ConfigText = { file: string; text: string }
-
 function loadFound(found: ConfigText | null, options: LoadOptions): Loaded {
   const folder = found === null ? options.cwd : path.dirname(found.file)
   const layers: Layer[] = [readEnvironment(options.env)]
@@ -75,4 +88,80 @@ function loadFound(found: ConfigText | null, options: LoadOptions): Loaded {
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return { config: buildConfig(values, found?.file ?? null), values, origins }
+}
+
+/** Adds defaults that depend on other settings or on the system, and makes paths absolute. */
+export function deriveValues(values: SettingValues, folder: string): SettingValues {
+  const absolute = resolvePaths(values, folder)
+  const hostname = values['delivery.hostname'] ?? systemHostName()
+  return {
+    ...absolute,
+    'delivery.hostname': hostname,
+    'delivery.return_path_domain': values['delivery.return_path_domain'] ?? `bounce.${hostname}`,
+    'acme.domains': values['acme.domains'] ?? defaultAcmeDomains(values, hostname),
+    'delivery.relay.port': values['delivery.relay.port'] ?? defaultRelayPort(values),
+    ...chooseSubmissionTls(absolute),
+  }
+}
+
+/** Falls back to localhost if the system has no valid host name. */
+function systemHostName(): string {
+  return hostName.read(os.hostname()) ?? 'localhost'
+}
+
+function defaultAcmeDomains(values: SettingValues, hostname: string): string[] | null {
+  return values['acme.email'] === null ? null : defaultDomains(values.base_url, hostname)
+}
+
+function defaultRelayPort(values: SettingValues): number | null {
+  return values['delivery.relay.host'] === null ? null : RELAY_PORTS[values['delivery.relay.tls']]
+}
+
+function resolvePaths(values: SettingValues, folder: string): SettingValues {
+  const absolute = (key: SettingKey) => {
+    const value = values[key]
+    const isPath = settingOf(key).kind.isPath && typeof value === 'string'
+    return [key, isPath ? path.resolve(folder, value) : value]
+  }
+  return Object.fromEntries(settingKeys.map(absolute)) as SettingValues
+}
+
+/** Submission uses the certificate of inbound unless it has its own setting. */
+function chooseSubmissionTls(values: SettingValues) {
+  const [cert, key] = [values['submission.tls_cert'], values['submission.tls_key']]
+  const inbound = [values['inbound.tls_cert'], values['inbound.tls_key']] as const
+  const isOwn = cert !== null || key !== null || inbound.includes(null)
+  return {
+    'submission.tls_cert': isOwn ? cert : inbound[0],
+    'submission.tls_key': isOwn ? key : inbound[1],
+  }
+}
+
+/**
+ * Reads settings from the environment: `delivery.mode` is PILLARBOX_DELIVERY__MODE. A list is
+ * separated by commas or written as a JSON array.
+ */
+export function readEnvironment(env: NodeJS.ProcessEnv): Layer {
+  const given = new Map<string, Given>()
+  const problems: Problem[] = []
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith(PREFIX) || name === API_KEY_VARIABLE || text === undefined) continue
+    const key = name.slice(PREFIX.length).toLowerCase().replaceAll('__', '.')
+    if (name !== variableOf(key)) problems.push(unknownVariable(key, name))
+    else if (isSettingKey(key)) {
+      given.set(key, { value: settingOf(key).kind.fromText(text), where: name })
+    } else if (secretKeyOfFile(key)) given.set(key, { value: text, where: name })
+    else problems.push(unknownVariable(key, name))
+  }
+  return { given, problems }
+}
+
+export function variableOf(key: string): string {
+  return PREFIX + key.toUpperCase().replaceAll('.', '__')
+}
+
+function unknownVariable(key: string, name: string): Problem {
+  const { meant, ...problem } = unknownKey(key, 'environment')
+  const named = { ...problem, key: name }
+  return meant === undefined ? named : { ...named, meant: variableOf(meant) }
 }

@@ -1,7 +1,7 @@
 /**
  * Every key of `pillarbox.toml` with its kind, default and description. `init` writes the
  * descriptions into a new file, and `src/docs/configuration.md` repeats them. The environment takes
- * the same keys (`layers/environment.ts`).
+ * the same keys (`load.ts`).
  */
 import { securityLimits } from './security-limits.ts'
 import { optional, type Setting, setting } from './setting.ts'

@@ -1,6 +1,6 @@
 /** The eight areas, in their order: each may import those before it. What they hand in, joined. */
 import { ground } from '../features/ground/area.ts'
-import type { Area, Duties } from '../features/ground/manifest/area.ts'
+import type { Area, AreaJob, Duties } from '../features/ground/manifest/area.ts'
 import { incoming } from '../features/incoming/area.ts'
 import { insight } from '../features/insight/area.ts'
 import { mail } from '../features/mail/area.ts'
@@ -10,6 +10,7 @@ import { people } from '../features/people/area.ts'
 import { tenancy } from '../features/tenancy/area.ts'
 import type { CronEntry } from '../work/jobs/cron.ts'
 import type { JobHandler, RunningJob } from '../work/jobs/run.ts'
+import { deleteExpired, type Retention } from '../work/retention.ts'
 import type { Core } from './core.ts'
 
 type Schedule = {
@@ -29,12 +30,17 @@ export const AREAS: readonly Area<Core>[] = [
   operation,
 ]
 
-const JOBS = AREAS.flatMap(({ jobs }) => jobs)
+const JOBS = AREAS.flatMap(({ jobs, retentions }) => [...jobs, ...retentions.map(toJob)])
 
 export const DUTIES: Duties = {
   tables: AREAS.flatMap(({ tables }) => tables),
   references: AREAS.flatMap(({ references }) => references),
   heldKinds: JOBS.flatMap((job) => ('fence' in job && job.fence === 'held' ? [job.name] : [])),
+}
+
+function toJob(retention: Retention): AreaJob<Core> {
+  const { name, schedule } = retention
+  return { name, schedule, run: (core, { signal }) => deleteExpired(core, retention, signal) }
 }
 
 /** The table of jobs: those that run at fixed times (UTC), and those that requests enqueue. */

@@ -36,7 +36,7 @@ export const MAX_SHOWN_ADDRESS_LENGTH = 320
 /** Characters of an attachment's filename, of its content type and of its content id. */
 export const MAX_ATTACHMENT_FIELD_LENGTH = 255
 
-/** Characters of Markdown; `html/bounded-lexer.ts` limits what a hostile text costs. */
+/** Characters of Markdown; `html/markdown-to-html.ts` limits what a hostile text costs. */
 export const MAX_MARKDOWN_LENGTH = 256 * 1024
 
 /** Characters of To or Cc of a submitted message. */

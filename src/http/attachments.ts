@@ -6,8 +6,13 @@ import { invalidField } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { StoredAttachment } from '../features/mail/messages/accept/content.ts'
 import { attachedBytes } from '../formats/compose/attachment.ts'
-import { isDataUri, readDataUri } from '../formats/compose/data-uri.ts'
-import { isBase64, MAX_QUICK_BASE64_LENGTH, scanBase64 } from '../formats/compose/decode-base64.ts'
+import {
+  isBase64,
+  isDataUri,
+  MAX_QUICK_BASE64_LENGTH,
+  readDataUri,
+  scanBase64,
+} from '../formats/compose/decode-base64.ts'
 import { parseContentType } from '../formats/compose/parameters.ts'
 import { MAX_ATTACHMENT_FIELD_LENGTH } from '../formats/limits.ts'
 import { lineOfText } from '../records/fields.ts'

@@ -1,17 +1,50 @@
-/** Answers requests by a list of routes, also those for unknown paths and methods. */
+/**
+ * Answers requests by a list of routes. A request for an unknown path or method gets advice where it
+ * belongs, and a request without a valid target gets its refusal.
+ */
+
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../base/errors.ts'
+import type { Core } from '../core/core.ts'
+import { errorResponse } from './exchange/error-response.ts'
 import type { ExchangeDeps } from './exchange/exchange.ts'
-import { adviseLostPath, adviseSending } from './exchange/lost-path.ts'
-import { refuseTarget } from './exchange/refuse-target.ts'
 import { respond } from './exchange/respond.ts'
-import { PREFLIGHT_HEADERS } from './response.ts'
+import { sendWhole } from './exchange/send-response.ts'
+import { commonHeaders, PREFLIGHT_HEADERS } from './response.ts'
 import { METHODS, openOperation, openRoute, type Route } from './route.ts'
 import { createRouter, type Router } from './router.ts'
 import { readTarget } from './target.ts'
 
 /** Resolves when the request has its answer, or the first piece of one that is long. */
 export type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
+
+const preflight = openRoute(
+  { method: 'GET', path: '/v1/*' },
+  openOperation({
+    isHidden: true,
+    tag: 'Service',
+    summary: 'Respond to the preflight request of a browser',
+    responses: { 200: { description: 'The methods and headers that are allowed' } },
+    handle: () => ({ status: 200, body: '', headers: PREFLIGHT_HEADERS }),
+  }),
+)
+/** What listmonk calls these. */
+const OTHER_WORDS: readonly [theirs: string, ours: string][] = [
+  ['/import/subscribers', '/contacts/import'],
+  ['/subscribers', '/contacts'],
+  ['/lists', '/segments'],
+  ['/tx', '/send'],
+  ['/bounces', '/suppressions'],
+]
+
+/** Says whether a route has this method and path. */
+type Exists = (path: string) => boolean
+
+const SLASH = 'with the slash at the end of the base address: '
+/** The paths for sending of other senders' APIs, after a version. */
+const OTHER_SENDING =
+  /^(?:\/api)?(?:\/v[1-4](?:\.\d)?)?\/(?:emails?(?:\/batch|\/send)?|mail\/send|messages(?:\/send)?|smtp\/email)\/?$/
 
 /** @throws TypeError for a route whose requests an earlier one takes */
 export function mount(deps: ExchangeDeps, routes: readonly Route[]): Answer {
@@ -42,17 +75,6 @@ function allowedMethods(router: Router, path: string): string[] {
   return [...known, ...head, ...options]
 }
 
-const preflight = openRoute(
-  { method: 'GET', path: '/v1/*' },
-  openOperation({
-    isHidden: true,
-    tag: 'Service',
-    summary: 'Respond to the preflight request of a browser',
-    responses: { 200: { description: 'The methods and headers that are allowed' } },
-    handle: () => ({ status: 200, body: '', headers: PREFLIGHT_HEADERS }),
-  }),
-)
-
 /** For requests that match no route, by their path or by their method. */
 function unknownRoute(router: Router, baseUrl: string): Route {
   const operation = openOperation({
@@ -81,4 +103,57 @@ function unknownRoute(router: Router, baseUrl: string): Route {
     },
   })
   return openRoute({ method: 'GET', path: '*' }, operation)
+}
+
+/**
+ * Suggests another path for `path`, which does not exist; undefined if no similar path exists. Programs of this
+ * API family keep `/api` of another server, lose the last part of a base address without a slash at its end, or
+ * have `/v1` twice. Programs for listmonk use its words. `baseUrl`: of this server.
+ */
+function adviseLostPath(
+  path: string,
+  { method, baseUrl, exists }: { method: string; baseUrl: string; exists: Exists },
+): string | undefined {
+  const found = candidates(path).find((one) => one !== path && exists(one))
+  const sending = found === undefined ? adviseSending(method, path) : undefined
+  if (sending !== undefined) return sending
+  if (found === undefined) return isElsewhere(path) ? below(baseUrl) : undefined
+  const here = `Use ${method} ${found}.`
+  return found.startsWith('/v1/') ? `${here} ${below(baseUrl)}` : here
+}
+
+/** For what a program of another sender's API asks. */
+function adviseSending(method: string, path: string): string | undefined {
+  return method === 'POST' && OTHER_SENDING.test(path) ? 'To send: POST /v1/send.' : undefined
+}
+
+function below(baseUrl: string): string {
+  return `The API for sending is below /v1; ${SLASH}${baseUrl}/v1/`
+}
+
+function isElsewhere(path: string): boolean {
+  return path.startsWith('/api/') || path.startsWith('/v1/v1/')
+}
+
+/** The paths that such a program may mean: without its additions, with its losses restored. */
+function candidates(path: string): string[] {
+  const bare = path.endsWith('/') ? path.slice(0, -1) : path
+  const rest = bare.replace(/^\/api(?=\/)/, '').replace(/^(?:\/v1)+(?=\/)/, '')
+  const words = OTHER_WORDS.find(([theirs]) => rest === theirs || rest.startsWith(`${theirs}/`))
+  const own = words === undefined ? rest : words[1] + rest.slice(words[0].length)
+  return [`/v1${own}`, own]
+}
+
+/** The response to a request line or a Host field that forms no URL: such a request has no route. */
+function refuseTarget(
+  { now, counters }: Pick<Core, 'now' | 'counters'>,
+  outgoing: ServerResponse,
+): void {
+  counters.add('pillarbox_http_strangers_refused_total', { status: '400' })
+  const error = new AppError('BAD_REQUEST', 'The request has no valid URL.')
+  const requestId = randomUUID()
+  const context = { requestId, isPublicApi: false, at: now() }
+  const { status, body, headers } = errorResponse(error, context)
+  const all = [commonHeaders(false), headers, { 'x-request-id': requestId }]
+  sendWhole(outgoing, { status, headers: all }, String(body))
 }

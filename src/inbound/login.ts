@@ -1,21 +1,47 @@
-/** Checks the login of a program for submission: user `pillarbox`, a secret key as the password. */
+/**
+ * Checks the login of a program for submission: user `pillarbox`, a secret key as the password. Failed logins
+ * and unfinished TLS handshakes are limited by network. `work/limiter.ts` does not fit: it refuses attempts before
+ * they are made, and a successful login is never refused here; of handshakes the open ones are counted.
+ */
+
+import type { Server, Socket } from 'node:net'
+import { MINUTE_MS, type Now } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
+import { createLru } from '../base/lru.ts'
 import type { Core } from '../core/core.ts'
 import { projectDisabled } from '../features/ground/directory.ts'
 import { authenticateKey } from '../features/tenancy/accounts/callers/authenticate.ts'
 import type { Project } from '../features/tenancy/accounts/rows.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
+import { peerOf } from './sessions.ts'
 
 type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
 
-/** The user of a session, which smtp-server stores. */
+/** The user of a session; smtp-server keeps it. */
 export type SubmissionUser = { key: string; project: Project }
 
 type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: boolean }
 
 const USER = 'pillarbox'
 
-/** Reply codes: RFC 4954 section 6, RFC 5248. */
+export type FailedLogins = {
+  isOverLimit(address: string): boolean
+  /** Counts a failure. Returns how many milliseconds to wait before the reply. */
+  failed(address: string): number
+  succeeded(address: string): void
+  /** How many networks have failures. */
+  size(): number
+}
+
+type Failures = { count: number; lastAt: number }
+
+const MAX_NETWORKS = 10_000
+const MAX_FAILURES = 10
+const MEMORY_MS = 15 * MINUTE_MS
+const FIRST_DELAY_MS = 250
+const MAX_DELAY_MS = 8_000
+
+/** Returns the user, or the refusal (reply codes: RFC 4954 section 6, RFC 5248). */
 export async function logIn(
   deps: LoginDeps,
   {
@@ -67,4 +93,65 @@ function underReset(): SmtpRefusal {
 
 function wrong(text: string): LoginResult {
   return { refused: refusal('535 5.7.8', text), isGuess: true }
+}
+
+/**
+ * Counts failed logins by network. The reply to each failure is delayed more than the one before.
+ * After a number of failures the network is over its limit for a while: its session ends with
+ * the next failure. A successful login clears the count and is never refused, since one address may
+ * serve many programs, and one with an outdated key must not lock out the others. The number of
+ * networks is bounded: the oldest are forgotten first.
+ */
+export function createFailedLogins(now: Now): FailedLogins {
+  const networks = createLru<Failures>(MAX_NETWORKS)
+
+  function find(network: string): Failures | undefined {
+    const failures = networks.get(network)
+    if (failures === undefined) return undefined
+    // A clock that was set back must not extend the limit.
+    if (Math.abs(now() - failures.lastAt) < MEMORY_MS) return failures
+    networks.delete(network)
+    return undefined
+  }
+
+  return {
+    isOverLimit: (address) => (find(peerOf(address))?.count ?? 0) >= MAX_FAILURES,
+    failed: (address) => {
+      const network = peerOf(address)
+      const count = (find(network)?.count ?? 0) + 1
+      networks.set(network, { count, lastAt: now() })
+      return Math.min(FIRST_DELAY_MS * 2 ** (count - 1), MAX_DELAY_MS)
+    },
+    succeeded: (address) => {
+      networks.delete(peerOf(address))
+    },
+    size: () => networks.size,
+  }
+}
+
+/**
+ * Closes connections to a listener with implicit TLS beyond the limit of one address or IPv6 network, without a
+ * reply. During the handshake there is no session yet that `sessions.ts` could count.
+ */
+export function limitHandshakes(listener: Server, connectionsPerAddress: number): void {
+  const counts = new Map<string, number>()
+  const [accept] = listener.listeners('connection')
+  listener.removeAllListeners('connection')
+  listener.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket.remoteAddress ?? '')
+    const count = counts.get(peer) ?? 0
+    if (count >= connectionsPerAddress) {
+      socket.destroy()
+      return
+    }
+    counts.set(peer, count + 1)
+    socket.once('close', () => leave(counts, peer))
+    accept?.call(listener, socket)
+  })
+}
+
+function leave(counts: Map<string, number>, peer: string): void {
+  const left = (counts.get(peer) ?? 1) - 1
+  if (left === 0) counts.delete(peer)
+  else counts.set(peer, left)
 }

@@ -8,7 +8,6 @@
  */
 import { countHops } from '../formats/incoming/received-field.ts'
 import { MAX_HEADER_BYTES } from '../formats/limits.ts'
-import { createLineCheck, createLineMender } from './line-ends.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 /** The memory of all messages being received. `isSmall`: may use the reserve for small messages. */
@@ -39,6 +38,14 @@ const SMALL_MESSAGE_BYTES = 256 * 1024
 /** The default of Postfix's hopcount_limit. */
 const MAX_HOPS = 50
 const HEADER_END = '\r\n\r\n'
+/**
+ * Line ends of messages under way, across the pieces in which they arrive. Servers differ on whether a
+ * lone CR or LF ends a line, and SMTP smuggling exploits the difference. Where a message ends is not
+ * decided here: that is CRLF.CRLF alone (`data-reader.ts`).
+ */
+const CR = 0x0d
+const LF = 0x0a
+const CRLF = Buffer.from('\r\n')
 
 /** `reserve`: the part of `bytes` that is for small messages only. */
 export function createAllowance(bytes: number, reserve = 0): Allowance {
@@ -133,5 +140,35 @@ function checkHeader(parts: readonly Buffer[], size: number): void {
   const header = beginning.toString('latin1', 0, end === -1 ? size : end)
   if (countHops(header) > MAX_HOPS) {
     throw refusal('554 5.4.6', `More than ${MAX_HOPS} Received fields: a loop`)
+  }
+}
+
+/** Returns a function that finds a lone CR or LF. */
+function createLineCheck(): (chunk: Buffer) => boolean {
+  let wasCr = false
+  return (chunk) => {
+    for (let index = 0; index < chunk.length; index += 1) {
+      const octet = chunk[index]
+      if ((octet === LF) !== wasCr) return true
+      wasCr = octet === CR
+    }
+    return false
+  }
+}
+
+/** Returns a function that makes each lone LF a CRLF. A lone CR stays. */
+function createLineMender(): (chunk: Buffer) => Buffer {
+  let wasCr = false
+  return (chunk) => {
+    const wasCrBefore = wasCr
+    if (chunk.length > 0) wasCr = chunk.at(-1) === CR
+    const pieces: Buffer[] = []
+    let at = 0
+    for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, lf + 1)) {
+      if (lf === 0 ? wasCrBefore : chunk[lf - 1] === CR) continue
+      pieces.push(chunk.subarray(at, lf), CRLF)
+      at = lf + 1
+    }
+    return pieces.length === 0 ? chunk : Buffer.concat([...pieces, chunk.subarray(at)])
   }
 }

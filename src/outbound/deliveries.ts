@@ -10,6 +10,7 @@ import type { AttemptOutcome } from './attempt.ts'
 import { createComposing } from './composing/composing.ts'
 import { createContentHistory, createContentMemory } from './composing/contents.ts'
 import type { Delivery, DeliveryResult, DeliveryTask } from './delivery.ts'
+import { createOutbox, putBackResult, unsentResult } from './delivery.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import {
   outcomeOfClosed,
@@ -20,11 +21,10 @@ import {
   withoutSecrets,
 } from './outcomes.ts'
 import type { TaskResult, TransferableMessage } from './protocol.ts'
-import { createOutbox, putBackResult, unsentResult } from './results.ts'
 import type { ClosedDestination, Destination } from './routing/destination.ts'
 import type { Destinations } from './routing/destinations.ts'
+import { createResolving } from './routing/destinations.ts'
 import { createBrokenTls, createPoolChooser, createSourceChooser } from './routing/pool-settings.ts'
-import { createResolving } from './routing/resolving.ts'
 import type { Shaping, SiteObservation } from './sites/shaping.ts'
 import type { SiteQueues } from './sites/site-queues.ts'
 import type { DeliveryProgress } from './sites/site-status.ts'

@@ -1,11 +1,13 @@
 /** A delivery on its way through outbound: the task, its state here, and its result. */
 
+import type { Now } from '../base/clock.ts'
 import type { QueueClass } from '../base/queue-class.ts'
 import type { MessageSource, PartFault } from '../formats/compose/build-message.ts'
 import type { SigningKey } from '../formats/compose/dkim.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { DeliveryThread, PoolSettings, TransferableMessage } from './protocol.ts'
 import type { Lookup } from './routing/destination.ts'
+import type { Shaping } from './sites/shaping.ts'
 
 export type DeliveryTask = {
   emailId: string
@@ -79,4 +81,62 @@ export type Delivery = DeliveryTask & {
   composedBytes?: number
   /** The content and keys that its thread caches: see `createThreadWork`. */
   used?: { contentId: number; keyIds: readonly number[] } | undefined
+}
+
+type PutBackInput = {
+  site: string
+  /** The minimum wait before the email is claimed again. */
+  delayMs?: number | undefined
+  reason?: string | undefined
+}
+
+type Outbox = { add(result: DeliveryResult): void; flush(): void }
+
+/**
+ * The result of a task that is put back. At a paused site the email is due at once: the queue
+ * itself defers mail to such a site, and an operator may end the pause earlier.
+ */
+export function putBackResult(
+  { shaping, now }: { shaping: Shaping; now: Now },
+  { emailId }: Pick<DeliveryTask, 'emailId'>,
+  { site, delayMs = 0, reason }: PutBackInput,
+): DeliveryResult {
+  const blockedUntil = shaping.blockedUntil(site)
+  const rateUntil = shaping.pauseOf(site) === null ? blockedUntil : 0
+  const retryAt = Math.max(rateUntil, delayMs > 0 ? now() + delayMs : 0)
+  return {
+    emailId,
+    kind: 'put back',
+    site,
+    retryAt: retryAt > 0 ? retryAt : null,
+    reason: blockedUntil > 0 ? shaping.reasonOf(site) : reason,
+  }
+}
+
+/** The result of a task whose message was not composed. */
+export function unsentResult(
+  { emailId }: Pick<DeliveryTask, 'emailId'>,
+  site: string,
+  { outcome, endedAt }: { outcome: AttemptOutcome; endedAt: number },
+): DeliveryResult {
+  const startedAt = endedAt - outcome.durationMs
+  return { emailId, kind: 'attempted', site, outcome, subject: null, faults: [], startedAt }
+}
+
+/**
+ * Sends results in a later turn of the event loop, so that none arrives before `deliver` returns.
+ */
+export function createOutbox(send: (results: DeliveryResult[]) => void): Outbox {
+  let waiting: DeliveryResult[] = []
+  function flush(): void {
+    const results = waiting
+    waiting = []
+    if (results.length > 0) send(results)
+  }
+  return {
+    add(result) {
+      if (waiting.push(result) === 1) setImmediate(flush)
+    },
+    flush,
+  }
 }

@@ -17,11 +17,14 @@ import type { Config, ListenAddress } from '../config/config.ts'
 import type { RenderedMessage, RenderSource } from '../formats/compose/build-message.ts'
 import type { InspectedMessage, MessageRules } from '../formats/compose/message-findings.ts'
 import type { Tracker } from '../formats/html/tracking.ts'
-import { convertInThread } from './composing/markdown.ts'
-import { createPreviews } from './composing/previews.ts'
-import { signInThread, type UnsignedMessage } from './composing/signed-messages.ts'
-import { type CheckedTemplate, checkInThread } from './composing/template-checks.ts'
-import { type RenderedTexts, renderTextsInThread } from './composing/texts.ts'
+import { createPreviews, signInThread, type UnsignedMessage } from './composing/previews.ts'
+import {
+  type CheckedTemplate,
+  checkInThread,
+  convertInThread,
+  type RenderedTexts,
+  renderTextsInThread,
+} from './composing/texts.ts'
 import { createThreadTasks } from './composing/thread-tasks.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { DeliveryResult, DeliveryTask } from './delivery.ts'

@@ -1,17 +1,33 @@
 /**
- * Results on their way to the main thread: numbers, and a list of values in which each has one place. Most values,
- * such as hosts and replies, are the same in all results of a batch. A structured clone of the results would write the names
- * of the properties for each object anew, which takes almost three times as long.
+ * Results on their way from a delivery thread to the main thread: collected in batches, and packed as numbers and
+ * a list of values in which each value has one place. Most values, such as hosts and replies, are the same in all
+ * results of a batch. A structured clone of the results would write the names of the properties for each object
+ * anew, which takes almost three times as long.
  */
+
+import type { Now } from '../base/clock.ts'
 import type { AttemptOutcome, Step } from './attempt.ts'
-import type { PackedResults, TaskResult } from './protocol.ts'
+import { MAX_BATCHED_RESULTS, type PackedResults, type TaskResult } from './protocol.ts'
 
 type Attempted = Extract<TaskResult, { kind: 'attempted' }>
+
 type Place = (value: unknown) => number
+
 type Reader = { number(): number; value<T>(): T }
 
 /** In place of the number of steps: the result is a value. */
 const WHOLE = -1
+
+type ResultBatches = { add(result: TaskResult): void; flush(): void }
+
+type ResultBatchesDeps = {
+  accepted: SharedArrayBuffer
+  post(results: TaskResult[]): void
+  now: Now
+}
+
+const BEAT_MS = 20
+const AFTER_REST_MS = 5
 
 export function packResults(results: readonly TaskResult[]): PackedResults {
   const numbers: number[] = []
@@ -92,4 +108,48 @@ function unpackStep({ number, value }: Reader): Step {
   if (reply !== undefined) step.reply = reply
   if (error !== undefined) step.error = error
   return step
+}
+
+/**
+ * In a delivery thread: collects results into batches of at most 100. Under load a batch leaves at the next beat,
+ * which all threads have in common, so that one transaction takes the batches of all threads. After a rest the
+ * first results wait for a moment only. Until a batch leaves, the task numbers of its accepted messages are in
+ * `accepted`, which the main thread reads if it has to end this thread.
+ */
+export function createResultBatches({ accepted, post, now }: ResultBatchesDeps): ResultBatches {
+  const numbers = new Int32Array(accepted)
+  let results: TaskResult[] = []
+  let timer: NodeJS.Timeout | undefined
+  let flushedAt = Number.NEGATIVE_INFINITY
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (results.length === 0) return
+    const batch = results
+    results = []
+    flushedAt = now()
+    post(batch)
+  }
+
+  function add(result: TaskResult): void {
+    numbers[results.length] = isAccepted(result) ? result.task : 0
+    results.push(result)
+    if (results.length >= MAX_BATCHED_RESULTS) flush()
+    else timer ??= setTimeout(flush, waitMs())
+  }
+
+  function waitMs(): number {
+    const at = now()
+    const isLoad = Math.abs(at - flushedAt) <= BEAT_MS
+    return isLoad ? BEAT_MS - (at % BEAT_MS) : AFTER_REST_MS
+  }
+
+  return { add, flush }
+}
+
+function isAccepted(result: TaskResult): boolean {
+  if (result.kind !== 'attempted') return false
+  const { result: outcome } = result.outcome
+  return outcome === 'delivered' || outcome === 'relayed'
 }

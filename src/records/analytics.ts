@@ -1,69 +1,15 @@
-/** Analytics in the API: the figures, and the parameters that several calls share. */
+/** The figures of analytics: of all mail, by time, by provider, by sender, and of links and events. */
 import { z } from 'zod'
-import { instant } from './fields.ts'
-import { DEFAULT_DAYS, MAX_DAYS } from './limits.ts'
-import { type COUNT_NAMES, type RATE_NAMES, STREAMS } from './words.ts'
-
-const STREAM_CHOICES = ['ALL', ...STREAMS] as const
-
-/** One of `choices`, with the code that analytics has for any other value. */
-export function wordParameter<const Choice extends string>(
-  choices: readonly Choice[],
-  description: string,
-) {
-  return z
-    .string()
-    .transform((text, context): Choice => {
-      const choice = choices.find((one) => one === text)
-      if (choice !== undefined) return choice
-      const message = `Expected one of ${choices.join(', ')}`
-      context.addIssue({ code: 'custom', message, params: { code: 'invalid_enum' } })
-      return z.NEVER
-    })
-    .optional()
-    .meta({ type: 'string', enum: [...choices], description })
-}
-
-const streamParameter = wordParameter(STREAM_CHOICES, 'Only mail of this kind; ALL by default')
-
-export const rangeParameters = {
-  from: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'The first day (YYYY-MM-DD) in the time zone, or an instant in ISO 8601 or RFC 1123. By default a range has ' +
-        `${DEFAULT_DAYS} days; the longest has ${MAX_DAYS}.`,
-    }),
-  to: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'The last day, which is part of the range, or the instant at which it ends; today by ' +
-        'default. Instants widen the range to whole quarters of an hour.',
-    }),
-  tz: z.string().optional().meta({
-    description: 'A time zone of the IANA database, such as Asia/Kathmandu; UTC by default',
-  }),
-  stream: streamParameter,
-}
-
-const day = 'A date, or an instant in ISO 8601 or RFC 1123'
-
-/** The parameters of the calls that older clients know. A date is a UTC day. */
-export const dateParameters = {
-  startDate: z
-    .string()
-    .optional()
-    .meta({
-      description: `${day}; by default a range has ${DEFAULT_DAYS} days, at most ${MAX_DAYS}`,
-    }),
-  endDate: z
-    .string()
-    .optional()
-    .meta({ description: `${day}; the day is part of the range. Today by default` }),
-}
+import { type FiguresOf, rangeFields, rangeParameters, wordParameter } from './analytics-range.ts'
+import { countParameter } from './page.ts'
+import {
+  ANALYTICS_STREAMS,
+  type COUNT_NAMES,
+  GRANULARITIES,
+  LEADERBOARDS,
+  METRIC_NAMES,
+  type RATE_NAMES,
+} from './words.ts'
 
 const count = z.int()
 const rate = z.number()
@@ -88,23 +34,105 @@ const rates = {
   unsubscribeRate: rate,
 } satisfies Record<(typeof RATE_NAMES)[number], z.ZodType>
 
-/** The figures of emails, the same in every call. */
-export const metrics = { ...counts, ...rates }
+const metrics = { ...counts, ...rates }
 
-/** What every response tells about its range. */
-export const rangeFields = {
-  from: instant.meta({ description: 'The first instant of the range' }),
-  to: instant.meta({ description: 'The first instant after the range' }),
-  tz: z.string(),
-  stream: z.enum(STREAM_CHOICES),
-  isComplete: z.boolean().meta({
-    description: 'False while older events are still being counted; the figures are too low then',
-  }),
-}
+/** Rates are percent of `sent` with two decimals, `clickToOpenRate` of `opened`; 0 of nothing. */
+export type Metrics = Record<(typeof METRIC_NAMES)[number], number>
 
-export const COMPLETE_HEADER = 'x-analytics-complete'
+export const leaderboardQuery = z.object({
+  ...rangeParameters,
+  kind: wordParameter(LEADERBOARDS, 'campaigns by default'),
+  sort: wordParameter(METRIC_NAMES, 'The metric to order by, highest first; sent by default'),
+  limit: countParameter({ fallback: 10, cap: 100 }),
+})
 
-export const completeHeader = {
-  'X-Analytics-Complete':
-    '`false` while older events are still being counted, and the figures are too low; else absent',
-}
+export const analyticsOverview = z
+  .object({
+    ...rangeFields,
+    current: z.object(metrics),
+    previous: z.object(metrics).meta({ description: 'Of the equal range before' }),
+    streams: z.array(z.object({ stream: z.enum(ANALYTICS_STREAMS), ...metrics })),
+  })
+  .meta({ id: 'AnalyticsOverview' })
+
+const bounces = { hardBounces: z.int(), softBounces: z.int() }
+
+export const analyticsDeliverability = z
+  .object({
+    ...rangeFields,
+    ...bounces,
+    complaints: z.int(),
+    providers: z.array(z.object({ provider: z.string(), ...metrics, ...bounces })),
+  })
+  .meta({ id: 'AnalyticsDeliverability' })
+
+export const analyticsLeaderboard = z
+  .object({
+    ...rangeFields,
+    kind: z.enum(LEADERBOARDS),
+    rows: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string().nullable().meta({ description: 'Null when it was deleted' }),
+        ...metrics,
+      }),
+    ),
+  })
+  .meta({ id: 'AnalyticsLeaderboard' })
+
+const point = z.object({
+  date: z.iso.date().optional().meta({ description: 'A day in the time zone' }),
+  at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'The start of an hour in the time zone, with its offset' }),
+  ...metrics,
+})
+
+export const analyticsTimeseries = z
+  .object({
+    ...rangeFields,
+    granularity: z.enum(GRANULARITIES),
+    current: z.array(point),
+    previous: z.array(point).meta({ description: 'Of the equal range before' }),
+  })
+  .meta({ id: 'AnalyticsTimeseries' })
+
+export const listedFiguresQuery = z.object({
+  ...rangeParameters,
+  limit: countParameter({ fallback: 100, cap: 1_000 }),
+})
+
+export const analyticsLinks = z
+  .object({
+    ...rangeFields,
+    totalClicks: z.int(),
+    links: z.array(
+      z.object({
+        url: z.string().nullable().meta({ description: 'Null: all further links together' }),
+        clicks: z.int(),
+        uniqueClickers: z.int().meta({ description: 'Emails whose first click was on this link' }),
+      }),
+    ),
+  })
+  .meta({ id: 'AnalyticsLinks' })
+
+export const analyticsEvents = z
+  .object({
+    ...rangeFields,
+    events: z.array(
+      z.object({
+        name: z.string().nullable().meta({ description: 'Null: all further names together' }),
+        count: z.int(),
+        previousCount: z.int().meta({ description: 'In the equal range before' }),
+      }),
+    ),
+  })
+  .meta({ id: 'AnalyticsEvents' })
+
+export type OverviewFigures = FiguresOf<z.output<typeof analyticsOverview>>
+export type DeliverabilityFigures = FiguresOf<z.output<typeof analyticsDeliverability>>
+export type LeaderboardFigures = FiguresOf<z.output<typeof analyticsLeaderboard>>
+export type TimeseriesFigures = FiguresOf<z.output<typeof analyticsTimeseries>>
+export type LinkFigures = FiguresOf<z.output<typeof analyticsLinks>>
+export type EventFigures = z.output<typeof analyticsEvents>['events'][number]

@@ -1,5 +1,6 @@
 /** Campaigns in the API: the record, its pages, its figures, and the query that lists campaigns. */
 import { z } from 'zod'
+import { enveloped } from './envelope.ts'
 import { instant } from './fields.ts'
 import { MAX_SEARCH_LENGTH } from './limits.ts'
 import { choiceParameter, page, pagingParameters, refuseMixedPaging, sortedPage } from './page.ts'
@@ -67,7 +68,7 @@ export const shownCampaign = campaignRecord
 export type ShownCampaign = z.output<typeof shownCampaign>
 
 /** The response of the operation that shows a campaign. */
-export const shownCampaignResponse = z.object({ success: z.literal(true), data: shownCampaign })
+export const shownCampaignResponse = enveloped(shownCampaign)
 
 /** The response of most operations on one campaign. */
 export const campaignResponse = z.object({

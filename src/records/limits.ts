@@ -28,9 +28,6 @@ export const MAX_FROM_NAME_LENGTH = 100
 /** The highest `maxPerHour` of a campaign. */
 export const MAX_PER_HOUR = 10_000_000
 
-/** Characters of the postal address of a project. */
-export const MAX_POSTAL_ADDRESS_LENGTH = 250
-
 /** Characters of the description of a template or segment. */
 export const MAX_DESCRIPTION_LENGTH = 500
 
@@ -51,6 +48,22 @@ export const MAX_CONDITION_DEPTH = 32
 export const MAX_CONDITION_FILTERS = 500
 export const MAX_FILTER_VALUES = 500
 
-/** Days of a range of analytics. */
-export const DEFAULT_DAYS = 30
-export const MAX_DAYS = 90
+/** Characters of a password. */
+export const MIN_PASSWORD_LENGTH = 6
+export const MAX_PASSWORD_LENGTH = 1_000
+
+/** Characters of a code of the second factor, or of a recovery code. */
+export const MAX_CODE_LENGTH = 40
+
+/** Characters of the token of a mailed link. */
+export const LINK_TOKEN_LENGTH = 64
+
+/** Characters of the address in footers of marketing mail. */
+export const MAX_POSTAL_ADDRESS_LENGTH = 250
+
+/** The highest limit of a project, in emails a month. */
+export const MAX_BILLING_LIMIT = 1_000_000_000
+
+/** Days of a range of analytics: of one without bounds, and of the longest. */
+export const DEFAULT_RANGE_DAYS = 30
+export const MAX_RANGE_DAYS = 90

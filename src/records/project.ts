@@ -1,24 +1,31 @@
-/** Projects in the API: the record that members see, its form for commands, and projects in short. */
+/** Projects in the API: whole to their members, in short to their keys, and the requests that write them. */
 import { z } from 'zod'
 import { instant, lineOfText } from './fields.ts'
-import { MAX_POSTAL_ADDRESS_LENGTH } from './limits.ts'
-import { DISABLED_REASONS, FAULT_ACTIONS, ROLES, TRACKING_MODES } from './words.ts'
+import { MAX_NAME_LENGTH, MAX_POSTAL_ADDRESS_LENGTH } from './limits.ts'
+import {
+  DELIVERY_MODES,
+  DISABLED_REASONS,
+  FAULT_ACTIONS,
+  LANGUAGE_PATTERN,
+  ROLES,
+  TRACKING_MODES,
+} from './words.ts'
 
 export const role = z.enum(ROLES)
-export const trackingMode = z.enum(TRACKING_MODES)
+const trackingMode = z.enum(TRACKING_MODES)
 
-export const postalAddress = lineOfText(MAX_POSTAL_ADDRESS_LENGTH).nullable().meta({
+const postalAddress = lineOfText(MAX_POSTAL_ADDRESS_LENGTH).nullable().meta({
   description:
     'One line, in the footer of marketing mail and as the variable `postalAddress`; null: none',
 })
 
-export const submissionTemplates = z.boolean().meta({
+const submissionTemplates = z.boolean().meta({
   description:
     'Whether `{{ … }}` in the subject and the text of submitted mail is rendered; a message overrides ' +
     'it with the header field `X-Pillarbox-Template: yes` or `no`. False in new projects',
 })
 
-export const onTemplateFault = z.enum(FAULT_ACTIONS).meta({
+const onTemplateFault = z.enum(FAULT_ACTIONS).meta({
   description:
     'What a fault in the subject, body or text of `POST /v1/send` does: `refuse` answers 422 with its line ' +
     'and column; `send` sends the email with its placeholders filled in, and warns. `refuse` in new projects',
@@ -69,17 +76,34 @@ export const projectRecord = z
 
 export type ProjectRecord = z.output<typeof projectRecord>
 
-/** As the operator of the server sees a project. */
-export type DescribedProject = Omit<
+export const projectWithNewKeys = projectRecord
+  .pick({
+    ...{ id: true, name: true, public: true, secret: true, createdAt: true, updatedAt: true },
+    ...{ disabled: true, customer: true, subscription: true },
+  })
+  .meta({ id: 'ProjectWithNewKeys' })
+
+export type ProjectWithNewKeys = z.output<typeof projectWithNewKeys>
+
+/** The keys of a project, as commands print them; `secret` as in `ProjectRecord`. */
+export type ProjectKeysRecord = Pick<ProjectRecord, 'id' | 'name' | 'public' | 'secret'>
+
+/** A project as commands print it. */
+export type ServerProject = Omit<
   ProjectRecord,
-  `billingLimit${string}` | `${string}LastUsedAt` | 'customer' | 'subscription' | 'role'
+  | 'publicLastUsedAt'
+  | 'secretLastUsedAt'
+  | 'customer'
+  | 'subscription'
+  | 'billingLimitWorkflows'
+  | 'billingLimitCampaigns'
+  | 'billingLimitTransactional'
+  | 'billingLimitInbound'
+  | 'role'
 >
 
 /** `owner`: an address; null if the user was deleted. */
-export type OwnedProjectRecord = DescribedProject & { owner: string | null }
-
-/** `secret` is complete when the keys were just made, masked otherwise. */
-export type ProjectKeysRecord = Pick<ProjectRecord, 'id' | 'name' | 'public' | 'secret'>
+export type ListedServerProject = ServerProject & { owner: string | null }
 
 export const projectSummary = z
   .object({
@@ -91,6 +115,45 @@ export const projectSummary = z
   .meta({ id: 'ProjectSummary' })
 
 export type ProjectSummary = z.output<typeof projectSummary>
+
+export const setupState = z
+  .object({
+    hasSubscription: z.boolean(),
+    hasVerifiedDomain: z.boolean(),
+    contactCount: z.int(),
+    hasContacts: z.boolean(),
+    lastCampaignSentAt: instant.nullable(),
+    hasEnabledWorkflow: z.boolean(),
+    hasSentEmail: z.boolean().meta({ description: 'Whether any email has left the server' }),
+    deliveryMode: z.enum(DELIVERY_MODES),
+  })
+  .meta({ id: 'SetupState' })
+
+export type SetupState = z.output<typeof setupState>
+
+const name = z.string().min(1).max(MAX_NAME_LENGTH).meta({
+  description: 'Without invisible characters, and without letters that imitate those of others',
+})
+
+export const newProject = z.object({ name })
+
+export const projectSettings = z
+  .object({
+    name,
+    tracking: trackingMode,
+    language: z
+      .string()
+      .regex(LANGUAGE_PATTERN, 'Expected a language such as en or pt-BR')
+      .meta({ description: 'Of pages and footers, such as `en` or `pt-BR`' }),
+    postalAddress,
+    submissionTemplates,
+    onTemplateFault,
+    publicKeyMayUpdate: z.boolean().meta({
+      description:
+        'Whether the public key may unsubscribe existing contacts, overwrite their data and learn their ids; false for new projects',
+    }),
+  })
+  .partial()
 
 export const projectExample: ProjectRecord = {
   id: '0199a7c0-0000-7000-8000-000000000001',
@@ -116,4 +179,21 @@ export const projectExample: ProjectRecord = {
   role: 'OWNER',
   createdAt: '2026-11-21T12:00:00.000Z',
   updatedAt: '2026-11-22T09:30:00.000Z',
+}
+
+/** Another project, which was just made. */
+export const newProjectExample: ProjectRecord = {
+  ...projectExample,
+  id: '0199a7c0-0000-7000-8000-000000000a01',
+  name: 'Letters',
+  tracking: 'ENABLED',
+  language: 'en',
+  postalAddress: null,
+}
+
+export const projectSummaryExample: ProjectSummary = {
+  id: projectExample.id,
+  name: projectExample.name,
+  defaultSenderDomain: 'example.com',
+  createdAt: projectExample.createdAt,
 }

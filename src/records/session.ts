@@ -1,4 +1,4 @@
-/** Sessions of users in the API. */
+/** The sessions of a user in the API. */
 import { z } from 'zod'
 import { instant } from './fields.ts'
 
@@ -15,3 +15,13 @@ export const sessionRecord = z
   .meta({ id: 'Session' })
 
 export type SessionRecord = z.output<typeof sessionRecord>
+
+export const sessionExample: SessionRecord = {
+  id: '0199a7c0-0000-4000-8000-000000000c02',
+  current: true,
+  createdAt: '2026-11-22T09:30:00.000Z',
+  lastUsedAt: '2026-11-22T09:30:00.000Z',
+  expiresAt: '2026-11-29T09:30:00.000Z',
+  ip: '…',
+  userAgent: '…',
+}

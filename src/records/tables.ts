@@ -1,7 +1,8 @@
 /** Text tables of records, as commands print them: the columns, without schemas. */
 import type { DomainRecord } from './domain.ts'
 import type { ListedMember } from './member.ts'
-import type { DescribedProject, OwnedProjectRecord } from './project.ts'
+import type { ListedServerProject, ServerProject } from './project.ts'
+import type { SecurityCounts } from './security.ts'
 import type { ListedSuppression } from './suppression.ts'
 import type { ListedUser } from './user.ts'
 
@@ -33,24 +34,36 @@ export const MEMBER_COLUMNS: readonly Column<ListedMember>[] = [
   { head: 'ID', textOf: ({ userId }) => userId },
   { head: 'EMAIL', textOf: ({ email }) => email },
   { head: 'ROLE', textOf: ({ role }) => role },
-  { head: 'SINCE', textOf: dayOf },
+  { head: 'SINCE', textOf: dayOfCreation },
   { head: '', textOf: ({ emailVerified }) => (emailVerified ? '' : 'unverified') },
 ]
 
-/** Why a project is disabled; empty if it is not. */
-export function projectState({ disabled, disabledReason }: DescribedProject): string {
-  return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
-}
-
-export const PROJECT_COLUMNS: readonly Column<OwnedProjectRecord>[] = [
+export const PROJECT_COLUMNS: readonly Column<ListedServerProject>[] = [
   { head: 'ID', textOf: ({ id }) => id },
   { head: 'NAME', textOf: ({ name }) => name },
   { head: 'OWNER', textOf: ({ owner }) => owner ?? '' },
   { head: 'TRACKING', textOf: ({ tracking }) => tracking },
   { head: 'LANGUAGE', textOf: ({ language }) => language },
-  { head: 'SINCE', textOf: dayOf },
-  { head: '', textOf: projectState },
+  { head: 'SINCE', textOf: dayOfCreation },
+  { head: '', textOf: projectStanding },
 ]
+
+/** Empty for an enabled project. */
+export function projectStanding({ disabled, disabledReason }: ServerProject): string {
+  return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
+}
+
+/** The counts of a window of time. */
+export const SECURITY_COLUMNS: readonly Column<{ name: string; counts: SecurityCounts }>[] = [
+  { head: '', textOf: ({ name }) => name },
+  { head: 'EMAILS', textOf: ({ counts }) => String(counts.total) },
+  { head: 'HARD BOUNCES', textOf: ({ counts }) => withRate(counts.bounces, counts.bounceRate) },
+  { head: 'COMPLAINTS', textOf: ({ counts }) => withRate(counts.complaints, counts.complaintRate) },
+]
+
+function withRate(count: number, rate: number): string {
+  return count === 0 ? '0' : `${count} (${rate}%)`
+}
 
 const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
   { head: 'ADDRESS', textOf: ({ email }) => email },
@@ -69,11 +82,11 @@ export const USER_COLUMNS: readonly Column<ListedUser>[] = [
   { head: 'ID', textOf: ({ id }) => id },
   { head: 'EMAIL', textOf: ({ email }) => email },
   { head: 'METHOD', textOf: ({ method }) => method },
-  { head: 'SINCE', textOf: dayOf },
-  { head: '', textOf: notesOf },
+  { head: 'SINCE', textOf: dayOfCreation },
+  { head: '', textOf: notesOnUser },
 ]
 
-function notesOf(user: ListedUser): string {
+function notesOnUser(user: ListedUser): string {
   const { isOperator, emailVerified, onlyProjectId, twoFactor, isSandbox } = user
   const notes = [
     isOperator && 'operator',
@@ -85,6 +98,6 @@ function notesOf(user: ListedUser): string {
   return notes.filter((note) => note !== false).join(', ')
 }
 
-function dayOf({ createdAt }: { createdAt: string }): string {
+function dayOfCreation({ createdAt }: { createdAt: string }): string {
   return createdAt.slice(0, 10)
 }

@@ -1,6 +1,6 @@
-/** Users in the API: what users see of themselves, and the form for the operator of the server. */
+/** Users in the API: the one who has logged in, and the list of the operator. */
 import { z } from 'zod'
-import { METHOD_NAMES } from './words.ts'
+import { ACCOUNT_METHODS } from './words.ts'
 
 export const userRecord = z
   .object({
@@ -12,17 +12,19 @@ export const userRecord = z
       description:
         'The project that an account is bound to until its address is verified: an invitation without mail made it',
     }),
-    method: z.enum(Object.values(METHOD_NAMES)).meta({ description: 'How the user logs in' }),
+    method: z.enum(ACCOUNT_METHODS).meta({ description: 'How the user logs in' }),
     twoFactor: z.boolean().meta({ description: 'Logins need a code' }),
     language: z.string(),
     timezone: z.string(),
   })
   .meta({ id: 'User' })
 
+/** `language`: `xx` or `xx-XX`; `timezone`: of IANA. */
 export type UserRecord = z.output<typeof userRecord>
 
-/** `isSandbox`: created by the sandbox; refused in other modes until the user gets a new password. */
+/** A user in the list of the operator. */
 export type ListedUser = Omit<UserRecord, 'language' | 'timezone'> & {
+  /** Created by the sandbox; refused in other modes until the user gets a new password. */
   isSandbox: boolean
   createdAt: string
 }

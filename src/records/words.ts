@@ -1,10 +1,22 @@
 /** The words that fields of records hold; a browser may import them. */
 
+/** How users log in. */
+export const ACCOUNT_METHODS = ['PASSWORD', 'GITHUB_OAUTH', 'GOOGLE_OAUTH', 'OIDC'] as const
+
+/** The kinds of mail that analytics tells apart. */
+export const ANALYTICS_STREAMS = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW'] as const
+
 export const AUDIENCE_TYPES = ['ALL', 'SEGMENT', 'FILTERED'] as const
 
 export const CAMPAIGN_STATUSES = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const
 
 export const CONTENT_CLASSES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const
+
+/** The currencies in which a project can subscribe. */
+export const CURRENCIES = ['usd', 'eur', 'gbp'] as const
+
+/** How the server delivers mail: not at all, itself, or by a relay. */
+export const DELIVERY_MODES = ['sandbox', 'direct', 'relay'] as const
 
 /** Why a project is disabled. */
 export const DISABLED_REASONS = [
@@ -43,22 +55,20 @@ export const EXECUTION_STATUSES = [
 /** What a fault in a template of a send request does. */
 export const FAULT_ACTIONS = ['send', 'refuse'] as const
 
-/** The roles that members can be given. */
+/** The roles that members can be given. A project has one OWNER, and only an operator names another. */
 export const GIVEN_ROLES = ['ADMIN', 'MEMBER'] as const
+
+/** The steps of figures by time. */
+export const GRANULARITIES = ['hour', 'day'] as const
 
 /** MIME types of the images that a project may upload. */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
-/** What sends an email. */
-export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
+/** `xx` or `xx-XX` */
+export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
-/** How a user logs in, by the names that clients of this API family know. */
-export const METHOD_NAMES = {
-  PASSWORD: 'PASSWORD',
-  GITHUB: 'GITHUB_OAUTH',
-  GOOGLE: 'GOOGLE_OAUTH',
-  OIDC: 'OIDC',
-} as const
+/** Whose figures analytics lists. */
+export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
 
 /** Why a campaign is paused. */
 export const PAUSE_REASONS = [
@@ -76,6 +86,9 @@ export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
 
 export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
 
+/** What sends an email. */
+export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
+
 /** What a step of a workflow does. */
 export const STEP_TYPES = [
   'TRIGGER',
@@ -90,12 +103,12 @@ export const STEP_TYPES = [
 
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'] as const
 
-/** Events of the service that lists, names and counts include only when a request names them. */
-export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
-
 export const TRACKING_MODES = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const
 
 export const TRIGGER_TYPES = ['EVENT', 'MANUAL', 'SCHEDULE'] as const
+
+/** Events of the service that lists, names and counts include only when a request names them. */
+export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
 
 /** How a WAIT_FOR_EVENT ends. */
 export const WAIT_OUTCOMES = ['EVENT', 'TIMEOUT'] as const
@@ -123,5 +136,4 @@ export const RATE_NAMES = [
   'unsubscribeRate',
 ] as const
 
-/** What mail is told apart by in analytics. */
-export const STREAMS = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW'] as const
+export const METRIC_NAMES = [...COUNT_NAMES, ...RATE_NAMES] as const

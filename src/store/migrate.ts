@@ -2,7 +2,7 @@
  * Forward-only migrations: `NNNN_name.sql`, numbered from 1 without gaps, each applied in one
  * transaction that also sets `user_version`. When several processes open one file, the second to
  * get the lock finds the migration applied. A database of a newer version of the program is
- * refused, with the version that fits (`program-versions.ts`).
+ * refused, with the version that fits (`findProgramVersion`).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,11 +10,10 @@ import { AppError } from '../base/errors.ts'
 import { listAssets, readAsset } from '../config/assets.ts'
 import { productVersion } from '../config/version.ts'
 import type { Connection } from './connection.ts'
-import { findProgramVersion, isOlderVersion, recordProgramVersion } from './program-versions.ts'
 
 export type Migration = { number: number; name: string; sql: string }
 
-export type MigrateOptions = {
+type MigrateOptions = {
   /** The version of this program, by default its own. */
   version?: string | undefined
   /** Called before each migration that is applied. */
@@ -22,8 +21,11 @@ export type MigrateOptions = {
 }
 
 const ASSET_FOLDER = 'migrations/sqlite'
-
 let ownMigrations: Migration[] | undefined
+
+type Program = { version: string; known: number }
+
+const TABLE = 'program_versions'
 
 /** Returns the program's migrations, read once, or those of a folder, in order. */
 export function readMigrations(folder?: string): Migration[] {
@@ -101,8 +103,6 @@ function applyOnce(
   }
 }
 
-type Program = { version: string; known: number }
-
 /** An older version that works with the schema is worth knowing too: it may be started again. */
 function recordIfNew(connection: Connection, { version, known: schema }: Program): void {
   const recorded = findProgramVersion(connection, schema)
@@ -134,4 +134,46 @@ function parseMigration(file: string, sql: string): Migration {
   const number = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
   if (number === undefined) throw new TypeError(`Not a migration's name: ${name}.`)
   return { number: Number(number), name, sql }
+}
+
+/**
+ * Returns the oldest version of the program known to work with the schema, which an older program can name;
+ * undefined if no version was recorded. No numbered migration makes this table: it must exist in every
+ * database, whatever its schema.
+ */
+export function findProgramVersion(connection: Connection, schema: number): string | undefined {
+  if (!hasTable(connection)) return undefined
+  const row = connection.run(`SELECT version FROM ${TABLE} WHERE schema = ?`, [schema], 'row')
+  const version = Array.isArray(row) ? row[0] : undefined
+  return typeof version === 'string' ? version : undefined
+}
+
+/** Runs within the transaction of the caller. */
+function recordProgramVersion(
+  connection: Connection,
+  { schema, version }: { schema: number; version: string },
+): void {
+  connection.script(
+    `CREATE TABLE IF NOT EXISTS ${TABLE} (schema INTEGER PRIMARY KEY, version TEXT NOT NULL) STRICT`,
+  )
+  const text = `INSERT INTO ${TABLE} (schema, version) VALUES (?, ?) ON CONFLICT (schema) DO UPDATE SET version = excluded.version`
+  connection.run(text, [schema, version], 'run')
+}
+
+/** Compares `major.minor.patch`, without the part after a hyphen. */
+function isOlderVersion(version: string, than: string): boolean {
+  const [left, right] = [numbersOf(version), numbersOf(than)]
+  const at = left.findIndex((number, index) => number !== right[index])
+  return at !== -1 && (left[at] ?? 0) < (right[at] ?? 0)
+}
+
+function numbersOf(version: string): number[] {
+  const [main = ''] = version.split('-')
+  return main.split('.').map(Number)
+}
+
+function hasTable(connection: Connection): boolean {
+  const text = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
+  const row = connection.run(text, [TABLE], 'row')
+  return Array.isArray(row) && row[0] === 1
 }

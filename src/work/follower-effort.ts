@@ -1,7 +1,7 @@
 /** How many rows the next batch of a reader may have, and how long the reader rests before it. */
 
 import type { Batch } from './follower-batch.ts'
-import { createBatchPace } from './jobs/pace.ts'
+import { createBatchPace } from './pace.ts'
 
 type BatchTimes = Pick<Batch<never>, 'rows' | 'startedAt' | 'tookMs'>
 

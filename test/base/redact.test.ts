@@ -71,7 +71,7 @@ describe('at every level', () => {
       '/var/lib/pillarbox/pillarbox.db-wal',
       'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
       'node_modules/@hono/node-server/dist/index.mjs:123:45',
-      'delete-old-webhooks',
+      'delete-expired-deliveries',
     ]
     for (const text of shown) assert.equal(redactText(text, DEBUG), text)
   })

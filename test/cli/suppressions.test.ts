@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { readSince } from '../../src/cli/options/since.ts'
+import { readSince } from '../../src/cli/options/list-options.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { runAt } from '../fakes/terminal.ts'
 import { commandsAt, placeDatabase } from './commands-at.ts'

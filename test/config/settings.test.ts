@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { stringify } from 'smol-toml'
-import { variableOf } from '../../src/config/layers/environment.ts'
+import { variableOf } from '../../src/config/load.ts'
 import {
   type SettingKey,
   secretKeyOfFile,

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
-import { GUIDE_TASKS } from '../../src/http/guide/guide-tasks.ts'
+import { GUIDE_TASKS } from '../../src/http/guide/guide-pages.ts'
 import { useService } from '../http/service.ts'
 import { type DocsPage, ROOT, readPage, readPages } from './pages.ts'
 
@@ -87,7 +87,7 @@ describe('the guide on the server', () => {
   it('lists every page under one task', () => {
     const placed = GUIDE_TASKS.flatMap(({ names }) => names)
     const names = pages.slice(1).map(({ file }) => path.basename(file, '.md'))
-    assert.deepEqual(placed.toSorted(), names.toSorted(), 'src/http/guide/guide-tasks.ts')
+    assert.deepEqual(placed.toSorted(), names.toSorted(), 'src/http/guide/guide-pages.ts')
   })
 
   it('carries the headers of the hosted pages and loads nothing', async () => {

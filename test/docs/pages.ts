@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { lexer, type Token, walkTokens } from 'marked'
-import { createSlugs } from '../../src/http/guide/render-markdown.ts'
+import { createSlugs } from '../../src/http/guide/guide.ts'
 
 type CodeBlock = { language: string; text: string }
 

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { createInlineThreads } from '../../src/store/read/inline-thread.ts'
+import { createInlineThreads } from '../../src/store/read/thread.ts'
 import type { Installation } from './server.ts'
 
 export type ServingHere = { url: string; stop(): Promise<void> }

@@ -1,6 +1,6 @@
 /** A signer as SNS is one: messages with its signature, and the certificate to check it by. */
 import { type KeyPairKeyObjectResult, sign } from 'node:crypto'
-import type { PublicFetch } from '../../src/outbound/http/public-fetch.ts'
+import type { PublicFetch } from '../../src/outbound/http/clients.ts'
 import { type CertificateOptions, makeCertificate, makeKeys } from './certificate.ts'
 
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFailedLogins } from '../../src/inbound/failed-logins.ts'
+import { createFailedLogins } from '../../src/inbound/login.ts'
 
 function guessesAt(startAt = 1_000_000) {
   const clock = { at: startAt }

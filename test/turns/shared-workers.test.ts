@@ -11,8 +11,8 @@ const TURNS = 'turns/turns.ts'
 /** By the maker: who shares it out, and how; null: it does no work of projects. */
 const SHARED: Record<string, { by: string; how: string } | null> = {
   'outbound/composing/thread-tasks.ts': { by: TURNS, how: 'lines by project' },
-  'store/store.ts': { by: 'store/read/scan-queue.ts', how: 'lines by project' },
-  'store/read/thread.ts': { by: 'store/read/scan-queue.ts', how: 'lines by project' },
+  'store/store.ts': { by: 'store/read/readers.ts', how: 'lines by project' },
+  'store/read/thread.ts': { by: 'store/read/readers.ts', how: 'lines by project' },
   'outbound/composing/composing.ts': {
     by: 'outbound/composing/composing.ts',
     how: 'MAX_WAITING_OF_PROJECT; the rest goes back to the queue of mail',

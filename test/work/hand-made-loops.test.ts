@@ -13,7 +13,7 @@ const REASONS: Record<string, string> = {
   'threads/': 'below work: the supervision of threads',
   'outbound/': 'deadlines of connections, and loops whose pace is that of delivery',
   'cli/serve.ts': 'the deadline of a stop',
-  'cli/systemd/watchdog.ts': 'the service manager wants a sign at fixed times',
+  'cli/systemd/service-state.ts': 'the service manager wants a sign at fixed times',
   'features/mail/messages/delivery/record-results.ts':
     'results of several batches are written at a time',
   'features/operation/log-level.ts': 'the end of a level that was set for a while',

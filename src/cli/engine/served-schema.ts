@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts'
 import { nativeBindingPath } from '../../config/addon.ts'
 import type { Config } from '../../config/config.ts'
 import { isServed } from '../../store/files/is-served.ts'
-import { hasOlderSchema } from '../../store/snapshot/schema-version.ts'
+import { hasOlderSchema } from '../../store/snapshot/unmigrated.ts'
 
 /** A new or small database is migrated meanwhile. */
 const WAIT_MS = 2_000

@@ -1,4 +1,5 @@
 /** The questions of `init`: what a server needs before its first start. Nothing is written meanwhile. */
+
 import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
@@ -7,11 +8,8 @@ import { findProblems } from '../../config/load.ts'
 import { type SettingKey, settingOf } from '../../config/settings.ts'
 import type { TomlValue } from '../../config/values/kinds.ts'
 import { formatNewFile } from '../../config/values/toml-text.ts'
-import {
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-} from '../../features/tenancy/accounts/passwords/passwords.ts'
 import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
 import type { Terminal } from '../engine/terminal.ts'
 import { openQuestions, type Question, type Questions } from '../options/questions.ts'
 import { BACKUP_FOLDER, STATE_FOLDER } from '../systemd/unit.ts'

@@ -30,8 +30,7 @@ import type { Terminal } from '../engine/terminal.ts'
 import { escapeControls } from '../engine/text.ts'
 import { choosePassword } from '../options/password.ts'
 import { askSettings, type FirstUser, type Given } from './ask-settings.ts'
-import { describeServer } from './describe-server.ts'
-import { isAnswered, optionOfKey, readAnswers } from './read-answers.ts'
+import { describeServer, isAnswered, optionOfKey, readAnswers } from './read-answers.ts'
 
 export async function initCommand(context: CommandContext, input: Input): Promise<Result> {
   const { terminal, configPath } = context

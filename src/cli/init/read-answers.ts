@@ -1,15 +1,20 @@
-/** The answers of `init` as options, for a set-up without a person. */
+/**
+ * The answers of `init` as options, for a set-up without a person, and the text about the surroundings of the
+ * new server.
+ */
+import type { Config } from '../../config/config.ts'
 import { SYSTEM_FILE } from '../../config/layers/file.ts'
 import { type SettingKey, settingOf } from '../../config/settings.ts'
+import { isLoopbackHost } from '../../config/values/listen-address.ts'
 import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
 import { type Input, UsageError } from '../engine/command.ts'
+import { formatTable } from '../engine/text.ts'
 import { STATE_FOLDER } from '../systemd/unit.ts'
 import type { Given } from './ask-settings.ts'
 
 const MODES = ['sandbox', 'direct', 'relay'] as const
 const TLS_MODES = ['starttls', 'implicit', 'none'] as const
 const RELAY_PORTS = { starttls: 587, implicit: 465, none: 25 } as const
-
 /** Options whose value is that of a key. */
 const KEYS: readonly (readonly [flag: string, key: SettingKey])[] = [
   ['--base-url', 'base_url'],
@@ -30,13 +35,17 @@ const RELAY_FLAGS = [
 ]
 const FLAGS = ['inbound', 'submission', 'https', 'passwordStdin', 'yes']
 
-export type GivenAnswers = {
+type GivenAnswers = {
   given: Given
   /** Files of secrets, by the key that they are for. */
   secretFiles: Partial<Record<SettingKey, string>>
-  /** Of the first user; undefined: none is created. */
+  /** The address of the first user; undefined to create none. */
   address: string | undefined
 }
+
+type Server = Pick<Config, 'delivery' | 'inbound' | 'submission' | 'http' | 'acme' | 'baseUrl'>
+
+type ServerRecord = { name: string; type: string; value: string }
 
 /** Whether any option answers a question, so that nothing is asked. */
 export function isAnswered(input: Input): boolean {
@@ -129,4 +138,62 @@ function readKey(input: Input, flag: string, key: SettingKey): Given {
 
 function nameOf(flag: string): string {
   return flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/**
+ * Lists what the operator has to set up around a new server: its DNS records and ports. Empty in sandbox mode,
+ * which sends nothing.
+ */
+export function describeServer(config: Server): string[] {
+  if (config.delivery.mode === 'sandbox') return []
+  return [...describeRecords(config), '', ...describePorts(config)]
+}
+
+function listServerRecords({ delivery, inbound }: Server): ServerRecord[] {
+  const { hostname, returnPathDomain, mode } = delivery
+  const address = { name: hostname, type: 'A', value: 'the IPv4 address of this machine' }
+  if (mode === 'relay' && inbound.listen.length === 0) return [address]
+  return [
+    address,
+    { name: hostname, type: 'AAAA', value: 'its IPv6 address, if it sends from one' },
+    { name: 'each address', type: 'PTR', value: hostname },
+    { name: hostname, type: 'TXT', value: 'v=spf1 a -all' },
+    { name: returnPathDomain, type: 'MX', value: `10 ${hostname}` },
+    { name: returnPathDomain, type: 'TXT', value: `v=spf1 a:${hostname} -all` },
+  ]
+}
+
+function describeRecords(config: Server): string[] {
+  const rows = listServerRecords(config).map(({ name, type, value }) => [name, type, value])
+  return [
+    'DNS records of the server (the provider of the machine sets PTR):',
+    '',
+    formatTable(['NAME', 'TYPE', 'VALUE'], rows, ''),
+  ]
+}
+
+function describePorts({ delivery, inbound, submission, http, acme, baseUrl }: Server): string[] {
+  const web = new URL(baseUrl)
+  // The default base_url, on loopback, does not tell the way to the server.
+  const webPort = isLoopbackHost(web.hostname)
+    ? String(http.listen.port)
+    : web.port || (web.protocol === 'https:' ? '443' : '80')
+  const incoming = [
+    webPort,
+    ...[...(acme?.listen ?? []), ...inbound.listen, ...submission.listen].map(({ port }) => port),
+  ]
+  const outgoing = [
+    `${delivery.relay?.port ?? delivery.port} (mail)`,
+    '53 (DNS)',
+    ...(acme === null ? [] : [`${new URL(acme.directoryUrl).port || '443'} (certificates)`]),
+  ]
+  const lines = [
+    `Ports to open: in ${[...new Set(incoming.map(String))].join(', ')}; out ${outgoing.join(', ')}.`,
+  ]
+  if (web.protocol === 'https:' && String(http.listen.port) !== webPort) {
+    lines.push(
+      `HTTP listens at ${http.listen.host}:${http.listen.port}: serve ${baseUrl} with a proxy, or set http.listen and a certificate.`,
+    )
+  }
+  return lines
 }

@@ -1,7 +1,7 @@
 /**
  * Asks questions at a terminal. Questions go to stderr. A wrong answer is asked again with the reason; an
- * empty one takes the default. Ctrl-C and Ctrl-D end the questions with an error. What is typed before its
- * question is an answer too, but is not echoed: it may be a password.
+ * empty one takes the default. Ctrl-C and Ctrl-D end the questions with an error. Text that is typed before
+ * its question is an answer too, but is not echoed: the text may be a password.
  */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -10,7 +10,7 @@ import type { Terminal } from '../engine/terminal.ts'
 
 export type Question<T> = {
   text: string
-  /** What an empty answer stands for, as it would be typed. */
+  /** The answer that an empty one stands for, as it would be typed. */
   byDefault?: string
   /** @throws Error with the reason why the answer is wrong */
   read(answer: string): T
@@ -74,4 +74,19 @@ export function openQuestions({ stdin, stderr }: Pick<Terminal, 'stdin' | 'stder
 
 function unanswered(): AppError {
   return new AppError('BAD_REQUEST', 'The questions were not answered; nothing was written.')
+}
+
+/** Asks for a confirmation at a terminal: the whole word `yes`. The question goes to stderr. */
+export async function askYes(
+  { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
+  question: string,
+): Promise<boolean> {
+  stderr.write(question)
+  const typed = createInterface({ input: stdin })
+  try {
+    for await (const line of typed) return line.trim().toLowerCase() === 'yes'
+    return false
+  } finally {
+    typed.close()
+  }
 }

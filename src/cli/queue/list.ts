@@ -23,7 +23,7 @@ import {
 } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'
 import { formatTime } from '../engine/text.ts'
-import { readLimit } from '../options/limit.ts'
+import { readLimit } from '../options/list-options.ts'
 import { describeRecipient, findAboutRecipient } from './about-recipient.ts'
 import { formatQueueRows, type QueueRow } from './format-list.ts'
 import { createLiveSource, describeSilence } from './live.ts'

@@ -18,7 +18,7 @@ import {
 } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'
 import { formatTable, formatTime, shorten } from '../engine/text.ts'
-import { readLimit } from '../options/limit.ts'
+import { readLimit } from '../options/list-options.ts'
 
 const DEFAULT_LIMIT = 100
 

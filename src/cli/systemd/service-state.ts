@@ -1,10 +1,13 @@
-/** What `serve` tells systemd: progress of the start, readiness, signs of life, the stop. */
+/** `serve` reports its state to systemd: progress of the start, readiness, signs of life, the stop. */
+import { spawn } from 'node:child_process'
 import type { App } from '../../app.ts'
+import { describeError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-import { createServiceNotifier } from './notify.ts'
-import { feedWatchdog } from './watchdog.ts'
+import { missingFile, SYSTEM_FILE } from '../../config/layers/file.ts'
+import type { Loaded } from '../../config/load.ts'
+import { ConfigError } from '../../config/problems.ts'
 
-export type ServiceState = {
+type ServiceState = {
   migrating(progress: { number: number; last: number; elapsedMs: number }): void
   ready(app: Pick<App, 'ready' | 'writes'>): void
   stopping(): void
@@ -12,8 +15,30 @@ export type ServiceState = {
   close(): void
 }
 
-/** The start may take so much longer after each line of a migration's progress. */
+/** Each line of a migration's progress extends the time for the start by this much. */
 const EXTENSION_SECONDS = 120
+
+/** The writes of the store: how many were committed so far, and how many wait for their commit. */
+export type Writes = { committed: number; waiting: number }
+
+type WatchdogDeps = {
+  env: NodeJS.ProcessEnv
+  notifier: ServiceNotifier
+  writes(): Writes
+}
+
+const LOOKS_PER_INTERVAL = 3
+
+type ServiceNotifier = {
+  /** Sends assignments such as `READY=1`. Returns at once; a failure is logged, the first one only. */
+  send(...assignments: string[]): void
+}
+
+type NotifierDeps = { env: NodeJS.ProcessEnv; log: Pick<Log, 'warn'> }
+
+const PROGRAM = 'systemd-notify'
+/** Variables that systemd sets for its services. */
+const MARKS = ['INVOCATION_ID', 'NOTIFY_SOCKET']
 
 export function reportServiceState(env: NodeJS.ProcessEnv, log: Log): ServiceState {
   const notifier = createServiceNotifier({ env, log })
@@ -33,4 +58,85 @@ export function reportServiceState(env: NodeJS.ProcessEnv, log: Log): ServiceSta
     },
     close: () => stopWatchdog(),
   }
+}
+
+/**
+ * Feeds systemd's watchdog (WATCHDOG_USEC) while the server works: the event loop turns, and either a
+ * write was committed since the last look or none waits. A writer that is stuck starves the watchdog, and
+ * systemd restarts the server. It looks three times in the watchdog's interval, so that a write that has
+ * just begun does no harm. Returns the function that stops it.
+ */
+export function feedWatchdog({ env, notifier, writes }: WatchdogDeps): () => void {
+  const intervalMs = watchdogMs(env)
+  if (intervalMs === undefined) return () => undefined
+  let committed = -1
+  const look = () => {
+    const found = writes()
+    if (found.waiting === 0 || found.committed !== committed) notifier.send('WATCHDOG=1')
+    committed = found.committed
+  }
+  const timer = setInterval(look, intervalMs / LOOKS_PER_INTERVAL)
+  return () => clearInterval(timer)
+}
+
+/** Undefined without a watchdog for this process. */
+function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv): number | undefined {
+  const microseconds = Number(WATCHDOG_USEC ?? 0)
+  const isOwn = WATCHDOG_PID === undefined || WATCHDOG_PID === String(process.pid)
+  return isOwn && microseconds > 0 ? microseconds / 1_000 : undefined
+}
+
+/**
+ * Tells systemd about the service (sd_notify(3)) through the program `systemd-notify`, because Node has no
+ * datagram sockets of the Unix domain. Without NOTIFY_SOCKET nothing happens.
+ */
+export function createServiceNotifier({ env, log }: NotifierDeps): ServiceNotifier {
+  const { NOTIFY_SOCKET, PATH } = env
+  let isFailureLogged = false
+
+  function fail(error: string): void {
+    if (isFailureLogged) return
+    isFailureLogged = true
+    log.warn({ error }, `${PROGRAM} failed: systemd does not learn the state of the server`)
+  }
+
+  function start(assignments: readonly string[], socket: string): void {
+    const child = spawn(PROGRAM, assignments, {
+      env: { NOTIFY_SOCKET: socket, ...(PATH === undefined ? {} : { PATH }) },
+      stdio: 'ignore',
+    })
+    child.on('error', (error) => fail(describeError(error)))
+    child.on('exit', (status) => {
+      if (status !== 0) fail(`it ended with status ${status}`)
+    })
+    child.unref()
+  }
+
+  return {
+    send(...assignments) {
+      if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return
+      try {
+        start(assignments, NOTIFY_SOCKET)
+      } catch (error) {
+        // Without memory for another process, Node throws.
+        fail(describeError(error))
+      }
+    },
+  }
+}
+
+/**
+ * Returns the error to throw for a failed start: for a service without a configuration, an error that names the
+ * command which writes one; else the error itself. systemd starts such a service in `/`, where the default folder
+ * of the data cannot be made. A start by hand is a sandbox of the current folder and keeps its error.
+ */
+export function explainUnconfigured(
+  error: unknown,
+  { env, loaded }: { env: NodeJS.ProcessEnv; loaded: Pick<Loaded, 'config' | 'origins'> },
+): unknown {
+  const isService = MARKS.some((name) => (env[name] ?? '') !== '')
+  const isConfigured = loaded.config.file !== null || loaded.origins.size > 0
+  if (!isService || isConfigured || !(error instanceof ConfigError)) return error
+  const isFolderMissing = error.problems.some(({ key }) => key === 'data_dir')
+  return isFolderMissing ? missingFile(SYSTEM_FILE, error) : error
 }

@@ -2,21 +2,47 @@
  * `systemd`: prints the unit of the service; `--install` sets it up. Systemd itself is left alone: the
  * command prints the calls of `systemctl` that are next.
  */
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import sea from 'node:sea'
 import { SYSTEM_FILE } from '../../config/layers/file.ts'
 import { ConfigError } from '../../config/problems.ts'
+import { quoteWord } from '../../config/shell-word.ts'
 import { type CommandContext, type Input, type Result, UsageError } from '../engine/command.ts'
 import { findConfiguration } from '../engine/configuration.ts'
 import { formatTable } from '../engine/text.ts'
 import { type InstallStep, installService } from './install.ts'
-import { listNextSteps } from './next-steps.ts'
-import { runsOldProgram } from './runs-old.ts'
-import { BACKUP_FOLDER, formatUnit, PROGRAM_PLACE, STATE_FOLDER } from './unit.ts'
+import {
+  BACKUP_FOLDER,
+  ENABLED_LINK,
+  formatUnit,
+  PROGRAM_PLACE,
+  STATE_FOLDER,
+  UNIT_FILE,
+} from './unit.ts'
 
-/** Those that every unit lets the server write. */
+/** The folders that every unit lets the server write. */
 const OWN = [STATE_FOLDER, BACKUP_FOLDER]
+
+type Program = { command: string[]; copy: { from: string; to: string } | null }
+
+type Installed = {
+  /** `/`, or the root of another system. */
+  root: string
+  /** The executable and its first arguments, as in the unit. */
+  program: readonly string[]
+  /** The configuration file of the service, as the unit's system sees it. */
+  configFile: string
+  /** Whether the service runs an executable that was replaced since. */
+  runsOld: boolean
+}
+
+/** The control group of the service, in the hierarchy of today and in the one before. */
+const GROUPS = ['sys/fs/cgroup', 'sys/fs/cgroup/systemd'].map((folder) =>
+  path.join(folder, 'system.slice/pillarbox.service/cgroup.procs'),
+)
+/** Linux appends this to the name of an executable whose file is gone. */
+const GONE = ' (deleted)'
 
 export async function systemdCommand(context: CommandContext, input: Input): Promise<Result> {
   const program = chooseProgram(input)
@@ -47,8 +73,6 @@ export async function systemdCommand(context: CommandContext, input: Input): Pro
   })
   return { json: { root, steps, next }, text: describe(root, steps, next) }
 }
-
-type Program = { command: string[]; copy: { from: string; to: string } | null }
 
 /**
  * The executable is copied to the place that the unit names, since the service sees no home folders.
@@ -101,4 +125,70 @@ function describe(root: string, steps: readonly InstallStep[], next: readonly st
     'Next:',
     ...next.map((call) => `  ${call}`),
   ].join('\n')
+}
+
+/**
+ * Lists the next commands after the set-up of the service, in their order. A service without a configuration
+ * cannot start, so `init` comes first. After an upgrade the old program runs on until the service starts again.
+ */
+export function listNextSteps(
+  steps: readonly InstallStep[],
+  { root, program, configFile, runsOld }: Installed,
+): string[] {
+  const isUnitChanged = steps.some((step) => step.path === UNIT_FILE && step.done === 'changed')
+  const isProgramChanged = steps.some(
+    (step) => step.path === PROGRAM_PLACE && step.done === 'changed',
+  )
+  const start = 'systemctl enable --now pillarbox'
+  if (!isConfigured(root, configFile)) {
+    return [
+      `${callOf(program)} --config ${quoteWord(configFile)} init`,
+      'systemctl daemon-reload',
+      start,
+    ]
+  }
+  if (!isUnitChanged && !isProgramChanged && !runsOld) return ['systemctl daemon-reload', start]
+  // Without a restart since an earlier run, systemd may not have read the unit of that run either.
+  const reload = isUnitChanged || !isProgramChanged ? ['systemctl daemon-reload'] : []
+  const enable = isEnabled(root) ? [] : ['systemctl enable pillarbox']
+  return [...reload, ...enable, 'systemctl restart pillarbox']
+}
+
+/** A file of `--config` may be one of this system; the usual one is below the root. */
+function isConfigured(root: string, configFile: string): boolean {
+  const isOfThisSystem = configFile !== SYSTEM_FILE && existsSync(configFile)
+  return isOfThisSystem || existsSync(path.join(root, configFile))
+}
+
+/** Whether the system starts the service when it boots. The link leads to a place below the root. */
+function isEnabled(root: string): boolean {
+  return lstatSync(path.join(root, ENABLED_LINK), { throwIfNoEntry: false }) !== undefined
+}
+
+function callOf(program: readonly string[]): string {
+  return program.map((word) => (word === PROGRAM_PLACE ? 'pillarbox' : quoteWord(word))).join(' ')
+}
+
+/**
+ * Whether the service runs an executable that an upgrade has replaced, by the files of Linux, without asking
+ * systemd. `root` is the root of the running system; tests give another.
+ */
+export function runsOldProgram(root = '/'): boolean {
+  const processes = GROUPS.flatMap((file) =>
+    read(() => readFileSync(path.join(root, file), 'utf8')),
+  )
+  return processes
+    .flatMap((text) => text.match(/\d+/g) ?? [])
+    .flatMap((id) => read(() => readlinkSync(path.join(root, 'proc', id, 'exe'))))
+    .some((executable) => executable.endsWith(GONE))
+}
+
+/** Empty where the file cannot be read: no service runs, or its processes are another user's. */
+function read(file: () => string): string[] {
+  try {
+    return [file()]
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return []
+    throw error
+  }
 }

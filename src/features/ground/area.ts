@@ -17,20 +17,14 @@ import { toEventRecord } from './events/view.ts'
 import type { Area } from './manifest/area.ts'
 import { isOwn } from './manifest/part.ts'
 import { erasedByDeletion, erasedByReset, exported } from './manifest/table.ts'
-import { deleteExpiredIdempotencyKeys } from './requests/idempotency.ts'
-import { deleteExpiredRequests } from './requests/retention.ts'
+import { IDEMPOTENCY_KEYS } from './requests/idempotency.ts'
+import { REQUESTS } from './requests/retention.ts'
 
 export const ground: Area<Base> = {
   name: 'ground',
   loops: [],
   jobs: [
-    { name: 'delete-old-requests', schedule: '0 3 * * *', run: deleteExpiredRequests },
-    {
-      name: 'sweep-idempotency-keys',
-      schedule: '17 * * * *',
-      run: (parts) => parts.store.write((tx) => deleteExpiredIdempotencyKeys(tx, parts.now())),
-    },
-    { name: 'sweep-chunks', schedule: '27 * * * *', run: deleteExpiredChunks },
+    { name: 'delete-expired-chunks', schedule: '27 * * * *', run: deleteExpiredChunks },
     {
       name: 'delete-events',
       atOnce: 2,
@@ -38,6 +32,7 @@ export const ground: Area<Base> = {
       run: runEventDeletion,
     },
   ],
+  retentions: [REQUESTS, IDEMPOTENCY_KEYS],
   tables: [
     { table: generations },
     {

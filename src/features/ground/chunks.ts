@@ -17,6 +17,7 @@ import { chunks } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../work/sweep.ts'
 import type { Base } from './base.ts'
 
 /** `ownerId`: a UUIDv7; `first`: the number of the first chunk. */
@@ -24,6 +25,7 @@ type ChunkRange = { ownerId: string; first: number }
 
 /** The age at which chunks without an owner are deleted: longer than any request or session. */
 const EXPIRES_AFTER_MS = HOUR_MS
+const ONE_BY_ONE: Pace = { rows: 1, rest: 'none' }
 
 const insertChunk = statement((db) =>
   db.insert(chunks).values({
@@ -119,10 +121,9 @@ export async function discardChunks(store: Store, ownerId: string): Promise<void
  * chunk takes about as long as writing it.
  */
 export async function deleteChunks(store: Store, ownerId: string): Promise<void> {
-  const write = (tx: Tx) => tx.execute(deleteLast, { ownerId })
-  while ((await store.read.find(findUnowned, { ownerId })) !== undefined) {
-    await store.write(write, { heavyFor: 'retention' })
-  }
+  const until = async () => (await store.read.find(findUnowned, { ownerId })) === undefined
+  const rules = { pace: ONE_BY_ONE, heavyFor: 'retention', until }
+  await sweep({ store }, rules, (tx) => tx.execute(deleteLast, { ownerId }))
 }
 
 /** Deletes the chunks that no owner refers to. */

@@ -12,23 +12,19 @@ import type { Base } from '../ground/base.ts'
 import type { Area } from '../ground/manifest/area.ts'
 import { erasedByReset, exported } from '../ground/manifest/table.ts'
 import { deleteExpiredInboundMessages } from './receiving/retention.ts'
-import { deleteExpiredNotifications } from './sns/processed-messages.ts'
+import { NOTIFICATIONS } from './sns/processed-messages.ts'
 
 export const incoming: Area<Base> = {
   name: 'incoming',
   loops: [],
   jobs: [
     {
-      name: 'forget-notifications',
-      schedule: '40 3 * * *',
-      run: deleteExpiredNotifications,
-    },
-    {
-      name: 'delete-old-arrivals',
+      name: 'delete-expired-received-mail',
       schedule: '20 4 * * *',
       run: deleteExpiredInboundMessages,
     },
   ],
+  retentions: [NOTIFICATIONS],
   tables: [
     {
       table: inboundMessages,

@@ -28,18 +28,19 @@ export const insight: Area<Base> = {
   lazyHandlers: [reputationHandler, analyticsHandler],
   jobs: [
     {
-      name: 'delete-old-reputation',
+      name: 'delete-expired-reputation',
       schedule: '10 3 * * *',
       run: (parts, { signal }) => deleteExpiredHours(parts, signal),
     },
     {
-      name: 'delete-old-quarters',
+      name: 'delete-expired-quarters',
       schedule: '40 4 * * *',
       // A run may take minutes, and a stop of the program does not wait for it.
       atOnce: 1,
       run: (parts, { signal }) => deleteExpiredQuarters(parts, signal),
     },
   ],
+  retentions: [],
   tables: [
     {
       table: newProjectHours,

@@ -28,7 +28,7 @@ import { startSettlingDisabled } from './messages/disabled/settle.ts'
 import { startSettlingFenced } from './messages/fenced/settle.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
 import { recheckDomains } from './messages/outcome/recheck-domains.ts'
-import { deleteExpiredStrikes } from './messages/outcome/strikes.ts'
+import { STRIKES } from './messages/outcome/strikes.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
 import { deleteExpiredContent, walksOf } from './messages/retention.ts'
 import { deleteExpiredSandboxMessages } from './messages/sandbox-messages.ts'
@@ -56,22 +56,17 @@ export const mail: Area<Parts> = {
       run: (parts, { signal }) => recheckDomains(parts, signal),
     },
     {
-      name: 'lapse-domain-claims',
+      name: 'delete-expired-domains',
       schedule: '20 3 * * *',
       run: deleteExpiredDomains,
     },
     {
-      name: 'clear-old-bodies',
+      name: 'delete-expired-content',
       schedule: '0 4 * * *',
       run: (parts) => deleteExpiredContent(parts, walksOf(parts)),
     },
     {
-      name: 'delete-old-strikes',
-      schedule: '50 3 * * *',
-      run: deleteExpiredStrikes,
-    },
-    {
-      name: 'trim-sandbox',
+      name: 'delete-expired-sandbox-messages',
       schedule: '*/10 * * * *',
       run: (parts) => deleteExpiredSandboxMessages(parts, parts.config.retention.sandboxMessages),
     },
@@ -83,6 +78,7 @@ export const mail: Area<Parts> = {
       run: importSuppressions,
     },
   ],
+  retentions: [STRIKES],
   tables: [
     { table: sandboxMessages },
     { table: knownDomains },

@@ -21,6 +21,7 @@ export const operation: Area<Parts> = {
     { name: RESET_KIND, atOnce: 2, fence: 'runs', run: runReset },
     { name: DELETION_KIND, atOnce: 2, fence: 'runs', run: runDeletion },
   ],
+  retentions: [],
   tables: [{ table: backups }, { table: serverQuestions }],
   references: [],
 }

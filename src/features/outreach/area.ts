@@ -86,7 +86,7 @@ export const outreach: Area<Parts> = {
       run: (parts, { signal }) => countUncounted(parts, signal),
     },
     {
-      name: 'delete-old-webhooks',
+      name: 'delete-expired-deliveries',
       schedule: '10 4 * * *',
       run: (parts, { signal }) => deleteExpiredDeliveries(parts, signal),
     },
@@ -97,6 +97,7 @@ export const outreach: Area<Parts> = {
     { name: ERASE_KIND, atOnce: 2, fence: 'runs', run: eraseWorkflows },
     { name: CLEAR_KIND, atOnce: 2, fence: 'runs', run: clearEndpoint },
   ],
+  retentions: [],
   tables: [
     { table: campaigns, erasure: erasedByReset(campaigns), export: exported(campaigns) },
     {

@@ -33,7 +33,7 @@ import { toSegmentRecord } from './segments/view.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 import type { Verifier } from './verification/verifier.ts'
-import { deleteExpiredErasedRecipients, insertErasedContacts } from './wishes/erased-recipients.ts'
+import { ERASED_RECIPIENTS, insertErasedContacts } from './wishes/erased-recipients.ts'
 
 type Parts = Base & { verifier: Verifier }
 
@@ -44,12 +44,7 @@ export const people: Area<Parts> = {
   name: 'people',
   loops: [startSearchIndexer],
   jobs: [
-    { name: 'sweep-uploads', schedule: '47 * * * *', run: deleteExpiredImportFiles },
-    {
-      name: 'delete-old-link-ids',
-      schedule: '35 4 * * *',
-      run: deleteExpiredErasedRecipients,
-    },
+    { name: 'delete-expired-import-files', schedule: '47 * * * *', run: deleteExpiredImportFiles },
     {
       name: 'delete-seen-changes',
       schedule: '45 3 * * *',
@@ -82,6 +77,7 @@ export const people: Area<Parts> = {
       run: runListVerification,
     },
   ],
+  retentions: [ERASED_RECIPIENTS],
   tables: [
     {
       table: instanceKeys,

@@ -17,14 +17,14 @@ import type { Base } from '../ground/base.ts'
 import type { Area } from '../ground/manifest/area.ts'
 import { erasedByDeletion, exported, ownedBy } from '../ground/manifest/table.ts'
 import type { QueueNotifier } from '../mail/messages/queue/notifier.ts'
-import { deleteOldInvitations } from './accounts/invitations/retention.ts'
+import { INVITATIONS } from './accounts/invitations/limits.ts'
 import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from './accounts/platform-mail/send.ts'
 import { findPlatformSender } from './accounts/platform-mail/sender.ts'
-import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
+import { SESSIONS } from './accounts/sessions/lifetime.ts'
 import { billingHandler, startBilling } from './billing/billing.ts'
 import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
-import { deleteExpiredBilling } from './billing/retention.ts'
+import { BILLING } from './billing/retention.ts'
 import type { StripeClient } from './billing/stripe.ts'
 import { deleteOrphanedFiles, toListedUploadRecord } from './uploads/project-images.ts'
 
@@ -36,26 +36,11 @@ export const tenancy: Area<Parts> = {
   lazyHandlers: [billingHandler],
   jobs: [
     {
-      name: 'sweep-sessions',
-      schedule: '37 * * * *',
-      run: (parts, { signal }) => deleteExpiredSessions(parts, signal),
-    },
-    {
-      name: 'sweep-images',
+      name: 'delete-orphaned-images',
       schedule: '37 * * * *',
       // A run reads the names of all images.
       atOnce: 1,
       run: (parts, { signal }) => deleteOrphanedFiles(parts, signal),
-    },
-    {
-      name: 'delete-old-invitations',
-      schedule: '30 3 * * *',
-      run: deleteOldInvitations,
-    },
-    {
-      name: 'delete-old-billing',
-      schedule: '0 5 * * *',
-      run: (parts, { signal }) => deleteExpiredBilling(parts, signal),
     },
     {
       // `/health` tells of mail that cannot be sent, and of its end, without waiting for the next mail.
@@ -77,6 +62,7 @@ export const tenancy: Area<Parts> = {
       run: runCancellation,
     },
   ],
+  retentions: [SESSIONS, INVITATIONS, BILLING],
   tables: [
     {
       table: projects,

@@ -1,17 +1,16 @@
 /**
- * Base64 as callers submit it (RFC 4648 sections 4 and 5): either alphabet, white space anywhere,
- * padding optional. Scanning and decoding are linear in the length of the text and can be done in
- * steps.
+ * The contents of files as callers submit them: base64 (RFC 4648 sections 4 and 5), in either alphabet,
+ * with white space anywhere and optional padding, or a `data:` URI (RFC 2397). Scanning and decoding
+ * base64 are linear in the length of the text and can be done in steps.
  */
+
 const OTHER = /[^A-Za-z0-9+/_\-\s]/
 const PADDING = /={1,2}\s*$/
 const SPACE = /\s/
 /** Padding with the line ends that some encoders append. */
 const MAX_PADDING_LENGTH = 64
-
 /** Characters that are scanned in about a millisecond. */
 export const MAX_QUICK_BASE64_LENGTH = 1024 * 1024
-
 /** Octets in a line of encoded text (RFC 2045 section 6.8: 76 columns). */
 const LINE_OCTETS = 57
 /** About 1 MB of octets, in whole lines. */
@@ -24,6 +23,22 @@ type Base64Scan = {
   isBase64(): boolean
 }
 
+type DataUri = {
+  /** As written; null without one. */
+  mediaType: string | null
+  /** Characters that `decode` decodes: 0 for base64 that is taken as it is. */
+  encodedLength: number
+  /** The content as base64, unchecked; undefined for malformed percent-encoding. */
+  decode(): string | undefined
+}
+
+const DATA_PREFIX = /^data:/i
+/** Characters before the comma of a `data:` URI. */
+const MAX_HEAD_LENGTH = 1_024
+const BASE64_FLAG = /;[\t ]*base64[\t ]*$/i
+const PERCENT = 0x25
+
+/** Scans a text in steps, to tell whether it is base64. */
 export function scanBase64(text: string): Base64Scan {
   const last = text.length - paddingLength(text)
   let at = 0
@@ -71,4 +86,53 @@ function paddingLength(text: string): number {
 
 function withoutSpace(text: string): string {
   return SPACE.test(text) ? text.replace(/\s+/g, '') : text
+}
+
+/** Whether the text begins as a `data:` URI. */
+export function isDataUri(text: string): boolean {
+  return DATA_PREFIX.test(text)
+}
+
+/**
+ * Splits a `data:` URI; undefined without a comma. Base64 is neither copied nor checked here. `decode`
+ * decodes percent-encoding, which takes time.
+ */
+export function readDataUri(text: string): DataUri | undefined {
+  const head = text.slice(0, MAX_HEAD_LENGTH).replace(DATA_PREFIX, '')
+  const comma = head.indexOf(',')
+  if (comma === -1) return undefined
+  const data = text.slice('data:'.length + comma + 1)
+  const parameters = head.slice(0, comma)
+  const isBase64 = BASE64_FLAG.test(parameters)
+  const type = parameters.replace(BASE64_FLAG, '').trim()
+  // Parameters alone belong to text/plain.
+  const mediaType = type.startsWith(';') ? `text/plain${type}` : type || null
+  if (isBase64 && !data.includes('%')) return { mediaType, encodedLength: 0, decode: () => data }
+  const decode = () => percentDecode(data)?.toString(isBase64 ? 'latin1' : 'base64')
+  return { mediaType, encodedLength: data.length, decode }
+}
+
+/** Characters outside ASCII, which such a URI should not have, become UTF-8. */
+function percentDecode(text: string): Buffer | undefined {
+  const octets = Buffer.from(text, 'utf8')
+  let length = 0
+  for (let at = 0; at < octets.length; at += 1) {
+    let octet = octets[at] ?? 0
+    if (octet === PERCENT) {
+      const value = hexDigit(octets[at + 1]) * 16 + hexDigit(octets[at + 2])
+      if (Number.isNaN(value)) return undefined
+      octet = value
+      at += 2
+    }
+    octets[length] = octet
+    length += 1
+  }
+  return octets.subarray(0, length)
+}
+
+/** The value of the hexadecimal digit with this character code; NaN for another character. */
+function hexDigit(code = 0): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : Number.NaN
 }

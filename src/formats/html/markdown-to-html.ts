@@ -1,25 +1,44 @@
 /**
  * Turns Markdown (GitHub's, with the HTML in it) to HTML. It is a template: its markers come out as they
  * were written, wherever they stand. A line of tags alone is no paragraph and ends the one before it, so
- * that what begins in it encloses whole blocks.
+ * that an element which begins in it encloses whole blocks.
  *
- * Hostile texts take up to two seconds (`bounded-lexer.ts`): for threads that may be ended.
+ * A hostile text takes up to two seconds (`BoundedLexer`), so call this on threads that may be ended.
  */
 import { hash } from 'node:crypto'
-import { Marked } from 'marked'
+import {
+  Lexer,
+  Marked,
+  type MarkedOptions,
+  type Token,
+  type TokenizerObject,
+  type TokensList,
+} from 'marked'
 import { MAX_MARKERS, MAX_TEMPLATE_LENGTH } from '../template/limits.ts'
 import { type Marker, scanMarkers } from '../template/markers.ts'
-import { BoundedLexer, COUNTING_RULES, MAX_CPU_MS, TooMuchTimeError } from './bounded-lexer.ts'
 
 /** A row has as many cells as the first one, however short it is. */
 const MAX_TABLE_CELLS = 20_000
-
 /** Stands for a marker: a word, which no rule of Markdown changes. `t`: a tag in a line of tags. */
 const WORD = /pbx([0-9a-f]{16})[nt](\d{5})z/g
 /** The comment in which the words of a line of tags stand. In code it is escaped. */
 const COMMENT_START = /(?:<|&lt;)!--(?=pbx[0-9a-f]{16}t)/g
 const COMMENT_END = /(pbx[0-9a-f]{16}t\d{5}z)--(?:>|&gt;)/g
-
+/** A link without brackets; the library shortens it from its end in steps that each read all of it. */
+const MAX_BARE_LINK = 4_096
+const BARE_LINK = new RegExp(`^[^\\s<]{0,${MAX_BARE_LINK}}`)
+/** The first rules of every block and of every part of a line: they count steps and leave the work to the library. */
+const COUNTING_RULES: TokenizerObject = {
+  space(source) {
+    spend(this.lexer, source.length)
+    return false
+  },
+  escape(source) {
+    spend(this.lexer, source.length)
+    return false
+  },
+  url: (source) => (BARE_LINK.exec(source)?.[0].length === MAX_BARE_LINK ? undefined : false),
+}
 const marked = new Marked({
   gfm: true,
   tokenizer: {
@@ -27,6 +46,10 @@ const marked = new Marked({
     table: (source) => (isLargeTable(source) ? undefined : false),
   },
 })
+const MAX_CPU_MS = 2_000
+const STEPS_PER_READING = 1_000_000
+/** The steps of one rule, even on a short text. */
+const LEAST_STEPS = 100
 
 /** Null if the text takes too much time, or its HTML is longer than a template may be. */
 export function markdownToHtml(source: string, { maxCpuMs = MAX_CPU_MS } = {}): string | null {
@@ -123,4 +146,56 @@ function countOf(text: string, character: string): number {
   let count = 0
   for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count += 1
   return count
+}
+
+/** The lexer has used its processor time. */
+class TooMuchTimeError extends Error {}
+
+/**
+ * The lexer of `marked` with a limit to its processor time. Each rule may look at all of the remaining
+ * text, so hostile texts take time by the square of their length, or by their depth; they are refused.
+ * Ordinary Markdown of 250 KB stays far below the limit, with or without blank lines. Only 250 KB of
+ * quotes that go on in short lines without their sign (`> a`, then `b`) come near the limit.
+ *
+ * Each character that a rule may look at counts as a step, and the clock is read after many steps. Most
+ * rules look at few of these characters, so steps do not measure the cost of a text.
+ */
+class BoundedLexer extends Lexer {
+  readonly #began = process.threadCpuUsage()
+  readonly #maxCpuMs: number
+  #steps = 0
+
+  constructor(options: MarkedOptions, maxCpuMs: number) {
+    super(options)
+    this.#maxCpuMs = maxCpuMs
+  }
+
+  /** @throws TooMuchTimeError */
+  spend(steps: number): void {
+    this.#steps += LEAST_STEPS + steps
+    if (this.#steps >= STEPS_PER_READING) this.#check()
+  }
+
+  override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[]
+  override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): TokensList
+  override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[] {
+    // The rule of quotes reads all that is left between two calls.
+    this.#check()
+    return super.blockTokens(source, tokens, isClipped)
+  }
+
+  override inlineTokens(source: string, tokens?: Token[]): Token[] {
+    this.spend(source.length)
+    return super.inlineTokens(source, tokens)
+  }
+
+  #check(): void {
+    this.#steps = 0
+    const { user, system } = process.threadCpuUsage(this.#began)
+    if (user + system > this.#maxCpuMs * 1_000) throw new TooMuchTimeError()
+  }
+}
+
+function spend(lexer: unknown, steps: number): void {
+  if (lexer instanceof BoundedLexer) lexer.spend(steps)
 }

@@ -1,8 +1,10 @@
 /**
  * Reads sender, texts and attachments of a message to a mailbox with mailparser. Content that
  * exceeds the limits on header sections and parts is left out. Contents of attachments are not
- * returned, because the message itself is stored.
+ * returned, because the message itself is stored. `makeSafeHtml` sanitises its HTML.
  */
+
+import sanitize, { type Attributes, type IOptions } from 'sanitize-html'
 import type { ParsedAddress } from '../address/address.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
 import { MAX_LINE_OCTETS } from '../limits.ts'
@@ -10,7 +12,6 @@ import type { Damage } from '../parse/damage.ts'
 import { readEntities, readText } from '../parse/entity.ts'
 import { type ReadFile, type ReadMessage, readMessage } from '../reading/read-message.ts'
 import { boundedLine } from './header.ts'
-import { makeSafeHtml } from './safe-html.ts'
 
 export type IncomingAttachment = {
   filename: string | null
@@ -41,6 +42,49 @@ const MAX_TEXT_LENGTH = 1_000_000
 const MAX_TEXT_BYTES = 4 * (MAX_TEXT_LENGTH + 1)
 const MAX_ATTACHMENTS = 100
 const MAX_NAME_LENGTH = 255
+/** Longer HTML is cut first: HTML of this length takes hundreds of milliseconds. */
+const MAX_HTML_LENGTH = 1_000_000
+const MAX_HTML_DEPTH = 100
+/** The cost of unclosed elements is quadratic in their number. */
+const MAX_TAGS = 25_000
+const SANITIZER_OPTIONS: IOptions = {
+  allowedTags: [
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'div', 'span', 'br', 'hr', 'center', 'address'],
+    ...['article', 'section', 'header', 'footer', 'main', 'aside', 'figure', 'figcaption'],
+    ...['a', 'img', 'b', 'strong', 'i', 'em', 'u', 's', 'strike', 'del', 'ins', 'mark', 'small'],
+    ...['big', 'sub', 'sup', 'code', 'kbd', 'samp', 'var', 'pre', 'blockquote', 'q', 'cite'],
+    ...['abbr', 'time', 'bdi', 'bdo', 'font', 'ul', 'ol', 'li', 'dl', 'dt', 'dd', 'wbr'],
+    ...['table', 'caption', 'colgroup', 'col', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'],
+  ],
+  allowedAttributes: {
+    '*': ['dir', 'lang', 'title'],
+    a: ['href'],
+    img: ['src', 'alt', 'width', 'height'],
+    td: ['colspan', 'rowspan', 'align', 'valign'],
+    th: ['colspan', 'rowspan', 'align', 'valign'],
+    ol: ['start', 'type'],
+  },
+  nonTextTags: [
+    ...['script', 'style', 'title', 'template', 'textarea', 'option', 'noscript', 'iframe'],
+    ...['object', 'svg', 'math', 'xmp', 'noembed', 'noframes', 'plaintext', 'select'],
+  ],
+  allowedSchemes: ['http', 'https', 'mailto'],
+  allowedSchemesByTag: { img: ['http', 'https'] },
+  allowProtocolRelative: false,
+  disallowedTagsMode: 'discard',
+  nestingLimit: MAX_HTML_DEPTH,
+  enforceHtmlBoundary: false,
+  transformTags: {
+    a: (tagName, attributes) => ({
+      tagName,
+      attribs: without(attributes, 'href', /^(?:https?:\/\/|mailto:)/i),
+    }),
+    img: (tagName, attributes) => ({
+      tagName,
+      attribs: without(attributes, 'src', /^https?:\/\//i),
+    }),
+  },
+}
 
 /** Never rejects, for any octets. */
 export async function readIncoming(raw: Buffer): Promise<IncomingMail> {
@@ -95,4 +139,30 @@ function toAttachment(file: ReadFile, damage: Damage): IncomingAttachment {
     contentId: file.cid ? boundedLine(file.cid).slice(0, MAX_NAME_LENGTH) : null,
     isInline,
   }
+}
+
+/**
+ * Sanitises HTML of received mail for storage and display: keeps text, its structure, links and images
+ * by URL. Removes scripts, styles, forms, frames, event handlers and data, and all URLs except
+ * absolute http, https and mailto ones, so that none refers to the page that shows it.
+ *
+ * Never throws.
+ */
+export function makeSafeHtml(html: string): string {
+  return sanitize(cut(html), SANITIZER_OPTIONS).trim()
+}
+
+function cut(html: string): string {
+  let end = -1
+  for (let tags = 0; tags < MAX_TAGS; tags += 1) {
+    end = html.indexOf('<', end + 1)
+    if (end === -1 || end > MAX_HTML_LENGTH) return html.slice(0, MAX_HTML_LENGTH)
+  }
+  return html.slice(0, end)
+}
+
+/** Removes the attribute unless its value is `allowed`; relative URLs would refer to the page. */
+function without(attributes: Attributes, name: string, allowed: RegExp): Attributes {
+  const { [name]: value, ...others } = attributes
+  return value !== undefined && allowed.test(value.trim()) ? attributes : others
 }

@@ -1,16 +1,17 @@
 /**
- * Rewrites what mailparser 3.9.31 would read wrongly, and nothing else: most messages come back as they
- * are. Mended are header fields in charsets other than UTF-8 and in encoded words that belong together,
- * repeated fields of which one is right, types that are none, and boundaries that do not fit the body.
+ * Rewrites the parts of a message that mailparser 3.9.31 would read wrongly, and nothing else: most messages
+ * come back unchanged. Mended are header fields in charsets other than UTF-8 and in encoded words that belong together,
+ * repeated fields of which one is right, invalid types, and boundaries that do not fit the body.
  * Contents of attached messages are left as they are.
  */
 import { MAX_HEADER_BYTES } from '../limits.ts'
 import type { Damage } from '../parse/damage.ts'
 import { listCharsets } from '../parse/declared-charsets.ts'
+import { decodeWords, mapEncodedWords } from '../parse/decode-text.ts'
+import { isCertainlyAscii } from '../parse/seven-bit.ts'
 import { mendBody } from './mend-body.ts'
-import { mendFields } from './mend-fields.ts'
-import type { Mending } from './mending.ts'
-import { readPartFields } from './part-fields.ts'
+import { type Mending, utf8Octets } from './mending.ts'
+import { findFields, type PartField, readPartFields } from './part-fields.ts'
 
 type Span = { start: number; end: number; depth: number }
 
@@ -19,7 +20,12 @@ const MAX_PARTS = 400
 const CR = 0x0d
 const LF = 0x0a
 
-export type MendedMessage = { raw: Buffer; guesses: readonly string[] }
+type MendedMessage = { raw: Buffer; guesses: readonly string[] }
+
+/** Fields whose encoded words mailparser decodes by itself. */
+const DECODED = /^(?:from|to|cc|bcc|sender|reply-to|content-type|content-disposition)$/
+/** Words that mailparser decodes rightly: single ones, in a charset without states. */
+const SAFE_WORD = /^=\?(?:utf-8|us-ascii)\?[bq]\?[!->@-~]*\?=$/i
 
 export function mendMessage(raw: Buffer, damage: Damage): MendedMessage {
   const guesses = listCharsets(raw)
@@ -70,4 +76,62 @@ function applyEdits({ raw, edits }: Mending): Buffer {
     at = end
   }
   return Buffer.concat([...pieces, raw.subarray(at)])
+}
+
+/**
+ * Rewrites the fields of a header section that mailparser would read wrongly.
+ * `type`: the value of the only Content-Type field; undefined keeps the given fields. The result has one
+ * character per octet.
+ */
+function mendFields(
+  mending: Mending,
+  fields: readonly PartField[],
+  { type }: { type: string | undefined },
+): string {
+  const encoding = chooseEncoding(fields)
+  let isTypeWritten = false
+  const lines = fields.flatMap((field) => {
+    if (field.name === 'content-type' && type !== undefined) {
+      if (isTypeWritten) return []
+      isTypeWritten = true
+      return [mendField(mending, { ...field, source: `Content-Type: ${type}` })]
+    }
+    if (field.name === 'content-transfer-encoding' && encoding !== undefined) {
+      return field === encoding ? [field.source] : []
+    }
+    return [mendField(mending, field)]
+  })
+  if (type !== undefined && !isTypeWritten) lines.push(`Content-Type: ${type}`)
+  return lines.join('\r\n')
+}
+
+/** Of several encodings the strongest: undecoded octets in a decoder stay, the reverse is unreadable. */
+function chooseEncoding(fields: readonly PartField[]): PartField | undefined {
+  const given = findFields(fields, 'content-transfer-encoding')
+  if (given.length < 2) return undefined
+  return given.find(({ value }) => /^(?:base64|quoted-printable)\b/i.test(value)) ?? given[0]
+}
+
+function mendField(mending: Mending, { name, source }: PartField): string {
+  const { guesses, damage } = mending
+  const part = source.slice(0, name.length) || 'Header field'
+  const between = (text: string) =>
+    isCertainlyAscii(text) ? text : utf8Octets(text, { guesses, damage, part })
+  if (!source.includes('=?')) return between(source)
+  const isDecoded = DECODED.test(name)
+  return mapEncodedWords(source, {
+    words: (run) =>
+      !isDecoded || SAFE_WORD.test(run)
+        ? run
+        : encodeWord(decodeWords(run, { guesses, damage, part }), run),
+    between,
+  })
+}
+
+/** One word in UTF-8, in the form of the first one: mailparser looks for addresses in base64 only. */
+function encodeWord(text: string, words: string): string {
+  const octets = Buffer.from(text)
+  if (/^=\?[^?]*\?b/i.test(words)) return `=?utf-8?B?${octets.toString('base64')}?=`
+  const escaped = octets.toString('hex').toUpperCase().replace(/../g, '=$&')
+  return `=?utf-8?Q?${escaped}?=`
 }

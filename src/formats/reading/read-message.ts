@@ -16,13 +16,16 @@ import {
 import { MAX_HEADER_BYTES } from '../limits.ts'
 import { Damage } from '../parse/damage.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
-import { unflow } from './flowed.ts'
 import { mendMessage } from './mend-message.ts'
-import { octetsAsText, textAsOctets } from './octet-text.ts'
-import { readPartText } from './part-text.ts'
+import {
+  decoderOf,
+  octetsAsText,
+  readPartText,
+  textAsOctets,
+  textToHtml,
+  unflow,
+} from './part-text.ts'
 import { type Seal, sealOfText, sealOfType } from './seal.ts'
-import { textToHtml } from './text-to-html.ts'
-import { decoderOf } from './transfer-decoder.ts'
 
 /** `isAlternative`: another form of the text, such as a calendar (RFC 2046 section 5.1.4). */
 export type ReadFile = Attachment & { isAlternative: boolean }

@@ -1,20 +1,20 @@
 /**
  * The meaning of a remote server's reply for the message, the recipient and the site. The rules are
- * data (`text-rules.ts`, `code-rules.ts`); this file sets their bounds. In session the first digit
+ * data (`text-rules.ts`, `code-rules.ts`); this file finds the rule and sets its bounds. In session the first digit
  * decides: a 4yz is never final and never suppresses, regardless of its text; a 5yz is retried only if
  * its class or its rule says so. A late bounce (stage `late`) is always final, and its command counts
  * like a stage. Within these bounds text beats enhanced code, and enhanced code beats reply code.
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts'
-import { type Match, matchReply } from './match-reply.ts'
-import type { ReplyClass, ReplyContext, SiteAction, Verdict } from './reply.ts'
-import { BEFORE_MAIL, CLASS_MEANINGS, type ReplyRule } from './reply-rule.ts'
+import { CODE_RULES, ENHANCED_RULES } from './code-rules.ts'
+import type { ReplyClass, ReplyContext, SiteAction, Stage, Verdict } from './reply.ts'
+import { BEFORE_MAIL, BEFORE_RECIPIENT, CLASS_MEANINGS, type ReplyRule } from './reply-rule.ts'
+import { TEXT_RULES, WHOLE_TEXT_RULES } from './text-rules.ts'
 
 /** A verdict and the part of the reply that decided it. */
 export type Classification = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
 const MAX_HINT_MS = 6 * HOUR_MS
-
 const ACCEPTED: Verdict = Object.freeze({
   isFinal: true,
   class: 'accepted',
@@ -25,28 +25,6 @@ const ACCEPTED: Verdict = Object.freeze({
   site: 'none',
   countsAsFailure: false,
 })
-
-/**
- * The verdict on a reply. At stage `late`, `code` 0 means that the report has no reply code; then the
- * enhanced code gives the first digit.
- */
-export function classifyReply(input: ReplyContext): Verdict {
-  return classifyWithBasis(input).verdict
-}
-
-/** As `classifyReply`, for a caller that chooses between several texts. */
-export function classifyWithBasis(input: ReplyContext): Classification {
-  const digit = firstDigit(input)
-  if (digit < 4) return { verdict: ACCEPTED, basis: 'code' }
-  const match = matchReply(input, digit)
-  return { verdict: verdictOf(input, match), basis: basisOf(match.rule) }
-}
-
-function basisOf(rule: ReplyRule | undefined): Classification['basis'] {
-  if (rule === undefined) return 'none'
-  if (rule.text !== undefined || rule.raw !== undefined) return 'text'
-  return rule.enhanced === undefined ? 'code' : 'enhanced'
-}
 
 /** The reason why an attempt ended without a decisive reply. */
 export type LocalCause =
@@ -72,6 +50,46 @@ const LOCAL_MEANINGS: Readonly<Record<LocalCause, LocalMeaning>> = {
   size: { class: 'size', reason: 'toobig', isFinal: true },
   smtputf8: { class: 'syntax', reason: 'contenterror', isFinal: true },
   '8bit': { class: 'syntax', reason: 'contenterror', isFinal: true },
+}
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+}
+
+/** `text`: the normalised text that the rules match. */
+type Match = { rule: ReplyRule | undefined; digit: number; text: string }
+
+const MAX_MATCHED_LENGTH = 2_000
+const MIN_VERDICT_LENGTH = 8
+/** The beginning of advice, after a clause or within it. */
+const ADVICE =
+  /(?<!: ?(?:please )?)(?<=[.;,!)-] ?| )(?:please (?!(?:re)?try)|kindly |contact |to (?:fix|resolve|correct|learn|prevent|avoid|request) |for (?:more|further|additional|help|assistance|details|instructions)\b|see (?:also |our |the |below|http)|visit |refer to|learn more|set ?up |if you |you (?:should|must|may|can|need) )/
+/** In a rule's `enhanced`: the reply has no enhanced code. */
+const NO_DETAIL = 'none'
+
+type Context = ReturnType<typeof contextOf>
+
+/**
+ * The verdict on a reply. At stage `late`, `code` 0 means that the report has no reply code; then the
+ * enhanced code gives the first digit.
+ */
+export function classifyReply(input: ReplyContext): Verdict {
+  return classifyWithBasis(input).verdict
+}
+
+/** As `classifyReply`, for a caller that chooses between several texts. */
+export function classifyWithBasis(input: ReplyContext): Classification {
+  const digit = firstDigit(input)
+  if (digit < 4) return { verdict: ACCEPTED, basis: 'code' }
+  const match = matchReply(input, digit)
+  return { verdict: verdictOf(input, match), basis: basisOf(match.rule) }
+}
+
+function basisOf(rule: ReplyRule | undefined): Classification['basis'] {
+  if (rule === undefined) return 'none'
+  if (rule.text !== undefined || rule.raw !== undefined) return 'text'
+  return rule.enhanced === undefined ? 'code' : 'enhanced'
 }
 
 /** The verdict without a reply: no connection, DNS, or an extension that the server lacks. */
@@ -129,12 +147,6 @@ function siteOf({ stage, reply }: ReplyContext, replyClass: ReplyClass, digit: n
   return reply.code === 421 && !BEFORE_MAIL.includes(stage) ? 'reconnect' : 'slow'
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: SECOND_MS,
-  m: MINUTE_MS,
-  h: HOUR_MS,
-}
-
 /** The delay of "try again in 5 minutes" or "come back in 00:05:00": one second to six hours. */
 function retryHintMs(text: string): number | null {
   const clock = /\b(?:in|after|for|wait) (\d{1,2}):(\d{2}):(\d{2})\b/.exec(text)
@@ -151,4 +163,75 @@ function retryHintMs(text: string): number | null {
 
 function boundHint(ms: number): number {
   return Math.min(Math.max(ms, 1_000), MAX_HINT_MS)
+}
+
+/**
+ * Finds the rule that applies to a reply.
+ * `digit`: the first digit of the reply code, or its substitute.
+ */
+export function matchReply(input: ReplyContext, digit: number): Match {
+  const raw = input.reply.text.slice(0, MAX_MATCHED_LENGTH).toLowerCase().replace(/\s+/g, ' ')
+  const text = dropNames(raw)
+  const verdict = dropAdvice(text)
+  const context = contextOf(input, digit)
+  const find = (rules: readonly ReplyRule[], words: string) =>
+    rules.find((one) => matchesContext(one, context) && matchesText(one, raw, words))
+  const rule =
+    find(WHOLE_TEXT_RULES, text) ??
+    find(TEXT_RULES, verdict) ??
+    (verdict === text ? undefined : find(TEXT_RULES, text)) ??
+    ENHANCED_RULES.find((one) => matchesContext(one, context)) ??
+    CODE_RULES.find((one) => matchesContext(one, context))
+  return { rule, digit, text }
+}
+
+function matchesText(rule: ReplyRule, raw: string, text: string): boolean {
+  return rule.raw === undefined ? rule.text?.test(text) === true : rule.raw.test(raw)
+}
+
+/** Removes advice after the refusal, because advice mentions other problems. */
+function dropAdvice(text: string): string {
+  const start = ADVICE.exec(text)?.index ?? 0
+  return start < MIN_VERDICT_LENGTH ? text : `${text.slice(0, start)} …`
+}
+
+/** Removes codes, and addresses, so that no recipient's name matches a rule. */
+function dropNames(raw: string): string {
+  return raw
+    .replace(/(?:\b[245]\d\d[ -])?#?\b[245]\.\d{1,3}\.\d{1,3}\b/g, ' ')
+    .replace(/[^\s<>"'()[\],;:=/?]{1,80}@[^\s<>"'()[\],;:/?]{1,255}/g, ' ')
+    .replace(/[<>]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/** The facts that rules compare beside the text, made once for all rules. */
+function contextOf(input: ReplyContext, digit: number) {
+  const { stage, reply, command, mxHost, recipientDomain, isForeign = false } = input
+  const detail = reply.enhancedCode?.slice(2) ?? NO_DETAIL
+  const names = [mxHost, recipientDomain].flatMap((name) => name?.toLowerCase() ?? [])
+  return { stage, code: reply.code, command, detail, digit, names, isForeign }
+}
+
+function matchesContext(rule: ReplyRule, context: Context): boolean {
+  const { stage, code, command, detail } = context
+  if (rule.digit !== undefined && rule.digit !== context.digit) return false
+  if (rule.codes !== undefined && !rule.codes.includes(code)) return false
+  if (rule.stages !== undefined && !rule.stages.some((one) => one === stage || one === command)) {
+    return false
+  }
+  if (rule.isForeign === true && !context.isForeign) return false
+  if (rule.unless?.includes(detail)) return false
+  if (rule.enhanced !== undefined && !rule.enhanced.includes(detail)) return false
+  if (!matchesCommand(rule, command ?? stage)) return false
+  const { mx } = rule
+  return mx === undefined || context.names.some((name) => mx.test(name))
+}
+
+/** Before RCPT, no rule that blames the recipient's address applies. */
+function matchesCommand(rule: ReplyRule, command: Stage): boolean {
+  const isOfAddress = rule.class === 'hard' && rule.reason !== 'rejected'
+  if (isOfAddress && BEFORE_RECIPIENT.includes(command)) return false
+  if (rule.commands !== undefined && !rule.commands.includes(command)) return false
+  return rule.exceptCommands?.includes(command) !== true
 }

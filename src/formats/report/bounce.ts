@@ -10,6 +10,7 @@ import {
   isDeliveryStatus,
   type StatusGroup,
 } from './delivery-status.ts'
+import { completeReply, reduceTranscript } from './diagnostic.ts'
 import type { MessageKind } from './message-kind.ts'
 import type { Original } from './original.ts'
 import { type Block, type Prose, readProse } from './prose.ts'
@@ -18,7 +19,6 @@ import {
   type ReportedAction,
   type ReportedRecipient,
 } from './reported-recipient.ts'
-import { completeReply, reduceTranscript } from './transcript.ts'
 
 export type Bounce = { reportingMta: string | null; recipients: ReportedRecipient[] }
 

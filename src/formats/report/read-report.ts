@@ -3,11 +3,9 @@
  * (RFC 5965, RFC 6650) and automatic replies (RFC 3834). Pure: any octets give a report, in bounded
  * time and memory. A report proves nothing; callers must verify the signatures of its tokens.
  */
-
 import { type Entity, MAX_REPORT_OCTETS, readEntities } from '../parse/entity.ts'
 import { type Field, findField, readFields } from '../parse/fields.ts'
 import { findAddress } from '../parse/find-address.ts'
-import { listAliases } from './aliases.ts'
 import {
   type Bounce,
   listStatusTexts,
@@ -45,6 +43,13 @@ export type Report = {
   /** Addresses that a bounce's prose names as aliases of the failed recipients, lower case. */
   aliases: string[]
 }
+
+type ComplaintSource = { feedbackType: string; recipients: readonly string[]; fields?: Field[] }
+
+const MAX_ALIAS_TEXT_LENGTH = 60_000
+const MAX_ALIASES = 50
+const ALIAS_NOTE =
+  /\((?:ultimately )?(?:generated|expanded)\s{1,9}from:?\s{1,20}<?([^\s<>()]{1,320})>?\s{0,9}\)/gi
 
 /** Never throws. */
 export function readReport(raw: Buffer): Report {
@@ -115,8 +120,6 @@ function bounceOf(
   }
 }
 
-type ComplaintSource = { feedbackType: string; recipients: readonly string[]; fields?: Field[] }
-
 function complaintOf(
   { feedbackType, recipients, fields = [] }: ComplaintSource,
   original: Original,
@@ -142,4 +145,19 @@ function sesReport(notice: SesNotice, original: Original): Report {
     classifyRecipient({ ...recipient, originalRecipient: null, texts: [diagnostic], notice: '' }),
   )
   return bounceOf({ recipients, reportingMta: notice.reportingMta }, { notice: '', original })
+}
+
+/**
+ * Lists the aliases in a report, distinct and in lower case: `(generated from …)` of Exim, `(expanded
+ * from …)` of Postfix and Sendmail. The delivery failed for an address behind the alias, even if the
+ * report's fields name the alias. An alias is only a local part if the report has no more.
+ */
+function listAliases(notice: string): string[] {
+  const found = notice.slice(0, MAX_ALIAS_TEXT_LENGTH).matchAll(ALIAS_NOTE)
+  const aliases = new Set<string>()
+  for (const [, address = ''] of found) {
+    aliases.add(address.toLowerCase())
+    if (aliases.size === MAX_ALIASES) break
+  }
+  return [...aliases]
 }

@@ -1,10 +1,14 @@
-/** Converts the files of a submitted message to the attachments of a send request. */
+/**
+ * Converts the files of a submitted message to the attachments of a send request. The body of a signed or
+ * encrypted message is one attachment.
+ */
 import type { StructuredHeader } from 'mailparser'
 import type { FileAttachment } from '../compose/attachment.ts'
 import { refersTo } from '../compose/embedded-files.ts'
-import { MAX_ATTACHMENT_FIELD_LENGTH } from '../limits.ts'
+import { MAX_ATTACHMENT_FIELD_LENGTH, MAX_LINE_OCTETS } from '../limits.ts'
 import { oneLine } from '../one-line.ts'
 import type { Damage } from '../parse/damage.ts'
+import { findFields, mediaType, readPartFields } from '../reading/part-fields.ts'
 import type { ReadFile } from '../reading/read-message.ts'
 
 type FileLimits = { attachmentsMaxCount: number; attachmentsMaxBytes: number }
@@ -18,6 +22,11 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
 }
 
+type FileContext = { number: number; html: string; damage: Damage }
+
+const HEADER_END = '\r\n\r\n'
+const LF = 0x0a
+
 /** The files in order, or the reason for which they are refused. */
 export function collectFiles(
   { files, html, damage }: { files: readonly ReadFile[]; html: string; damage: Damage },
@@ -30,8 +39,6 @@ export function collectFiles(
   }
   return files.map((file, index) => toAttachment(file, { number: index + 1, html, damage }))
 }
-
-type FileContext = { number: number; html: string; damage: Damage }
 
 function toAttachment(file: ReadFile, { number, html, damage }: FileContext): FileAttachment {
   const contentType = typeOf(file)
@@ -101,4 +108,56 @@ function extensionOf(contentType: string): string {
   const [type = ''] = contentType.split(';', 1)
   const [, subtype = ''] = /^(?:image|audio|video)\/([a-z0-9]{1,8})$/.exec(type) ?? []
   return EXTENSIONS[type] ?? (subtype || 'bin')
+}
+
+/**
+ * Takes the body of a signed or encrypted message unchanged, with the fields that describe it. A body
+ * that cannot be sent unchanged is refused, because a change would break its signature.
+ *
+ * `files`: the files that a reader finds in the body. A text is the reason for the refusal.
+ */
+export function takeSealedBody(
+  raw: Buffer,
+  files: readonly FileAttachment[],
+): FileAttachment | string {
+  const end = raw.indexOf(HEADER_END)
+  const header = raw.toString('latin1', 0, end === -1 ? raw.length : end)
+  const content = end === -1 ? Buffer.alloc(0) : raw.subarray(end + HEADER_END.length)
+  const fields = readPartFields(header)
+  const own = fields.filter(({ name }) => name.startsWith('content-')).map(({ source }) => source)
+  const types = findFields(fields, 'content-type')
+  if (types.length > 1) return 'A signed message must have a single Content-Type field'
+  const sources = own.map((source) => `${source}\r\n`).join('')
+  if (/[^\t\r\n -~]/.test(sources)) {
+    return 'The Content-* fields of a signed message must be ASCII'
+  }
+  if (content.includes(0)) return 'A signed message must not contain NUL'
+  if (
+    hasLongLine(content) ||
+    sources.split('\r\n').some(({ length }) => length > MAX_LINE_OCTETS)
+  ) {
+    return `A line of a signed message has more than ${MAX_LINE_OCTETS} octets`
+  }
+  return {
+    filename: '',
+    contentType: mediaType(types[0]?.value ?? '') ?? 'text/plain',
+    content: content.toString('base64'),
+    contentId: null,
+    disposition: 'attachment',
+    sealed: { fields: sources, files: files.map(factsOf) },
+  }
+}
+
+function factsOf({ filename, contentType, contentId, disposition }: FileAttachment) {
+  return { filename, contentType, contentId, disposition }
+}
+
+function hasLongLine(content: Buffer): boolean {
+  for (let start = 0; start < content.length; ) {
+    const newline = content.indexOf(LF, start)
+    const end = newline === -1 ? content.length : newline
+    if (end - start > MAX_LINE_OCTETS + 1) return true
+    start = end + 1
+  }
+  return false
 }

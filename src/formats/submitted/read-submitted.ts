@@ -18,11 +18,13 @@ import { MAX_SUBJECT_LENGTH } from '../limits.ts'
 import { oneFieldLine } from '../one-line.ts'
 import { type ReadMessage, readMessage } from '../reading/read-message.ts'
 import type { Seal } from '../reading/seal.ts'
-import { collectFiles } from './files.ts'
-import { collectHeaders, type HeaderLine } from './headers.ts'
-import { readRecipientFields } from './recipient-fields.ts'
-import { takeSealedBody } from './sealed-body.ts'
-import { readTemplateChoice } from './template-choice.ts'
+import { collectFiles, takeSealedBody } from './files.ts'
+import {
+  collectHeaders,
+  type HeaderLine,
+  readRecipientFields,
+  readTemplateChoice,
+} from './headers.ts'
 
 export type SubmittedMessage = {
   from: NamedMailbox

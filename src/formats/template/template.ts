@@ -57,8 +57,19 @@ type Rendered = { text: string; fault: TemplateFault | undefined }
 
 /** The message of a fault for a rendering that exceeded its time limit. */
 export const TIME_LIMIT_FAULT = 'rendering took longer than a second'
-
 const STOPPED: TemplateFault = { message: TIME_LIMIT_FAULT, line: null, column: null }
+
+type PlainRendering = {
+  format: TextFormat
+  variables: Variables
+  source: string
+  limits: RenderLimits
+}
+
+/** A marker that is parsed takes about ten times as long as one that is only split off. */
+const MAX_SPLIT_MARKERS = 2_000
+const MAX_PARSED_MARKERS = 200
+const MAX_PARSED_LENGTH = 256 * 1024
 
 /** Never throws. Callers cache the result by content: parsing costs more than rendering. */
 export function compileTemplate(
@@ -137,7 +148,7 @@ export function countMarkers(source: string): number {
 }
 
 /** Whether the source has only placeholders that are filled in without the language; it has no fault. */
-export function isPlainTemplate(source: string): boolean {
+function isPlainTemplate(source: string): boolean {
   const pieces = splitPlainPieces(source)
   return pieces !== undefined && !hasOpenMarker(pieces) && !pieces.some(isOddPiece)
 }
@@ -191,13 +202,6 @@ function tryLeniently(source: string): Program | undefined {
   }
 }
 
-type PlainRendering = {
-  format: TextFormat
-  variables: Variables
-  source: string
-  limits: RenderLimits
-}
-
 function renderPlainly(
   pieces: readonly Piece[],
   { source, limits, ...filling }: PlainRendering,
@@ -231,4 +235,18 @@ function seedOf(at: number, { system }: Variables): number {
   let seed = at % 2 ** 32
   for (const char of String(system.id)) seed = (Math.imul(seed, 31) + char.charCodeAt(0)) >>> 0
   return seed
+}
+
+/**
+ * Finds the first fault of syntax in a text to be sent, on a thread where others wait; undefined without
+ * one. Most texts have no marker or plain placeholders only, and these are never parsed. `slow`: checking
+ * the text would take longer than others should wait.
+ */
+export function findQuickFault(source: string): TemplateFault | 'slow' | undefined {
+  const markers = countMarkers(source)
+  if (markers === 0) return undefined
+  if (markers > Math.min(MAX_SPLIT_MARKERS, MAX_MARKERS)) return 'slow'
+  if (isPlainTemplate(source)) return undefined
+  const isSlow = markers > MAX_PARSED_MARKERS || source.length > MAX_PARSED_LENGTH
+  return isSlow ? 'slow' : checkTemplate(source)
 }

@@ -2,7 +2,7 @@
  * Reads the body of a request from the socket, decodes its Content-Encoding (RFC 9110, section 8.4)
  * and counts the decoded bytes. A body takes a share of the memory for bodies, and is refused when it
  * arrives too slowly. The content type is ignored here, because some clients of this API family do not
- * set it (but see `exchange/json-only.ts`).
+ * set it (but see `exchange/admission.ts`).
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'

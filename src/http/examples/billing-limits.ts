@@ -1,12 +1,5 @@
+import { billingLimitsExample as limits } from '../../records/billing.ts'
 import type { Examples } from './operation-example.ts'
-
-const limits = {
-  workflows: { limit: null, usage: 120, percentage: 0, isWarning: false, isBlocked: false },
-  campaigns: { limit: 10_000, usage: 8_500, percentage: 85, isWarning: true, isBlocked: false },
-  transactional: { limit: 2_000, usage: 640, percentage: 32, isWarning: false, isBlocked: false },
-  inbound: { limit: null, usage: 17, percentage: 0, isWarning: false, isBlocked: false },
-  currency: null,
-}
 
 export const billingLimitExamples: Examples = {
   'GET /users/@me/projects/:id/billing-limits': {

@@ -1,23 +1,7 @@
+import { invoiceExample as open } from '../../records/billing.ts'
 import type { Examples } from './operation-example.ts'
 
 const params = { id: '0199a7c0-0000-7000-8000-000000000001' }
-
-const open = {
-  id: 'in_…',
-  number: 'PB-…',
-  status: 'open',
-  amountDue: 250,
-  amountPaid: 0,
-  currency: 'usd',
-  created: '2026-12-01T01:00:00.000Z',
-  periodStart: '2026-11-01T00:00:00.000Z',
-  periodEnd: '2026-12-01T00:00:00.000Z',
-  hostedInvoiceUrl: 'https://invoice.stripe.com/i/…',
-  invoicePdf: 'https://invoice.stripe.com/i/…/pdf',
-  subtotal: 250,
-  total: 250,
-  paid: false,
-}
 
 export const billingExamples: Examples = {
   'POST /webhooks/incoming/stripe': {

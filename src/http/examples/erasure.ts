@@ -1,3 +1,4 @@
+import { resetExample } from '../../records/project-reset.ts'
 import type { Examples } from './operation-example.ts'
 
 const params = { id: '0199a7c0-0000-7000-8000-000000000001' }
@@ -10,7 +11,7 @@ export const erasureExamples: Examples = {
     status: 200,
     response: {
       success: true,
-      data: { state: 'idle', startedAt: null, progress: 0, completedAt: null },
+      data: resetExample,
     },
   },
   'POST /users/@me/projects/:id/reset': {

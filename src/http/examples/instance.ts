@@ -1,3 +1,4 @@
+import { publicConfigExample } from '../../records/server.ts'
 import type { Examples } from './operation-example.ts'
 
 export const instanceExamples: Examples = {
@@ -33,24 +34,6 @@ export const instanceExamples: Examples = {
   },
   'GET /config': {
     status: 200,
-    response: {
-      environment: 'direct',
-      urls: {
-        api: 'http://localhost:8080',
-        dashboard: 'http://localhost:8080/app',
-        landing: 'http://localhost:8080',
-        wiki: 'http://localhost:8080/docs',
-      },
-      features: {
-        billing: { enabled: false },
-        storage: { s3Enabled: true },
-        authProviders: { github: false, google: false, oidc: null },
-        signup: { signupsDisabled: false },
-        email: { trackingToggleEnabled: true },
-        smtp: { enabled: false, domain: null, ports: null },
-        sponsor: { enabled: false },
-      },
-      aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
-    },
+    response: publicConfigExample,
   },
 }

@@ -1,7 +1,12 @@
+import {
+  invitationExample as invitation,
+  memberExample as member,
+  ownerExample as owner,
+} from '../../records/member.ts'
 import type { Examples } from './operation-example.ts'
 
 const project = { id: '0199a7c0-0000-7000-8000-000000000001' }
-const ann = '0199a7c0-0000-7000-8000-000000000a03'
+const ann = member.userId
 
 export const memberExamples: Examples = {
   'POST /projects/:id/members': {
@@ -23,20 +28,11 @@ export const memberExamples: Examples = {
     status: 200,
     response: {
       success: true,
-      data: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000a02',
-          email: 'bea@example.com',
-          role: 'ADMIN',
-          invitedBy: '…@people.test',
-          createdAt: '2026-11-22T09:30:00.000Z',
-          expiresAt: '2026-11-29T09:30:00.000Z',
-        },
-      ],
+      data: [invitation],
     },
   },
   'DELETE /projects/:id/invitations/:invitationId': {
-    params: { ...project, invitationId: '0199a7c0-0000-7000-8000-000000000a02' },
+    params: { ...project, invitationId: invitation.id },
     status: 204,
   },
   'POST /auth/accept-invitation': {
@@ -60,22 +56,7 @@ export const memberExamples: Examples = {
     status: 200,
     response: {
       success: true,
-      data: [
-        {
-          userId: '0199a7c0-0000-7000-8000-000000000a04',
-          email: '…@people.test',
-          emailVerified: true,
-          role: 'OWNER',
-          createdAt: '2026-11-21T12:00:00.000Z',
-        },
-        {
-          userId: ann,
-          email: 'ann@example.com',
-          emailVerified: false,
-          role: 'MEMBER',
-          createdAt: '2026-11-22T09:30:00.000Z',
-        },
-      ],
+      data: [owner, member],
     },
   },
   'PATCH /projects/:id/members/:userId': {

@@ -1,21 +1,9 @@
-import { projectExample as shop } from '../../records/project.ts'
+import {
+  newProjectExample as letters,
+  projectExample as shop,
+  projectSummaryExample as summary,
+} from '../../records/project.ts'
 import type { Examples } from './operation-example.ts'
-
-const letters = {
-  ...shop,
-  id: '0199a7c0-0000-7000-8000-000000000a01',
-  name: 'Letters',
-  tracking: 'ENABLED',
-  language: 'en',
-  postalAddress: null,
-}
-
-const summary = {
-  id: '0199a7c0-0000-7000-8000-000000000001',
-  name: 'Shop',
-  defaultSenderDomain: 'example.com',
-  createdAt: '2026-11-21T12:00:00.000Z',
-}
 
 export const projectExamples: Examples = {
   'POST /users/@me/projects': {

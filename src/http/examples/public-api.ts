@@ -1,3 +1,4 @@
+import { verificationExample } from '../../records/verification.ts'
 import type { Examples } from './operation-example.ts'
 
 export const publicApiExamples: Examples = {
@@ -72,19 +73,7 @@ export const publicApiExamples: Examples = {
     status: 200,
     response: {
       success: true,
-      data: {
-        email: 'ann@example.org',
-        valid: true,
-        isDisposable: false,
-        isAlias: false,
-        isPersonalEmail: false,
-        isTypo: false,
-        isPlusAddressed: false,
-        domainExists: true,
-        hasWebsite: true,
-        hasMxRecords: true,
-        reasons: ['The address is well formed and its domain accepts mail'],
-      },
+      data: verificationExample,
     },
   },
 }

@@ -1,3 +1,4 @@
+import { sessionExample as session } from '../../records/session.ts'
 import { userExample as user } from '../../records/user.ts'
 import type { Examples } from './operation-example.ts'
 
@@ -16,21 +17,11 @@ export const userExamples: Examples = {
   },
   'GET /users/@me/sessions': {
     status: 200,
-    response: [
-      {
-        id: '0199a7c0-0000-4000-8000-000000000c02',
-        current: true,
-        createdAt: '2026-11-22T09:30:00.000Z',
-        lastUsedAt: '2026-11-22T09:30:00.000Z',
-        expiresAt: '2026-11-29T09:30:00.000Z',
-        ip: '…',
-        userAgent: '…',
-      },
-    ],
+    response: [session],
   },
   'DELETE /users/@me/sessions/:id': {
     params: {
-      id: '0199a7c0-0000-4000-8000-000000000c02',
+      id: session.id,
     },
     status: 204,
   },

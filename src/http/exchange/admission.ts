@@ -2,11 +2,15 @@
  * Admits the caller of a request. The order of the checks is part of the API: host, origin and content type,
  * credentials, project, role, reset, disabled project, rate.
  */
+
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { SECOND_MS } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import { projectDisabled } from '../../features/ground/directory.ts'
 import type { RateVerdict } from '../../features/ground/requests/rate-limit.ts'
 import { admitCaller, type Credentials } from '../../features/tenancy/accounts/callers/admit.ts'
+import { type GivenKey, readKey } from '../../features/tenancy/accounts/callers/authenticate.ts'
 import {
   type Caller,
   callerName,
@@ -15,16 +19,24 @@ import {
   ruleOf,
 } from '../../features/tenancy/accounts/callers/caller.ts'
 import { renewCookie } from '../../features/tenancy/accounts/sessions/sessions.ts'
+import { isBodyless } from '../body/body.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
 import type { Exchange, ExchangeDeps } from './exchange.ts'
-import { refuseOtherMedia } from './json-only.ts'
-import { keyReaderOf } from './known-keys.ts'
 import { refuseOtherHost } from './own-host.ts'
 import { refuseCrossSite } from './same-origin.ts'
 
 /** How long an admission holds while the body arrives. */
 const ADMISSION_MS = SECOND_MS
+const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json$/
+/** Keys that are kept for one connection. */
+export const MAX_KNOWN_KEYS = 16
+/** Characters of a kept field: a key has 67, and may have spaces around it. */
+export const MAX_KNOWN_LENGTH = 100
+
+type KeyReader = typeof readKey
+
+const readers = new WeakMap<Socket, KeyReader>()
 
 /** Sets the exchange's caller. @throws AppError */
 export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
@@ -163,4 +175,53 @@ function overLimit({ limit, retryAfterSeconds }: RateVerdict): AppError {
   return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute.`, {
     details: { limit, retryAfter: Math.max(1, retryAfterSeconds) },
   })
+}
+
+/**
+ * Where a login session begins or acts, the API takes nothing but JSON: a form, which any page can make a
+ * browser send, is refused even if the browser does not say where the request comes from. Routes of project
+ * keys ignore the content type, because some clients of this API family set a wrong one, and no page can send
+ * a key by a form. A body without a content type passes, because every form has one.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE
+ */
+function refuseOtherMedia(incoming: IncomingMessage): void {
+  const given = incoming.headers['content-type']
+  if (given === undefined || isBodyless(incoming)) return
+  const [type = ''] = given.split(';', 1)
+  if (JSON_TYPE.test(type.trim().toLowerCase())) return
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', {
+    details: { acceptedTypes: ['application/json'] },
+    suggestion: 'Send JSON with the header "Content-Type: application/json".',
+  })
+}
+
+/**
+ * Reads keys as `readKey` does, once for each key of a connection. A client sends the same key with every request,
+ * and the digest of a key costs more than the look-up of its project, which is made for each request.
+ *
+ * A map finds a header field by its hash, so the time does not tell how much of a guess is right, also when a
+ * proxy sends the requests of many clients on one connection. Fields, with the secret keys in them, are forgotten
+ * with the connection. Long fields are not kept, so that a stranger's connection holds little.
+ */
+function keyReaderOf(socket: Socket): KeyReader {
+  const known = readers.get(socket)
+  if (known !== undefined) return known
+  const reader = createKeyReader()
+  readers.set(socket, reader)
+  return reader
+}
+
+/** `read` is for tests. */
+export function createKeyReader(read: KeyReader = readKey): KeyReader {
+  const keys = new Map<string, GivenKey>()
+  return (authorization = '') => {
+    const known = keys.get(authorization)
+    if (known !== undefined) return known
+    const key = read(authorization)
+    const isKey = key !== undefined && key.kind !== 'unknown'
+    if (!isKey || authorization.length > MAX_KNOWN_LENGTH) return key
+    if (keys.size >= MAX_KNOWN_KEYS) keys.clear()
+    keys.set(authorization, key)
+    return key
+  }
 }

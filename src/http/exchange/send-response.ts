@@ -1,7 +1,7 @@
 /**
  * Writes responses. A body of several pieces is produced while it is sent: each piece after the client has
  * taken the previous one, and when it is the turn of the response, so that many responses at once do not hold
- * the event loop. A client that takes nothing is disconnected (`server/stalled-answers.ts`).
+ * the event loop. A client that takes nothing is disconnected (`server/connections.ts`).
  */
 import { type ServerResponse, validateHeaderValue } from 'node:http'
 

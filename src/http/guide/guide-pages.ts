@@ -1,14 +1,46 @@
-/** The pages of the guide in the files of the program: their names, titles and addresses. */
+/** The pages of the guide in the files of the program: their names, titles and addresses, and their order by task. */
 import { listAssets, readAsset } from '../../config/assets.ts'
-import { tasksOf } from './guide-tasks.ts'
 
-export const GUIDE_PATH = '/docs/guide'
+const GUIDE_PATH = '/docs/guide'
 
 const FOLDER = 'guide/pages'
 const README = 'guide/README.md'
 
-export type GuideLink = { href: string; title: string }
+type GuideLink = { href: string; title: string }
+
 export type GuideList = readonly { title: string; pages: readonly GuideLink[] }[]
+
+/** The pages of the guide by what people want to do. Names are those of the files in `src/docs`. */
+type GuideTask = { title: string; names: readonly string[] }
+
+export const GUIDE_TASKS: readonly GuideTask[] = [
+  { title: 'Send', names: ['templates', 'submission', 'feedback', 'requests', 'compatibility'] },
+  { title: 'People', names: ['contacts', 'conditions', 'events-and-segments', 'privacy'] },
+  {
+    title: 'Campaigns and workflows',
+    names: ['campaigns', 'workflows', 'sign-up', 'webhooks', 'analytics'],
+  },
+  {
+    title: 'Set up a server',
+    names: [
+      'production',
+      'dns',
+      'certificates',
+      'configuration',
+      'security',
+      'accounts',
+      'billing',
+    ],
+  },
+  {
+    title: 'Run a server',
+    names: ['operations', 'monitoring', 'doctor', 'troubleshooting', 'backup', 'upgrade'],
+  },
+  {
+    title: 'Change the program',
+    names: ['contributing', 'internals', 'decisions', 'performance', 'translating', 'changelog'],
+  },
+]
 
 /** The name of each file in `src/docs`, without `.md`. */
 export function listPageNames(): string[] {
@@ -41,4 +73,13 @@ export function listGuide(): GuideList {
 function titleOf(markdown: string): string {
   const [first = ''] = markdown.split('\n', 1)
   return first.replace(/^# /, '')
+}
+
+/** The tasks with the pages that exist. Pages without a task come last, so that no page is lost. */
+function tasksOf(names: readonly string[]): GuideTask[] {
+  const placed = new Set(GUIDE_TASKS.flatMap((task) => task.names))
+  const others = { title: 'More', names: names.filter((name) => !placed.has(name)) }
+  return [...GUIDE_TASKS, others]
+    .map((task) => ({ ...task, names: task.names.filter((name) => names.includes(name)) }))
+    .filter((task) => task.names.length > 0)
 }

@@ -4,10 +4,10 @@
  */
 import type { Registry } from 'prom-client'
 import { COUNTER_TEXTS, type CounterName, type Counters } from '../../base/counters.ts'
-import { HISTOGRAM_TEXTS, type HistogramName } from '../../base/histograms.ts'
+import { HISTOGRAM_TEXTS, type HistogramLine, type HistogramName } from '../../base/histograms.ts'
 import type { Gauge } from '../../features/operation/metrics/gauge.ts'
+import type { AnswerAllowance } from '../exchange/answer-allowance.ts'
 import type { Traffic } from '../exchange/traffic.ts'
-import { formatMetric, histogramSamples, type Metric } from './exposition.ts'
 
 type Metrics = { text(): Promise<string>; contentType: string }
 
@@ -22,6 +22,18 @@ const LEFT_OUT = [
   'process_cpu_system_seconds_total',
 ]
 const LOOP_LAG = /^nodejs_eventloop_lag_/
+
+type Labels = Readonly<Record<string, string>>
+
+/** `suffix`: after the name of the metric, such as `_sum`. */
+type Sample = { suffix?: string; labels?: Labels; value: number }
+
+type Metric = {
+  name: string
+  help: string
+  type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  samples: readonly Sample[]
+}
 
 export function createMetrics(deps: MetricsDeps): Metrics {
   let registry: Promise<Registry> | undefined
@@ -86,4 +98,63 @@ async function readGauge({ name, help, type = 'gauge', read }: Gauge): Promise<M
   } catch {
     return { name, help, type, samples: [] }
   }
+}
+
+/**
+ * Writes a metric in the text format of Prometheus, version 0.0.4
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/). Ends with a line feed; empty for a metric without samples.
+ */
+function formatMetric({ name, help, type, samples }: Metric): string {
+  if (samples.length === 0) return ''
+  const lines = samples.map(
+    ({ suffix = '', labels = {}, value }) => `${name}${suffix}${formatLabels(labels)} ${value}\n`,
+  )
+  return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`
+}
+
+/** The samples of a histogram; `label` is its label, if it has one. Buckets are cumulative. */
+function histogramSamples(label: string | null, lines: readonly HistogramLine[]): Sample[] {
+  return lines.flatMap(({ value, bounds, counts, sumSeconds }) => {
+    const labels: Labels = label === null ? {} : { [label]: value }
+    let count = 0
+    const buckets = counts.map((each, index) => {
+      count += each
+      const le = String(bounds[index] ?? '+Inf')
+      return { suffix: '_bucket', labels: { ...labels, le }, value: count }
+    })
+    const ends = [
+      { suffix: '_sum', labels, value: sumSeconds },
+      { suffix: '_count', labels, value: count },
+    ]
+    return [...buckets, ...ends]
+  })
+}
+
+function formatLabels(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+function escapeValue(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"')
+}
+
+/** The memory of answers that their clients have not taken yet. */
+export function answerGauges(answers: Pick<AnswerAllowance, 'load'>): Gauge[] {
+  return [
+    {
+      name: 'pillarbox_http_answers_bytes',
+      help: 'Memory of the large answers that are made or sent',
+      read: () => [{ value: answers.load().bytes }],
+    },
+    {
+      name: 'pillarbox_http_answers_waiting',
+      help: 'Answers that wait for memory',
+      read: () => [{ value: answers.load().waiting }],
+    },
+  ]
 }

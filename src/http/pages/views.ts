@@ -1,5 +1,6 @@
 /**
- * The hosted pages. Each page shows the current state and depends on nothing else: a contact that has
+ * The hosted pages: those of contacts, and those that mail to users links to (confirming an address, choosing a
+ * new password). Each page shows the current state and depends on nothing else: a contact that has
  * unsubscribed sees this state and not the question again. So going back, reloading and pressing a
  * button twice do no harm.
  */
@@ -21,6 +22,9 @@ type PageInput = {
 
 /** The values of the field `wish` in the forms of the pages. */
 type Wish = 'subscribe' | 'unsubscribe'
+
+const ENVELOPE = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
+const TICK = 'M5 12.5l4.5 4.5L19 7.5'
 
 export const unsubscribeView: View = (input) => {
   const { contact, link } = input
@@ -91,6 +95,20 @@ ${button}
   ])
 }
 
+/** In place of an address of which only the digest is left. */
+const UNKNOWN_ADDRESS = '…@…'
+
+/** `minLength`, `maxLength`: of a password. */
+type PasswordRule = { minLength: number; maxLength: number }
+
+type Reset = PasswordRule & {
+  token: string
+  /** Of the account. */
+  address: string
+  /** The last password broke the rule. */
+  isRefused: boolean
+}
+
 /** The page for an invalid link or an error. */
 export function errorView(status: number, language: Language): Page {
   const { notFound, failed } = textsOf(language).contact
@@ -112,7 +130,7 @@ function page({ contact }: PageInput, title: string, content: Html[]): Page {
   return { status: 200, language, title, projectName, content: html`${content}` }
 }
 
-export function heading(title: string): Html {
+function heading(title: string): Html {
   return html`<h1>${title}</h1>\n`
 }
 
@@ -139,19 +157,77 @@ function suppressionNote(contact: PageContact, { suppressed }: Texts['contact'])
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
 }
 
-/** In place of an address of which only the digest is left. */
-const UNKNOWN_ADDRESS = '…@…'
-
 function namesOf({ projectName, address }: PageContact) {
   return { project: projectName, email: address ?? UNKNOWN_ADDRESS }
 }
 
-export const ENVELOPE = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
-export const TICK = 'M5 12.5l4.5 4.5L19 7.5'
-
-export function icon(path: string, kind: 'asking' | 'done' = 'asking'): Html {
+function icon(path: string, kind: 'asking' | 'done' = 'asking'): Html {
   return html`<div class="sign ${kind}" aria-hidden="true"><svg viewBox="0 0 24 24" fill="none" \
 stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">\
 <path d="${path}"/></svg></div>
 `
+}
+
+/** Asks a user to confirm an address. Opening the page changes nothing, so scanners of links do no harm. */
+export function verifyView(language: Language, token: string): Page {
+  const { title, ask, button } = textsOf(language).account.verify
+  return accountPage(language, title, [
+    icon(ENVELOPE),
+    heading(title),
+    html`<p>${ask}</p>
+<form method="post" action="../verify-email">
+<input type="hidden" name="token" value="${token}">
+<button type="submit">${button}</button>
+</form>
+`,
+  ])
+}
+
+export function verifiedView(language: Language): Page {
+  return doneView(language, textsOf(language).account.verified)
+}
+
+/** The form names the account too, for programs that keep passwords. */
+export function resetView(
+  language: Language,
+  { token, address, isRefused, minLength, maxLength }: Reset,
+): Page {
+  const { title, label, rule, button } = textsOf(language).account.reset
+  const state = isRefused ? html` aria-invalid="true" autofocus` : ''
+  return accountPage(language, title, [
+    heading(title),
+    html`<p class="muted"><bdi>${address}</bdi></p>
+<form method="post" action="../reset-password">
+<input type="hidden" name="token" value="${token}">
+<input type="email" autocomplete="username" value="${address}" readonly hidden>
+<label for="password">${label}</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required \
+minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state}>
+<p id="rule" class="${isRefused ? 'fault' : 'muted'}">${rule}</p>
+<button type="submit">${button}</button>
+</form>
+`,
+  ])
+}
+
+/** The page of the link says how to log in, which this page asks for. */
+export function changedView(language: Language): Page {
+  const logIn = textsOf(language).app.login.title
+  const shown = doneView(language, textsOf(language).account.changed)
+  const link = html`<p><a class="button" href="../app/login">${logIn}</a></p>\n`
+  return { ...shown, content: html`${shown.content}${link}` }
+}
+
+/** For a link that is unknown, used or expired. */
+export function expiredView(language: Language): Page {
+  const { title, text } = textsOf(language).account.expired
+  return { ...accountPage(language, title, [heading(title), html`<p>${text}</p>`]), status: 404 }
+}
+
+function doneView(language: Language, { title, text }: { title: string; text: string }): Page {
+  return accountPage(language, title, [icon(TICK, 'done'), heading(title), html`<p>${text}</p>`])
+}
+
+function accountPage(language: Language, title: string, content: Html[]): Page {
+  return { status: 200, language, title, projectName: null, content: html`${content}` }
 }

@@ -6,31 +6,29 @@
  * The forms' routes are outside `/auth/`: the pages send no referrer, so browsers state no origin
  * (`Origin: null`), which routes below `/auth/` refuse. The token proves more than an origin does.
  */
+
 import { z } from 'zod'
 import type { AppError } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
-import {
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-} from '../../features/tenancy/accounts/passwords/passwords.ts'
 import { findReset, resetPassword } from '../../features/tenancy/accounts/passwords/reset.ts'
 import {
   findVerification,
   invalidToken,
   verifyByToken,
 } from '../../features/tenancy/accounts/sign-up/verify-address.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
 import type { Language } from '../../texts/languages.ts'
 import { deviceCookie } from '../exchange/cookies.ts'
+import type { Layout, Page } from '../pages/layout.ts'
+import { readerLanguage } from '../pages/reader-language.ts'
 import {
   changedView,
+  errorView,
   expiredView,
   resetView,
   verifiedView,
   verifyView,
-} from '../pages/account-views.ts'
-import type { Layout, Page } from '../pages/layout.ts'
-import { readerLanguage } from '../pages/reader-language.ts'
-import { errorView } from '../pages/views.ts'
+} from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { addressNetwork } from '../server/client-address.ts'

@@ -14,9 +14,9 @@ import {
   activityRecord,
   activityStats,
 } from '../../records/activity.ts'
-import { COMPLETE_HEADER, completeHeader } from '../../records/analytics.ts'
 import { countParameter, instantParameter } from '../../records/page.ts'
 import { RENDERING } from '../../turns/rendering.ts'
+import { COMPLETE_HEADER, completeHeader } from '../exchange/complete-header.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   builtPageResponse,

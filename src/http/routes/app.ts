@@ -11,7 +11,7 @@ import { endSession } from '../../features/tenancy/accounts/sessions/sessions.ts
 import { type Language, matchLanguage } from '../../texts/languages.ts'
 import { clearedSessionCookie, readCookie, sessionCookieName } from '../exchange/cookies.ts'
 import { refuseCrossSite } from '../exchange/same-origin.ts'
-import { appErrorView, homeView, loginView } from '../pages/app/views.ts'
+import { appErrorView, homeView, loginView } from '../pages/app-views.ts'
 import { NO_SUCH_PAGE } from '../pages/layout.ts'
 import { ownPath } from '../pages/own-path.ts'
 import { readerLanguage } from '../pages/reader-language.ts'

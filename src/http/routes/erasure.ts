@@ -5,24 +5,14 @@ import {
   findResetState,
   resetProject,
 } from '../../features/operation/erasure/end-project.ts'
-import { instant } from '../../records/fields.ts'
+import { enveloped } from '../../records/envelope.ts'
+import { resetState } from '../../records/project-reset.ts'
 import { json } from '../response.ts'
 import { memberOperation, type RouteDeps } from '../route.ts'
 
 const params = { id: 'The id of a project of yours' }
 
 const accepted = z.object({ success: z.literal(true), message: z.string() })
-
-const resetState = z
-  .object({
-    state: z.enum(['idle', 'running', 'done']).meta({
-      description: 'idle: never reset; running: a reset is under way; done: the last one is done',
-    }),
-    startedAt: instant.nullable(),
-    progress: z.int().min(0).max(100).meta({ description: 'Percent of the rows' }),
-    completedAt: instant.nullable(),
-  })
-  .meta({ id: 'ResetState' })
 
 export const reset = ({ core }: RouteDeps) =>
   memberOperation({
@@ -51,7 +41,7 @@ export const showReset = ({ core }: RouteDeps) =>
     responses: {
       200: {
         description: 'Its state',
-        schema: z.object({ success: z.literal(true), data: resetState }),
+        schema: enveloped(resetState),
       },
     },
     handle: async ({ project }) =>

@@ -1,8 +1,6 @@
 /** The guide: the README and the pages of `src/docs`, as HTML. */
 import { notFound } from '../../base/errors.ts'
-import { createGuide } from '../guide/guide.ts'
-import { GUIDE_SCRIPT } from '../guide/guide-script.ts'
-import { GUIDE_STYLE } from '../guide/guide-style.ts'
+import { createGuide, GUIDE_SCRIPT, GUIDE_STYLE } from '../guide/guide.ts'
 import { createLayout, NO_SUCH_PAGE } from '../pages/layout.ts'
 import type { HttpResponse } from '../response.ts'
 import { openOperation } from '../route.ts'

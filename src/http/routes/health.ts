@@ -1,60 +1,15 @@
 /** The health of the server. Only clients in `http.metrics_allow` see details and metrics. */
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 import { formatInstant, HOUR_MS } from '../../base/clock.ts'
 import type { Core } from '../../core/core.ts'
 import { worstOf } from '../../features/operation/doctor/run-checks.ts'
 import { listGauges } from '../../features/operation/metrics/list-gauges.ts'
+import { checksQuery, serverChecks, serverHealth } from '../../records/server.ts'
 import { createHostCheck } from '../exchange/own-host.ts'
-import { answerGauges } from '../metrics/answer-gauges.ts'
-import { createMetrics } from '../metrics/metrics.ts'
+import { answerGauges, createMetrics } from '../metrics/metrics.ts'
 import { json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { createAddressList, isDirect } from '../server/client-address.ts'
-
-const health = z
-  .object({
-    status: z.enum(['ok', 'degraded', 'unwritable']),
-    time: z.iso.datetime(),
-    environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
-    uptime: z.number().meta({ description: 'Seconds' }).optional(),
-    memoryUsage: z
-      .record(z.string(), z.number())
-      .meta({
-        description:
-          'Bytes. `anonymous`, on Linux: the part of `rss` that the system cannot read from a file again; the rest is mostly the program itself.',
-      })
-      .optional(),
-    walBytes: z.number().meta({ description: "Size of the database's write-ahead log" }).optional(),
-    reasons: z
-      .array(z.object({ cause: z.string(), reason: z.string() }))
-      .meta({ description: 'Why the status is `degraded`' })
-      .optional(),
-  })
-  .meta({ id: 'Health' })
-
-const checks = z
-  .object({
-    status: z.enum(['ok', 'warning', 'failed']).meta({ description: 'The worst of all checks' }),
-    startedAt: z.iso.datetime(),
-    finishedAt: z.iso.datetime(),
-    checks: z.array(
-      z.object({
-        id: z.string(),
-        status: z.enum(['ok', 'warning', 'failed', 'skipped']),
-        evidence: z.string().meta({ description: 'What was seen, or why the check was skipped' }),
-        fix: z.string().nullable().meta({ description: 'What to paste or to do' }),
-      }),
-    ),
-  })
-  .meta({ id: 'Checks' })
-
-const checksQuery = z.strictObject({
-  fresh: z
-    .enum(['true', 'false'])
-    .optional()
-    .meta({ description: '`true`: run the checks now, unless they ran within the last minute' }),
-})
 
 const shared = { tag: 'Service' } as const
 
@@ -67,11 +22,11 @@ export const showHealth = (deps: RouteDeps) => {
     responses: {
       200: {
         description: 'The server works; if it is `degraded`, `reasons` says why',
-        schema: health,
+        schema: serverHealth,
       },
       503: {
         description: '`unwritable`: the database cannot be written or its files are gone',
-        schema: health,
+        schema: serverHealth,
       },
     },
     refusals: [400],
@@ -90,8 +45,8 @@ export const showChecks = ({ core }: RouteDeps) =>
     summary: 'Show the checks of the server: the last run of this hour, or a new one',
     query: checksQuery,
     responses: {
-      200: { description: 'No check has failed', schema: checks },
-      503: { description: 'A check has failed', schema: checks },
+      200: { description: 'No check has failed', schema: serverChecks },
+      503: { description: 'A check has failed', schema: serverChecks },
     },
     handle: async ({ query }) => {
       const run = await core.doctor.run(query.fresh === 'true' ? 0 : HOUR_MS)

@@ -3,7 +3,7 @@
  * the callback with a code. It ends at `/app`, or at `/app/login?error=<code>`. No URL or header of the
  * request decides where it goes.
  */
-import { z } from 'zod'
+
 import { type AppError, notFound } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
 import { ATTEMPT_MS, createLoginAttempts } from '../../features/tenancy/accounts/oauth/attempts.ts'
@@ -17,6 +17,8 @@ import type {
   IdentityProvider,
   ProviderName,
 } from '../../features/tenancy/accounts/oauth/provider.ts'
+import { enveloped } from '../../records/envelope.ts'
+import { identityProviders } from '../../records/login.ts'
 import {
   formatCookie,
   isSecure,
@@ -37,22 +39,12 @@ const LOGIN_FAILED = 'login with a provider failed'
 
 type ProviderCall = Call<undefined, undefined>
 
-const config = z
-  .object({
-    github: z.boolean(),
-    google: z.boolean(),
-    oidc: z
-      .object({ name: z.string().meta({ description: 'As users know the provider' }) })
-      .nullable(),
-  })
-  .meta({ id: 'IdentityProviders' })
-
 export const showConfig = ({ core }: Pick<RouteDeps, 'core'>) => {
-  const { identityProviders } = core
-  const oidc = identityProviders.find('oidc')
+  const providers = core.identityProviders
+  const oidc = providers.find('oidc')
   const data = {
-    github: identityProviders.find('github') !== undefined,
-    google: identityProviders.find('google') !== undefined,
+    github: providers.find('github') !== undefined,
+    google: providers.find('google') !== undefined,
     oidc: oidc === undefined ? null : { name: oidc.label },
   }
   return openOperation({
@@ -63,7 +55,7 @@ export const showConfig = ({ core }: Pick<RouteDeps, 'core'>) => {
     responses: {
       200: {
         description: 'The providers that are configured',
-        schema: z.object({ success: z.literal(true), data: config }),
+        schema: enveloped(identityProviders),
       },
     },
     refusals: [400],

@@ -1,6 +1,6 @@
 /** The security metrics of a project: bounces and complaints, and how near they are to its end. */
-import { z } from 'zod'
 import { viewSecurityForClients } from '../../features/insight/reputation/security.ts'
+import { enveloped } from '../../records/envelope.ts'
 import { securityMetrics } from '../../records/security.ts'
 import { json } from '../response.ts'
 import { memberOperation, projectOperation, type RouteDeps } from '../route.ts'
@@ -27,7 +27,7 @@ export const show = ({ core }: RouteDeps) =>
     responses: {
       200: {
         description: 'The metrics',
-        schema: z.object({ success: z.literal(true), data: securityMetrics }),
+        schema: enveloped(securityMetrics),
       },
     },
     handle: async ({ project }) => {

@@ -1,5 +1,4 @@
 /** `POST /v1/track`: records an event of a contact. */
-
 import { z } from 'zod'
 import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
 import { eventName } from '../../records/event.ts'

@@ -1,10 +1,14 @@
 /**
  * Limits the connections of a listener, in total and from one address. When a limit is reached, the
  * least recently used connection without a running request is closed for the new one; if all are
- * busy, the new one is refused. Also closes connections when the server stops.
+ * busy, the new one is refused. Also closes connections when the server stops, and those whose client
+ * takes nothing of its answer.
  */
+
+import { readFile, readlink } from 'node:fs/promises'
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { SECOND_MS } from '../../base/clock.ts'
 import { addressGroup } from './client-address.ts'
 
 export type Connections = {
@@ -26,6 +30,18 @@ export type ConnectionLimits = {
 }
 
 type Connection = { peer: string; socket: Socket; group: string; running: Set<ServerResponse> }
+
+const LOOK_MS = 5 * SECOND_MS
+/** Looks without progress after which a connection is cut. */
+const MAX_LOOKS = 6
+
+/** Of the handle below a socket, which Node's own timeouts of sockets read too. */
+type Handle = { bytesWritten: number; writeQueueSize: number; fd?: number }
+
+/** `takenBytes`: by the client; undefined while the kernel takes some at each look. */
+type Stall = { keptBytes: number; takenBytes?: number; looks: number }
+
+const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
 
 export function watchConnections(server: Server, limits: ConnectionLimits): Connections {
   // By peer, the least recently used first. Includes connections during their TLS handshake, which
@@ -113,4 +129,97 @@ function isServerWorking({ req, headersSent }: ServerResponse): boolean {
  */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
+}
+
+/**
+ * Cuts connections whose client takes nothing of an answer for half a minute, because the answer holds
+ * memory meanwhile. A client that takes little is served. The kernel takes octets from this process in steps
+ * of up to a megabyte; on a connection without such a step, the octets that the client has acknowledged
+ * count (`findUnsentOctets`). Both numbers are known for the TCP socket, also below TLS.
+ * Watches the connections of a server until it closes; `onCut` is called once for each that was cut.
+ * `findUnsent` is for tests.
+ */
+export function cutStalledAnswers(
+  server: Server,
+  onCut: () => void,
+  findUnsent = findUnsentOctets,
+): void {
+  const stalls = new Map<Socket, Stall | undefined>()
+  let isLooking = false
+
+  /** Connections of which the kernel has taken nothing since the last look. */
+  function findQuiet(): [Socket, Handle, Stall][] {
+    const quiet: [Socket, Handle, Stall][] = []
+    for (const [socket, stall] of stalls) {
+      const handle = waitingHandle(socket)
+      const keptBytes = handle && keptBytesOf(handle)
+      if (handle && stall && stall.keptBytes === keptBytes) quiet.push([socket, handle, stall])
+      else stalls.set(socket, keptBytes === undefined ? undefined : { keptBytes, looks: 0 })
+    }
+    return quiet
+  }
+
+  async function look(): Promise<void> {
+    const quiet = findQuiet()
+    if (quiet.length === 0) return
+    const unsent = await findUnsent(quiet.flatMap(([, { fd }]) => fd ?? []))
+    for (const [socket, { fd = -1 }, stall] of quiet) {
+      if (!stalls.has(socket)) continue
+      const takenBytes = stall.keptBytes - (unsent.get(fd) ?? 0)
+      const looks = takenBytes === stall.takenBytes ? stall.looks + 1 : 0
+      stalls.set(socket, { ...stall, takenBytes, looks })
+      if (looks < MAX_LOOKS) continue
+      onCut()
+      socket.destroy()
+    }
+  }
+
+  server.on('connection', (socket: Socket) => {
+    stalls.set(socket, undefined)
+    socket.once('close', () => stalls.delete(socket))
+  })
+  const looking = setInterval(() => {
+    if (isLooking) return
+    isLooking = true
+    look().finally(() => {
+      isLooking = false
+    })
+  }, LOOK_MS)
+  looking.unref()
+  server.once('close', () => clearInterval(looking))
+}
+
+/** The handle of a connection that has more for the kernel than it takes. */
+function waitingHandle(socket: Socket): Handle | undefined {
+  const { _handle: handle } = socket as Socket & { _handle?: Handle | null }
+  return handle && handle.writeQueueSize > 0 ? handle : undefined
+}
+
+/** Bytes that the kernel has taken. */
+function keptBytesOf({ bytesWritten, writeQueueSize }: Handle): number {
+  return bytesWritten - writeQueueSize
+}
+
+/**
+ * Finds the octets of connections that the kernel took from this process and that the peer has not
+ * acknowledged, by the number of the open file. Linux lists them by the inode of the socket
+ * (proc_pid_net(5): tx_queue); on other systems the result is empty.
+ */
+export async function findUnsentOctets(files: readonly number[]): Promise<Map<number, number>> {
+  const byInode = new Map<string, number>()
+  for (const file of files) {
+    const target = await readlink(`/proc/self/fd/${file}`).catch(() => '')
+    const [, inode] = /^socket:\[(\d+)\]$/.exec(target) ?? []
+    if (inode !== undefined) byInode.set(inode, file)
+  }
+  const unsent = new Map<number, number>()
+  for (const table of byInode.size === 0 ? [] : TABLES) {
+    const text = await readFile(table, 'latin1').catch(() => '')
+    for (const line of text.split('\n')) {
+      const [, , , , queues = '', , , , , inode = ''] = line.trim().split(/ +/)
+      const file = byInode.get(inode)
+      if (file !== undefined) unsent.set(file, Number.parseInt(queues, 16))
+    }
+  }
+  return unsent
 }

@@ -47,7 +47,7 @@ import type {
   TransferableMessage,
 } from '../protocol.ts'
 import { contentBytes, SMALL_CONTENT_BYTES } from './contents.ts'
-import type { UnsignedMessage } from './signed-messages.ts'
+import type { UnsignedMessage } from './previews.ts'
 
 type Composer = {
   addContent(id: number, content: MessageContent): void

@@ -1,10 +1,15 @@
 /**
- * On the main thread: renders and inspects messages for reading in composing threads. A request is
+ * On the main thread: renders, inspects and signs messages for reading in composing threads. A request is
  * rendered in portions, and between them others have their turn. A source that takes too long is
  * rendered alone; one that ends the thread is rendered again without running its templates; one that
  * ends it twice has no preview.
  */
-import type { RenderedMessage, RenderSource } from '../../formats/compose/build-message.ts'
+import type {
+  MessageSource,
+  RenderedMessage,
+  RenderSource,
+} from '../../formats/compose/build-message.ts'
+import type { SigningKey } from '../../formats/compose/dkim.ts'
 import type { InspectedMessage, MessageRules } from '../../formats/compose/message-findings.ts'
 import type { Preview } from '../protocol.ts'
 import { contentBytes, extraMs } from './contents.ts'
@@ -25,6 +30,9 @@ type Portion = { at: number; sources: readonly RenderSource[]; hasEnded: boolean
 
 const PORTION_SOURCES = 20
 const PORTION_BYTES = 128 * 1024
+
+/** Without keys the message is not signed. */
+export type UnsignedMessage = { source: MessageSource; keys: readonly SigningKey[] }
 
 export function createPreviews(tasks: Pick<ThreadTasks, 'run'>): Previews {
   /** The thread answers as it is asked: with messages, or with what it finds by the rules. */
@@ -96,4 +104,30 @@ function plain({ at, sources }: Portion): Portion {
   const [source] = sources
   if (source === undefined) throw new TypeError('a portion has a source')
   return { at, sources: [{ ...source, isPlain: true }], hasEnded: true }
+}
+
+/**
+ * Composes and signs one message for reading, as delivery does. Returns its octets; null if it cannot be
+ * composed. A message whose templates end the thread is composed without running them. Rejects as
+ * `ThreadTasks.run`.
+ */
+export async function signInThread(
+  tasks: Pick<ThreadTasks, 'run'>,
+  message: UnsignedMessage,
+): Promise<Uint8Array | null> {
+  const first = await sign(tasks, message)
+  if (first !== undefined) return first.result
+  const plain = { ...message, source: { ...message.source, isPlain: true } }
+  return (await sign(tasks, plain))?.result ?? null
+}
+
+function sign({ run }: Pick<ThreadTasks, 'run'>, message: UnsignedMessage) {
+  return run<Uint8Array | null>({
+    ask: (task) => ({ type: 'sign', task, ...message }),
+    read(answer) {
+      if (answer.type === 'not composed') return { result: null }
+      return answer.type === 'composed' ? { result: answer.composed.octets } : undefined
+    },
+    extraMs: extraMs(message.source.content),
+  })
 }

@@ -1,8 +1,10 @@
 /**
  * Watches the DNS servers for all resolvers: whether their denials are believed (`canary.ts`) and
- * which of them are silent (`silence.ts`). Each change is one log line; while something is wrong
+ * which of them are silent (`createDnsSilence`). Each change is one log line; while something is wrong
  * `/health` reports it.
  */
+
+import { Resolver as NodeResolver } from 'node:dns/promises'
 import type { Now } from '../../base/clock.ts'
 import type { Health } from '../../base/health.ts'
 import type { Log } from '../../base/log.ts'
@@ -10,7 +12,6 @@ import type { Config } from '../../config/config.ts'
 import type { DnsAnswer, DnsQuestion, DnsWatch } from './answer.ts'
 import { createDnsCanary } from './canary.ts'
 import { createResolver } from './resolver.ts'
-import { createDnsSilence } from './silence.ts'
 
 type WatchOptions = {
   dns: Config['dns']
@@ -26,6 +27,32 @@ const UNBELIEVED_MS = 5_000
 const TIMEOUT_MS = 2_000
 /** Every working server answers a query for this name. */
 const ANY_NAME = 'localhost'
+
+type DnsSilence = {
+  /** Call this when a look-up got no answer from the first server. */
+  suspect(): void
+  stop(): void
+}
+
+type SilenceOptions = {
+  /** As `dns.servers`; empty = the system's. */
+  servers: readonly string[]
+  /** The domain to query. */
+  name: string
+  now: Now
+  /** Called when one server changes, with all servers that are silent then. */
+  changed(change: { server: string; isSilent: boolean; silent: readonly string[] }): void
+  timeoutMs?: number
+  /** Time between two rounds. */
+  pauseMs?: number
+}
+
+const SILENCE_TIMEOUT_MS = 2_000
+const TRIES = 2
+const PAUSE_MS = 30_000
+const SILENT_CODES = new Set(['ETIMEOUT', 'ECONNREFUSED'])
+
+type Server = { name: string; dns: NodeResolver; isSilent: boolean }
 
 export function createDnsWatch(options: WatchOptions): DnsWatch {
   const { now, log, timeoutMs = TIMEOUT_MS, recheckMs } = options
@@ -98,5 +125,72 @@ function createHealthParts(health: Health) {
     if (reason === null) parts.delete(part)
     else parts.set(part, reason)
     health.set('dns', parts.size === 0 ? null : [...parts.values()].join(' '))
+  }
+}
+
+/**
+ * Finds the DNS servers that do not answer at all. A look-up queries the next server if one is silent,
+ * so without this check the only sign of a silent server would be slow mail. After a look-up without an
+ * answer in time, each server is queried alone; any answer counts, even a refusal. A silent server is
+ * queried by a timer until it answers.
+ */
+function createDnsSilence(options: SilenceOptions): DnsSilence {
+  const { name, now, changed, timeoutMs = SILENCE_TIMEOUT_MS, pauseMs = PAUSE_MS } = options
+  /** Created at the first suspicion: most commands never need them. */
+  let servers: Server[] = []
+  let isAsking = false
+  let isStopped = false
+  let askedAt = Number.NEGATIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+
+  async function check(server: Server): Promise<void> {
+    const isSilent = await isSilentNow(server.dns, name)
+    if (isStopped || isSilent === server.isSilent) return
+    server.isSilent = isSilent
+    const silent = servers.filter((one) => one.isSilent).map((one) => one.name)
+    changed({ server: server.name, isSilent, silent })
+  }
+
+  async function checkAll(): Promise<void> {
+    isAsking = true
+    if (servers.length === 0) servers = openServers(options.servers, timeoutMs)
+    askedAt = now()
+    clearTimeout(timer)
+    await Promise.all(servers.map(check))
+    isAsking = false
+    if (isStopped || servers.every(({ isSilent }) => !isSilent)) return
+    timer = setTimeout(() => void checkAll(), pauseMs).unref()
+  }
+
+  return {
+    suspect() {
+      // A domain whose own servers are silent looks the same, so this must not run all the time.
+      const hasPaused = Math.abs(now() - askedAt) >= pauseMs
+      if (!isAsking && !isStopped && hasPaused) void checkAll()
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+      for (const { dns } of servers) dns.cancel()
+    },
+  }
+}
+
+function openServers(given: readonly string[], timeoutMs: number): Server[] {
+  const names = given.length > 0 ? given : new NodeResolver().getServers()
+  return names.map((name) => {
+    const dns = new NodeResolver({ timeout: timeoutMs, tries: TRIES })
+    dns.setServers([name])
+    return { name, dns, isSilent: false }
+  })
+}
+
+async function isSilentNow(dns: NodeResolver, name: string): Promise<boolean> {
+  try {
+    await dns.resolveMx(name)
+    return false
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    return SILENT_CODES.has(code)
   }
 }

@@ -8,7 +8,7 @@
  *
  * It stands on `node:http` and not on undici, which was tried (8.13.1, against `test/outbound/http`): undici closes
  * a connection at an interim response 100, takes status lines, empty lines, chunk extensions and leading zeros of
- * chunks without a limit, and reads the socket itself, so that `peer-limits.ts` cannot count what arrives.
+ * chunks without a limit, and reads the socket itself, so that `hop-limits.ts` cannot count what arrives.
  */
 import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -26,8 +26,7 @@ import {
   type HttpResponse,
 } from './exchange.ts'
 import { failureOf, type HttpFailure, isNotConnected, isStaleConnection } from './failure.ts'
-import { startHopEnd } from './hop-end.ts'
-import { redirectOf } from './redirect.ts'
+import { startHopEnd } from './hop-limits.ts'
 
 export type HttpRequest = {
   url: URL
@@ -85,6 +84,18 @@ const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
 /** RFC 6761, section 6.3. */
 const LOCALHOST = /(^|\.)localhost\.?$/
 const LOOPBACK = ['127.0.0.1', '::1']
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** The headers that another origin gets, too. */
+const PLAIN_HEADERS = new Set([
+  'accept',
+  'accept-charset',
+  'accept-encoding',
+  'accept-language',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'user-agent',
+])
 
 /** Keeps connections apart by name, as the agent of https does. */
 class NamedAgent extends HttpAgent {
@@ -210,4 +221,31 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 function recordsOf(answer: DnsAnswer<string>): readonly string[] {
   return answer.kind === 'found' ? answer.records : []
+}
+
+/**
+ * Returns the hop after a redirect (RFC 9110 section 15.4); null if the response is not a redirect that can
+ * be followed. After 301, 302 and 303 the next request is a GET without body; after 307 and 308 the request
+ * is repeated. Another origin gets only headers that describe the request: every other header may be a
+ * credential. The headers of a webhook go with its body, and to its origin only.
+ */
+function redirectOf(hop: Hop, { status, headers }: HttpResponse): Hop | null {
+  if (!REDIRECTS.has(status) || headers.location === undefined) return null
+  const url = URL.parse(headers.location, hop.url.href)
+  if (url === null) return null
+  const isGet = hop.method === 'GET' || hop.method === 'HEAD'
+  const keepsMethod = isGet || status === 307 || status === 308
+  const own = keepsMethod ? {} : ({ method: 'GET', body: null } as const)
+  const isSameOrigin = url.origin === hop.url.origin
+  const kept = Object.entries(hop.headers).filter(([name]) => {
+    const plainName = name.toLowerCase()
+    if (!keepsMethod && isOfBody(plainName)) return false
+    return isSameOrigin || PLAIN_HEADERS.has(plainName)
+  })
+  return { ...hop, ...own, url, headers: Object.fromEntries(kept) }
+}
+
+/** A webhook's id, time and signature belong to the body, which the next request does not have. */
+function isOfBody(name: string): boolean {
+  return name.startsWith('content-') || name.startsWith('webhook-')
 }

@@ -5,13 +5,14 @@
 import {
   type Agent as HttpAgent,
   type IncomingHttpHeaders,
+  type IncomingMessage,
   request as requestHttp,
 } from 'node:http'
 import { type Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import type { HopEnd } from './hop-end.ts'
-import { limitPeer } from './peer-limits.ts'
-import { readBody } from './response-body.ts'
+import { Ended } from './failure.ts'
+import type { HopEnd } from './hop-limits.ts'
+import { limitPeer } from './hop-limits.ts'
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -53,6 +54,12 @@ const UNSENT = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+
+type BodyLimits = {
+  maxBodyBytes: number
+  /** Whether a longer body is cut off, and not an error. */
+  cutsBody: boolean
+}
 
 /** @throws any error; `failureOf` and `isStaleConnection` read it */
 export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
@@ -144,4 +151,36 @@ function bodyOf({ headers, body }: Hop): string | Buffer | null {
   if (typeof body !== 'string') return body
   const isAscii = Object.values(headers).every((value) => /^[\x00-\x7f]*$/.test(value))
   return isAscii ? body : Buffer.from(body)
+}
+
+/**
+ * Reads the body of a response up to a limit. Its octets are copied, because a short piece would otherwise
+ * hold the 64 KB of the network's buffer that it arrived in. Calls `done` before it closes the connection
+ * of a body that it cuts off.
+ */
+function readBody(
+  response: IncomingMessage,
+  { maxBodyBytes, cutsBody }: BodyLimits,
+  fail: (error: unknown) => void,
+  done: (bytes: Buffer, isCut: boolean) => void,
+): void {
+  let bytes = Buffer.alloc(0)
+  let size = 0
+  response.on('data', (chunk: Buffer) => {
+    if (size > maxBodyBytes) return
+    const needed = Math.min(size + chunk.length, maxBodyBytes)
+    if (needed > bytes.length) {
+      const longer = Buffer.alloc(Math.min(Math.max(needed, 2 * bytes.length), maxBodyBytes))
+      bytes.copy(longer, 0, 0, size)
+      bytes = longer
+    }
+    chunk.copy(bytes, size)
+    size += chunk.length
+    if (size <= maxBodyBytes) return
+    if (cutsBody) done(bytes, true)
+    else fail(new Ended('too large', 'the response is too large'))
+    response.destroy()
+  })
+  response.on('error', fail)
+  response.on('end', () => done(bytes.subarray(0, size), false))
 }

@@ -8,7 +8,7 @@ export type HttpFailure =
   | { kind: 'unreachable'; error: string }
   | { kind: 'timeout'; error: string }
   | { kind: 'too large'; error: string }
-  /** More interim responses, or octets beside the body, than `peer-limits.ts` takes. */
+  /** More interim responses, or octets beside the body, than `hop-limits.ts` takes. */
   | { kind: 'flood'; error: string }
   /** The caller's signal. */
   | { kind: 'aborted'; error: string }

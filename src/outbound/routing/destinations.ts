@@ -3,7 +3,15 @@
  * to the smarthost, in mode `sandbox` to the sandbox's server. A destination is cached as long as the DNS
  * records that it came from.
  */
+
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { MINUTE_MS, type Now } from '../../base/clock.ts'
+import { describeError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import { createLru } from '../../base/lru.ts'
+import type { DeliveryTask } from '../delivery.ts'
+import type { Resolver } from '../dns/resolver.ts'
 import {
   closedDestination,
   type Destination,
@@ -11,7 +19,6 @@ import {
   type OpenDestination,
 } from './destination.ts'
 import { findMxDestination, type PendingLookup } from './mx-destination.ts'
-import { findSmarthostAddresses } from './smarthost-address.ts'
 
 export type Destinations = {
   /** Returns the destination if it is cached. */
@@ -22,6 +29,34 @@ export type Destinations = {
 }
 
 const MAX_DESTINATIONS = 20_000
+
+/** `error`: why there is no address. `expiresAt`: epoch ms. */
+type SmarthostAddresses = { addresses: string[]; error: string | null; expiresAt: number }
+
+const SYSTEM_ANSWER_MS = MINUTE_MS
+const FAILURE_MS = 10_000
+
+type ResolvingDeps = {
+  destinations: Pick<Destinations, 'resolve'>
+  log: Log
+  now: Now
+  resolved(tasks: readonly DeliveryTask[], destination: Destination): void
+  /** The look-up failed by a fault of this program. */
+  failed(tasks: readonly DeliveryTask[]): void
+}
+
+type Resolving = {
+  /** Resolves the domain of the tasks, then calls `resolved` or `failed`. */
+  add(domain: string, tasks: readonly DeliveryTask[]): void
+  /** The task of an email, and since when (epoch ms) it waits. */
+  find(emailId: string): { task: DeliveryTask; since: number } | undefined
+  /** How many domains are looked up for tasks of a project and class. */
+  count(owner: Pick<DeliveryTask, 'projectId' | 'queueClass'>): number
+  /** Returns the tasks that match; neither `resolved` nor `failed` is called for them. */
+  take(test: (task: DeliveryTask) => boolean): DeliveryTask[]
+}
+
+type TaskGroup = { tasks: readonly DeliveryTask[]; since: number }
 
 export function createDestinations(deps: DestinationDeps): Destinations {
   const known = createLru<Destination>(MAX_DESTINATIONS)
@@ -115,4 +150,74 @@ async function timed(
 /** A copy without the room for more elements that an array which grew has. */
 function exact<T>(list: readonly T[]): readonly T[] {
   return list.slice()
+}
+
+/** Finds the addresses of the smarthost: a literal, a DNS name, or a name of this system only. */
+async function findSmarthostAddresses(
+  { resolver, now }: { resolver: Pick<Resolver, 'a' | 'aaaa'>; now: Now },
+  host: string,
+): Promise<SmarthostAddresses> {
+  if (isIP(host) !== 0) return { addresses: [host], error: null, expiresAt: Infinity }
+  const options = { isUnjudged: true }
+  const answers = await Promise.all([resolver.a(host, options), resolver.aaaa(host, options)])
+  const found = answers.filter((answer) => answer.kind === 'found')
+  if (found.length === 0) return querySystem(host, now)
+  const addresses = found.flatMap(({ records }) => records)
+  return { addresses, error: null, expiresAt: Math.min(...found.map((one) => one.expiresAt)) }
+}
+
+/** Queries the system, which also resolves the hosts file, container networks and `localhost`. */
+async function querySystem(host: string, now: Now): Promise<SmarthostAddresses> {
+  try {
+    const found = await lookup(host, { all: true })
+    const addresses = found.map(({ address }) => address)
+    return { addresses, error: null, expiresAt: now() + SYSTEM_ANSWER_MS }
+  } catch (error) {
+    return { addresses: [], error: describeError(error), expiresAt: now() + FAILURE_MS }
+  }
+}
+
+/** Keeps the tasks that wait for their destination, with one look-up for all tasks of a domain. */
+export function createResolving(deps: ResolvingDeps): Resolving {
+  const groups = new Set<TaskGroup>()
+  return {
+    add(domain, tasks) {
+      const group: TaskGroup = { tasks, since: deps.now() }
+      groups.add(group)
+      deps.destinations.resolve(domain).then(
+        (destination) => {
+          if (groups.delete(group)) deps.resolved(group.tasks, destination)
+        },
+        (error: unknown) => {
+          const facts = { domain, error: describeError(error) }
+          deps.log.error(facts, 'a destination could not be resolved')
+          if (groups.delete(group)) deps.failed(group.tasks)
+        },
+      )
+    },
+    find(emailId) {
+      for (const { tasks, since } of groups) {
+        const task = tasks.find((one) => one.emailId === emailId)
+        if (task !== undefined) return { task, since }
+      }
+      return undefined
+    },
+    count({ projectId, queueClass }) {
+      const domains = new Set<string>()
+      for (const { tasks } of groups)
+        for (const task of tasks)
+          if (task.projectId === projectId && task.queueClass === queueClass)
+            domains.add(task.domain)
+      return domains.size
+    },
+    take(test) {
+      const taken: DeliveryTask[] = []
+      for (const group of groups) {
+        taken.push(...group.tasks.filter(test))
+        group.tasks = group.tasks.filter((task) => !test(task))
+        if (group.tasks.length === 0) groups.delete(group)
+      }
+      return taken
+    },
+  }
 }

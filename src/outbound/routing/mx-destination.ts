@@ -7,7 +7,9 @@
  * records that are looked up is bounded.
  */
 
+import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
+import { getDomain } from 'tldts'
 import { MINUTE_MS } from '../../base/clock.ts'
 import type { MxRecord } from '../dns/answer.ts'
 import { isOwnListener, isPublicAddress } from './addresses.ts'
@@ -18,7 +20,7 @@ import {
   type DestinationDeps,
   type Lookup,
 } from './destination.ts'
-import { destinationKeyOf, siteOfHosts } from './site-name.ts'
+import { findProviderOfHost } from './providers.ts'
 import type { Target } from './targets.ts'
 
 /** A running look-up. */
@@ -31,6 +33,13 @@ const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
 /** Short, since a domain that points to this server will probably be added here soon. */
 const LOOP_MS = MINUTE_MS
+
+type MxSearch = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
+
+type HostAddresses = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
+
+const MAX_NAMES = 4
+const DIGEST_CHARACTERS = 12
 
 /** `domain`: A-labels. Adds the names it queries to `lookup`. */
 export async function findMxDestination(
@@ -58,8 +67,6 @@ export async function findMxDestination(
     }
   }
 }
-
-type MxSearch = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
 
 async function findTargets(deps: DestinationDeps, search: MxSearch): Promise<Destination> {
   const { domain, records, lookup } = search
@@ -104,8 +111,6 @@ function sortHosts(records: readonly MxRecord[], random: () => number): MxRecord
   }
   return [...hosts.values()]
 }
-
-type HostAddresses = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
 
 async function findAddresses(
   deps: DestinationDeps,
@@ -167,4 +172,29 @@ function nullMx(domain: string, expiresAt: number): ClosedDestination {
     ...closedDestination('null-mx', `${domain} accepts no mail (null MX)`, expiresAt),
     reply,
   }
+}
+
+/**
+ * Names the site of a domain: the receiving system to which limits of connections and rate apply.
+ * The name consists of the domain's MX hosts, each replaced by its provider or else by its
+ * registrable domain. All domains of one provider count as one site, and a backup MX elsewhere
+ * makes another site. `hosts`: at least one, lower case, A-labels, in any order.
+ */
+export function siteOfHosts(hosts: readonly string[]): string {
+  const names = [...new Set(hosts.map(foldHost))].sort()
+  if (names.length <= MAX_NAMES) return names.join(',')
+  const digest = createHash('sha256').update(names.join(',')).digest('hex')
+  return `${names.slice(0, MAX_NAMES).join(',')},${digest.slice(0, DIGEST_CHARACTERS)}`
+}
+
+/** Names a set of hosts with preferences: destinations with the same key may share connections. */
+export function destinationKeyOf(hosts: readonly { preference: number; host: string }[]): string {
+  const names = hosts.map(({ preference, host }) => `${preference} ${host}`).sort()
+  const text = names.join(',')
+  if (text.length <= 200) return text
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function foldHost(host: string): string {
+  return findProviderOfHost(host)?.site ?? getDomain(host, { allowPrivateDomains: true }) ?? host
 }

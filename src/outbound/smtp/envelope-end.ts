@@ -1,6 +1,17 @@
-/** How an envelope ends without a message: refused by the server, or lost with the connection. */
-import type { AttemptOutcome } from '../attempt.ts'
-import { type AttemptContext, outcomeOfFailure, outcomeOfReply } from '../outcomes.ts'
+/**
+ * The failures of a session before its message: of its opening, and of an envelope that the server refuses or
+ * that is lost with the connection.
+ */
+
+import { classifyLocally } from '../../formats/replies/classify-reply.ts'
+import type { Reply } from '../../formats/replies/reply.ts'
+import type { AttemptOutcome, StepName } from '../attempt.ts'
+import {
+  type AttemptContext,
+  outcomeOfFailure,
+  outcomeOfRefusal,
+  outcomeOfReply,
+} from '../outcomes.ts'
 import type { Timeouts } from './timeouts.ts'
 import type { ReplyResult, Wire } from './wire.ts'
 import type { WireFailure } from './wire-failure.ts'
@@ -19,7 +30,15 @@ export type EnvelopeEnd = {
 }
 
 type CurrentAttempt = { wire: Wire; context: AttemptContext }
+
 type ResettableSession = { wire: Wire; timeouts: Pick<Timeouts, 'command'> }
+
+type AheadReplies = readonly [mail: ReplyResult, rcpt: ReplyResult, data: ReplyResult]
+
+export type Trouble =
+  | { kind: 'reply'; step: Exclude<StepName, 'dns'>; reply: Reply }
+  | { kind: 'failure'; error: string; isTls?: boolean; isCut?: boolean }
+  | { kind: 'loop'; reply: Reply }
 
 /** The end after no reply to `step`, or after a reply that does not let the transaction go on. */
 export function refused(
@@ -51,8 +70,6 @@ export function lost(
   const isGone = failure.kind === 'closed' || failure.kind === 'network'
   return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
 }
-
-type AheadReplies = readonly [mail: ReplyResult, rcpt: ReplyResult, data: ReplyResult]
 
 /**
  * The end of an envelope that was written behind the previous message. If the server sent a reply too many
@@ -109,4 +126,33 @@ export function resetRefused({ wire, context }: CurrentAttempt): EnvelopeEnd {
 /** The error of a reply with a code that the command does not allow. `to`: the command or the message. */
 export function invalidReplyError({ code }: { code: number }, to: string): string {
   return `${code} is not a valid reply to ${to}`
+}
+
+/** Why a reply ends the opening of a session; null for a reply with which the session goes on. */
+export function refusalOf(
+  step: Exclude<StepName, 'dns'>,
+  { reply, failure }: ReplyResult,
+): Trouble | null {
+  if (failure !== null) {
+    return { kind: 'failure', error: failure.text, isCut: failure.kind === 'cut' }
+  }
+  if (reply.code < 300) return null
+  if (reply.code < 400) return { kind: 'failure', error: invalidReplyError(reply, step) }
+  return { kind: 'reply', step, reply: reply.stored }
+}
+
+export function outcomeOfTrouble(context: AttemptContext, trouble: Trouble): AttemptOutcome {
+  switch (trouble.kind) {
+    case 'reply':
+      return outcomeOfReply(context, { stage: trouble.step, reply: trouble.reply })
+    case 'failure':
+      return outcomeOfFailure(context, trouble)
+    case 'loop':
+      return outcomeOfRefusal(context, {
+        result: 'failed',
+        verdict: classifyLocally('loop'),
+        error: '5.4.6 the mail would loop: the server has the name of this server',
+        reply: trouble.reply,
+      })
+  }
 }

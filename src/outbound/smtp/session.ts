@@ -16,6 +16,7 @@ import {
   namedHost,
   parseCapabilities,
 } from './commands.ts'
+import { outcomeOfTrouble, refusalOf, type Trouble } from './envelope-end.ts'
 import type { KnownReplies } from './reply-parser.ts'
 import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
 import {
@@ -25,7 +26,6 @@ import {
   type SendOptions,
   type SendResult,
 } from './transaction.ts'
-import { outcomeOfTrouble, refusalOf, type Trouble } from './trouble.ts'
 import { connectWire, type ReplyResult, type Wire } from './wire.ts'
 import { cutFailure } from './wire-failure.ts'
 

@@ -8,7 +8,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../base/clock.ts'
-import { createDeadline } from './deadline.ts'
 import {
   createReplyParser,
   type KnownReplies,
@@ -16,6 +15,7 @@ import {
   type ReplyParser,
   type ServerReply,
 } from './reply-parser.ts'
+import { createDeadline } from './timeouts.ts'
 import { startTls, tlsText, type UpgradeOptions } from './tls.ts'
 import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 

@@ -15,10 +15,19 @@ import type { CurrentStep } from '../attempt.ts'
 import { createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
-import { closeConnection, closeOldIdle, closeOneIdle, closeSession } from './close-sessions.ts'
 import { type BegunTask, createNextTasks, type NextTasksDeps, type Runner } from './next-tasks.ts'
 import { createRunningTasks } from './running-tasks.ts'
-import { byUrgency, isOutranked, moveToEnd, type Pool, type SitePools } from './site-pools.ts'
+import {
+  byUrgency,
+  closeConnection,
+  closeOldIdle,
+  closeOneIdle,
+  closeSession,
+  isOutranked,
+  moveToEnd,
+  type Pool,
+  type SitePools,
+} from './site-pools.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
 type ConnectionPoolsDeps = NextTasksDeps & {

@@ -1,4 +1,6 @@
-/** In a delivery thread: the connection pools of a site, and their order. */
+/** In a delivery thread: the connection pools of a site, their order, and the end of their sessions. */
+
+import { describeError } from '../../base/errors.ts'
 import type { ClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
@@ -9,7 +11,9 @@ export type Pool = {
   idle: IdleSession[]
   runners: number
 }
-export type IdleSession = { session: Session; since: number }
+
+type IdleSession = { session: Session; since: number }
+
 export type SitePools = {
   site: string
   allowed: number
@@ -19,6 +23,8 @@ export type SitePools = {
   open: number
   pools: Map<string, Pool>
 }
+
+type CloseDeps = { warn(text: string): void }
 
 /** Returns the pools with waiting tasks: the most urgent first, equal ones in order. */
 export function byUrgency(site: SitePools): Pool[] {
@@ -48,4 +54,41 @@ export function moveToEnd(site: SitePools, state: Pool): boolean {
   site.pools.delete(state.pool.key)
   site.pools.set(state.pool.key, state)
   return true
+}
+
+/** Frees one connection. The server gets QUIT, and its reply is not awaited. */
+export function closeConnection(deps: CloseDeps, site: SitePools, session: Session | null): void {
+  site.open--
+  if (session === null) return
+  closeSession(session).catch((error: unknown) => {
+    deps.warn(`a session could not be closed: ${describeError(error)}`)
+  })
+}
+
+export async function closeSession(session: Session): Promise<void> {
+  if (session.isUsable) await session.quit()
+  else session.close()
+}
+
+/**
+ * Closes the session that has been idle for the longest time in the first pool that has one. Returns
+ * false if there is none.
+ */
+export function closeOneIdle(deps: CloseDeps, site: SitePools): boolean {
+  const pool = site.pools.values().find(({ idle }) => idle.length > 0)
+  const oldest = pool?.idle.shift()
+  if (oldest === undefined) return false
+  closeConnection(deps, site, oldest.session)
+  return true
+}
+
+/** Closes the sessions of a pool that were idle since `before`, epoch ms, or that have ended. */
+export function closeOldIdle(
+  deps: CloseDeps,
+  { site, state, before }: { site: SitePools; state: Pool; before: number },
+): void {
+  const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
+  const old = state.idle.filter(isOld)
+  state.idle = state.idle.filter((idleSession) => !isOld(idleSession))
+  for (const { session } of old) closeConnection(deps, site, session)
 }

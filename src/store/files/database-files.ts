@@ -13,6 +13,7 @@ import path from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import type { Health } from '../../base/health.ts'
 import type { Log } from '../../base/log.ts'
+import type { Connection } from '../connection.ts'
 
 type DatabaseFiles = {
   /** Size of the write-ahead log. */
@@ -38,12 +39,16 @@ type LostFiles = {
 }
 
 type Deps = { log: Log; health?: Pick<Health, 'set'> | undefined }
+
 type ObservedFile = { file: string; mark: string | undefined }
 
 /** A server without writes; a commit checks by itself. */
 const EVERY_MS = 500
 /** Commits within this time share one check. */
 const MIN_INTERVAL_MS = 20
+
+/** In pages; -1 if another connection copies at the moment. */
+type Checkpoint = { log: number; checkpointed: number }
 
 /** Call this right after a connection to the database was opened. */
 export function openDatabaseFiles(file: string, { log, health }: Deps): DatabaseFiles {
@@ -128,5 +133,33 @@ function markOf(file: string): string | undefined {
     return found === undefined ? 'gone' : `${found.dev} ${found.ino}`
   } catch {
     return undefined
+  }
+}
+
+/**
+ * Copies a log whose file was removed into the database. Its commits were acknowledged, and a crash
+ * would lose them. Call the function again and again while the log is gone: it copies what it can, and
+ * tells the log of the server when all pages are in the database, also when there were none.
+ */
+export function createLostLogCopy(
+  connection: Pick<Connection, 'isInTransaction' | 'run'>,
+  log: Log,
+): () => void {
+  let copied: number | undefined
+  return () => {
+    if (connection.isInTransaction()) return
+    try {
+      const [found] = connection.run(
+        'PRAGMA wal_checkpoint(PASSIVE)',
+        [],
+        'records',
+      ) as Checkpoint[]
+      if (found === undefined || found.log < 0 || found.checkpointed < found.log) return
+      if (found.log === copied) return
+      copied = found.log
+      log.warn({ pages: copied }, 'the lost log was copied into the database')
+    } catch (error) {
+      log.error({ error }, 'the lost log could not be copied into the database')
+    }
   }
 }

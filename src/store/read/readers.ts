@@ -1,13 +1,15 @@
 /**
  * Runs scans, queries whose cost grows with a project, on threads. Each of the few threads runs one
- * scan at a time and starts when all others are busy; further scans wait (scan-queue.ts). Every
- * query has its own snapshot. A scan whose client has left is not run.
+ * scan at a time and starts when all others are busy; further scans wait in lines by project
+ * (`createScanQueue`). Every query has its own snapshot. A scan whose client has left is not run, and
+ * neither is a scan of the server's own loops that would find nothing again (`spareEmptyScans`).
  */
 import { AppError } from '../../base/errors.ts'
 import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from '../../turns/owner.ts'
+import type { Shape } from '../connection.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
-import { createScanQueue } from './scan-queue.ts'
+import { createRoundRobin } from './round-robin.ts'
 import type { StoreThread } from './thread.ts'
 import type { Query, StoreThreadSettings } from './thread-messages.ts'
 
@@ -23,6 +25,7 @@ export type Readers = {
 export type ScanLoad = { running: number; busy: number; waiting: number }
 
 type ReadThread = Pick<StoreThread, 'ask' | 'stop'>
+
 type Scan = {
   query: Query
   owner: WorkOwner
@@ -36,6 +39,25 @@ type Scan = {
  */
 export const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 5
+
+type ScanQueue<Scan> = {
+  add(owner: WorkOwner, scan: Scan): void
+  /** Removes and returns the next scan. */
+  take(mayBeJob: boolean): Scan | undefined
+  /** The length of all lines. */
+  countAll(): number
+  /** The length of the owner's line. */
+  countWaiting(owner: WorkOwner): number
+  /** Removes and returns all scans for which `isOver` is true. */
+  takeOut(isOver: (scan: Scan) => boolean): Scan[]
+}
+
+const REQUESTS_PER_JOB = 4
+/** Rows have to be unchanged for so long. Loops with work to do look again sooner. */
+const REST_MS = 10_000
+/** Empty scans that are remembered; at the limit all are forgotten. */
+const MAX_KNOWN = 200
+const READS_JOBS = /\bjob/
 
 export function createReaders(
   { path }: StoreThreadSettings,
@@ -131,4 +153,92 @@ function tooManyWaiting(): AppError {
   return new AppError('RATE_LIMIT_EXCEEDED', 'Too many of your requests are waiting.', {
     details: { retryAfter: RETRY_AFTER_SECONDS },
   })
+}
+
+/**
+ * The order of scans. Each project has a line and the lines are served in turn, so that a project
+ * with many scans delays mostly itself. Scans of jobs have separate lines behind those of requests:
+ * a job's scan is taken when no request waits, or after a few requests, so that requests cannot stop
+ * all jobs.
+ */
+function createScanQueue<Scan>(): ScanQueue<Scan> {
+  const requests = createRoundRobin<Scan>()
+  const jobs = createRoundRobin<Scan>()
+  let passedOver = 0
+  const linesOf = ({ isJob }: WorkOwner) => (isJob ? jobs : requests)
+
+  return {
+    add: (owner, scan) => linesOf(owner).add(owner.key, scan),
+    take(mayBeJob) {
+      if (!mayBeJob || jobs.isEmpty()) return requests.take()
+      const isJob = requests.isEmpty() || passedOver === REQUESTS_PER_JOB
+      passedOver = isJob ? 0 : passedOver + 1
+      return (isJob ? jobs : requests).take()
+    },
+    countAll: () => requests.countAll() + jobs.countAll(),
+    takeOut: (isOver) => [...requests.takeOut(isOver), ...jobs.takeOut(isOver)],
+    countWaiting: (owner) => linesOf(owner).count(owner.key),
+  }
+}
+
+/**
+ * Spares the loops of a server at rest their empty scans: when no rows have changed for ten seconds, a scan
+ * that found nothing since the last change does not run again, and no scan threads start. The result of a scan
+ * depends on its text, its parameters and the rows alone.
+ *
+ * Scans of requests and of commands always run. So do scans that read jobs, because rows of jobs do not count
+ * as changed (`Connection.changes`).
+ *
+ * `state`: returns another text after each change of rows; undefined while rows may be changing, or if that
+ * cannot be known.
+ */
+export function spareEmptyScans(run: Run, state: () => string | undefined): Run {
+  const empty = new Set<string>()
+  let emptyAt: string | undefined
+  let since = 0
+
+  function isEmpty(key: string): boolean {
+    const at = state()
+    const isKnown = at !== undefined && at === emptyAt && empty.has(key)
+    return isKnown && performance.now() - since >= REST_MS
+  }
+
+  async function runAnew(...[text, params, shape]: Parameters<Run>): Promise<unknown> {
+    const before = state()
+    const found = await run(text, params, shape)
+    if (before !== undefined && before === state() && isNothing(found)) {
+      if (emptyAt !== before) since = performance.now()
+      if (emptyAt !== before || empty.size >= MAX_KNOWN) empty.clear()
+      emptyAt = before
+      empty.add(keyOf(text, params))
+    }
+    return found
+  }
+
+  return (text, params, shape) => {
+    if (!mayBeKnown(text, params)) return run(text, params, shape)
+    return isEmpty(keyOf(text, params))
+      ? Promise.resolve(nothing(shape))
+      : runAnew(text, params, shape)
+  }
+}
+
+function mayBeKnown(text: string, params: readonly unknown[]): boolean {
+  return currentOwner().key === '' && !READS_JOBS.test(text) && params.every(isPlain)
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || Number.isFinite(value) || ['string', 'boolean'].includes(typeof value)
+}
+
+function keyOf(text: string, params: readonly unknown[]): string {
+  return JSON.stringify([text, params])
+}
+
+function isNothing(found: unknown): boolean {
+  return found === undefined || (Array.isArray(found) && found.length === 0)
+}
+
+function nothing(shape: Shape): unknown {
+  return shape === 'row' || shape === 'record' ? undefined : []
 }

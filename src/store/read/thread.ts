@@ -3,11 +3,14 @@
  * first request, and ends after 15 s without any: its heap and its connection take 10 MB. If the thread
  * ends by itself, its pending requests fail. The next request starts another thread.
  */
+
+import { setImmediate } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { SECOND_MS } from '../../base/clock.ts'
 import type { Counters } from '../../base/counters.ts'
 import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
+import { type Connection, openConnection, type Shape } from '../connection.ts'
 import { databaseError } from '../database-error.ts'
 import { toError } from './thread-failure.ts'
 import type { Checkpoint, Query, StoreThreadSettings, ThreadResult } from './thread-messages.ts'
@@ -27,9 +30,9 @@ type PendingResult = { resolve(result: unknown): void; reject(error: unknown): v
 
 /** The results of a scan are short-lived: a small nursery costs no time. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 6 }
-
 /** A thread that starts takes 40 ms of processor time. */
 const REST_MS = 15 * SECOND_MS
+const BUSY_TIMEOUT_MS = 1000
 
 /** `start` is for tests. */
 export function createThread(
@@ -92,4 +95,49 @@ function askToEnd(worker: Worker): Promise<void> {
     worker.once('exit', () => resolve())
     worker.postMessage(null)
   })
+}
+
+/**
+ * Makes the store's threads for a command, which serves no requests: scans run in the calling thread, on a
+ * connection that all of them share, because starting a worker takes 45 ms of processor time. The last thread
+ * that stops closes the connection. `connect` is for tests.
+ */
+export function createInlineThreads(connect = openConnection): typeof createThread {
+  let connection: Connection | undefined
+  let users = 0
+
+  return (settings, start, counters) => {
+    const checkpoints = createThread(settings, start, counters)
+    const running = new Set<Promise<unknown>>()
+    let isStarted = false
+    users += 1
+
+    /** Parameters and results are copied, as they are between threads. */
+    async function scan(text: string, params: unknown[], shape: Shape): Promise<unknown> {
+      const copies = structuredClone(params)
+      await setImmediate()
+      isStarted = true
+      const options = { ...settings, isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS }
+      connection ??= connect(options)
+      return structuredClone(connection.run(text, copies, shape))
+    }
+
+    return {
+      ask(request) {
+        if (request.kind === 'checkpoint') return checkpoints.ask(request)
+        const result = scan(request.text, request.params, request.shape)
+        running.add(result)
+        const ended = () => void running.delete(result)
+        result.then(ended, ended)
+        return result
+      },
+      pending: () => running.size + checkpoints.pending(),
+      isStarted: () => isStarted || checkpoints.isStarted(),
+      async stop() {
+        await Promise.allSettled([...running, checkpoints.stop()])
+        users -= 1
+        if (users === 0) connection?.close()
+      },
+    }
+  }
 }

@@ -13,6 +13,7 @@
  */
 import type { Counters } from '../../base/counters.ts'
 import type { Log } from '../../base/log.ts'
+import type { Connection } from '../connection.ts'
 import type { StoreThread } from '../read/thread.ts'
 
 export type CheckpointLimits = {
@@ -29,7 +30,6 @@ const DEFAULT_LIMITS: CheckpointLimits = {
   maxLogBytes: 32 * 1024 * 1024,
   maxKeptBytes: 64 * 1024 * 1024,
 }
-
 const FIRST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 10_000
 
@@ -43,7 +43,7 @@ type Deps = {
   thread: StoreThread
   /** The size of the file. */
   walBytes(): number
-  /** How much of it is used (`log-use.ts`). */
+  /** How much of the log is used (`createLogUse`). */
   usedBytes(): number
   /** Whether the files were removed or replaced: a thread would open the wrong ones. */
   areFilesLost(): boolean
@@ -116,5 +116,38 @@ export function startCheckpoints(
       clearTimeout(timer)
       await thread.stop()
     },
+  }
+}
+
+/**
+ * Measures how much of the write-ahead log is used: its file keeps its size when the log starts over.
+ *
+ * The result is the bytes of the log up to the last page that the database lacks; 0 if the database has all
+ * pages, because the next commit then starts the log over. `connection` is the writer's. Within its transaction,
+ * and when the disk fails, SQLite does not tell, and `fileBytes` is the result.
+ */
+export function createLogUse(
+  connection: Pick<Connection, 'run' | 'value' | 'isInTransaction'>,
+  fileBytes: () => number,
+): () => number {
+  const pageBytes = Number(connection.value('PRAGMA page_size')())
+  return () => {
+    const log = connection.isInTransaction() ? undefined : lookAtLog(connection)
+    if (log === undefined) return fileBytes()
+    return log.pages > log.copied ? log.pages * pageBytes : 0
+  }
+}
+
+function lookAtLog(
+  connection: Pick<Connection, 'run'>,
+): { pages: number; copied: number } | undefined {
+  try {
+    const row = connection.run('PRAGMA wal_checkpoint(NOOP)', [], 'row') as unknown[]
+    const [pages, copied] = [Number(row[1]), Number(row[2])]
+    // Negative if SQLite could not look.
+    return pages < 0 ? undefined : { pages, copied }
+  } catch {
+    // The next commit meets the error and tells it.
+    return undefined
   }
 }

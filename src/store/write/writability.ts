@@ -2,8 +2,9 @@
  * Tracks whether the database accepts writes: not after a write has failed for lack of space or
  * because of a fault of the file. When no write has failed for some seconds, the store tries small
  * writes itself until one succeeds, because failing health checks may keep all clients away.
+ * `retryWhileUnwritable` is for work that waits meanwhile.
  */
-import { isStorageFault } from '../database-error.ts'
+import { isStorageFault, isTransientDatabaseError } from '../database-error.ts'
 
 const RETRY_MS = 5_000
 
@@ -48,5 +49,24 @@ export function createWritability(probe: () => Promise<void>, retryMs = RETRY_MS
       isStopped = true
       clearTimeout(timer)
     },
+  }
+}
+
+/**
+ * Runs `act` until it succeeds, as long as the database cannot be written. `wait` passes the time
+ * before the next try; it resolves to false to end the tries.
+ * @throws any other error at once; the last error once `wait` has ended the tries
+ */
+export async function retryWhileUnwritable(
+  act: () => Promise<unknown>,
+  wait: () => Promise<boolean>,
+): Promise<void> {
+  for (;;) {
+    try {
+      await act()
+      return
+    } catch (error) {
+      if (!isTransientDatabaseError(error) || !(await wait())) throw error
+    }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The write path: every write of this process goes through one connection and one queue, in which
  * heavy writes do not hold up light ones (write-queue.ts). The callers of one turn of the event
- * loop, and under load those of some milliseconds (commit-pace.ts), share a transaction (group.ts).
+ * loop, and under load those of some milliseconds (`createCommitPace`), share a transaction (group.ts).
  * The loop turns between groups and within a heavy write. The writer waits for the lock of another
  * process (the command line) with timers, never by blocking; writes that have waited too long fail.
  */
@@ -13,7 +13,6 @@ import type { Log } from '../../base/log.ts'
 import { goOn } from '../../turns/owner.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'
-import { type CommitPace, createCommitPace } from './commit-pace.ts'
 import { createGroupRunner, type WriteRequest } from './group.ts'
 import type { LastNumbers } from './last-numbers.sqlite.ts'
 import type { Transaction, Tx } from './transaction.ts'
@@ -31,7 +30,7 @@ export type WriteOptions = {
   heavyFor?: string | undefined
   /**
    * How many callers wait for the write, asked before and after it runs; 1 if absent. For one closure that
-   * writes what many callers want: they are the load that paces commits (commit-pace.ts). Call
+   * writes what many callers want: they are the load that paces commits (`createCommitPace`). Call
    * `recountCallers` when there are more.
    */
   callers?: (() => number) | undefined
@@ -62,6 +61,20 @@ type Deps = {
   onCommit(): void
   onError(error: unknown): void
 }
+
+export type CommitPace = {
+  /** Call this at the end of a group. `callers` waited for it; `waiting` wait for the next group already. */
+  ended(callers: number, waiting: number): void
+  /** How long the next group waits from now on (ms); 0 if it may begin. `callers` wait for it. */
+  waitMs(callers: number): number
+}
+
+/** The longest time from the end of a group to the next one. */
+const PACE_MS = 5
+/** So many callers are a load. */
+const MANY_CALLERS = 4
+/** The share of the known callers that is enough: some were the server's own work, which comes at any time. */
+const ENOUGH = 0.8
 
 export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now)): Writer {
   const { connection, counters, checkFiles, onCommit, onError } = deps
@@ -215,4 +228,26 @@ function now(): number {
 
 function refuse(text: string): Promise<never> {
   return Promise.reject(new TypeError(text))
+}
+
+/**
+ * The pace of commits. A commit costs as much as the rows of many writes. Under load, therefore, a group of
+ * writes begins some milliseconds after the last group, or once most of the callers are back whom the last group
+ * served or left waiting. A few callers never wait. A caller that writes alone, each write after the answer to
+ * the write before, waits once, right after a load: the first caller who comes back cannot know whether the
+ * others will. Without this wait groups would be about half as large.
+ *
+ * `clock`: a monotonic clock, in milliseconds.
+ */
+export function createCommitPace(clock: () => number): CommitPace {
+  let known = 0
+  let endsAt = Number.NEGATIVE_INFINITY
+  return {
+    ended(callers, waiting) {
+      known = callers + waiting
+      endsAt = clock() + PACE_MS
+    },
+    waitMs: (callers) =>
+      known < MANY_CALLERS || callers >= known * ENOUGH ? 0 : Math.max(0, endsAt - clock()),
+  }
 }

@@ -12,6 +12,9 @@ export type CronEntry = {
   payload?: unknown
 }
 
+/** The start of the unique keys of ticks, before the names of their entries. */
+export const TICK_PREFIX = 'cron:'
+
 type Deps = { log: Log; tick(entry: CronEntry): Promise<void> }
 
 /** Calls `tick` at the times of each entry. @throws TypeError for an invalid schedule */

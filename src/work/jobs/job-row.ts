@@ -12,12 +12,14 @@
  * that is lost five times without progress fails, because it is the likely cause. Every change of
  * an active job checks its lease: without the lease nothing changes.
  */
+
 import { MINUTE_MS } from '../../base/clock.ts'
 import { larger } from '../../store/dialect.ts'
-import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../../store/drizzle.ts'
+import { and, eq, gte, inArray, isNotNull, lt, lte, notInArray, sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type Job, jobProgress, jobs } from '../../store/schema/jobs.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import { TICK_PREFIX } from './cron.ts'
 import { isActive, selectDue } from './due.ts'
 
 export type ClaimedJob = Job & { leaseId: string }
@@ -92,6 +94,20 @@ export async function putBackLostJobs(tx: Tx, now: number): Promise<void> {
  */
 export async function endLeases(tx: Tx, now: number): Promise<void> {
   await tx.update(jobs).set({ leaseUntil: now }).where(isActive)
+}
+
+/**
+ * Deletes the unfinished ticks of kinds that this program does not have: an earlier version had another
+ * name for the work, whose next tick comes by the new one. Call it only while no other process runs.
+ */
+export async function deleteForeignTicks(tx: Tx, kinds: readonly string[]): Promise<void> {
+  const isTick = and(
+    gte(jobs.uniqueKey, TICK_PREFIX),
+    lt(jobs.uniqueKey, `${TICK_PREFIX}\u{10ffff}`),
+  )
+  // As the index has it.
+  const isUnfinished = sql`unique_key is not null and state in ('waiting', 'active')`
+  await tx.delete(jobs).where(and(isTick, isUnfinished, notInArray(jobs.kind, [...kinds])))
 }
 
 /** False when the lease is lost. */

@@ -12,6 +12,7 @@
  * between projects (due.ts) and save their progress (progress.ts); the program interrupts them at
  * once when it stops.
  */
+
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../../base/clock.ts'
 import type { Counters } from '../../base/counters.ts'
 import { describeError } from '../../base/errors.ts'
@@ -19,7 +20,7 @@ import type { Log } from '../../base/log.ts'
 import { lookAfterWrites } from '../../store/look-after-writes.ts'
 import type { Store } from '../../store/store.ts'
 import { type Loop, type LoopRun, runEvery, settlesWithin, startLoop } from '../loop.ts'
-import { type CronEntry, startCron } from './cron.ts'
+import { type CronEntry, startCron, TICK_PREFIX } from './cron.ts'
 import { type DueKinds, findNextDue, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
 import {
@@ -241,7 +242,7 @@ function stopError(): Error {
 /** Enqueues the job of a cron entry, unless the previous one still waits or runs. */
 async function tick(state: JobsState, { name, kind, payload = {} }: CronEntry): Promise<void> {
   const now = state.now()
-  const job = { kind, payload, now, uniqueKey: `cron:${name}`, maxAttempts: 1 }
+  const job = { kind, payload, now, uniqueKey: `${TICK_PREFIX}${name}`, maxAttempts: 1 }
   await state.store.write((tx) => enqueueJob(tx, job))
 }
 

@@ -4,9 +4,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/base/log.ts'
-import { createServiceNotifier } from '../../../src/cli/systemd/notify.ts'
-import { reportServiceState } from '../../../src/cli/systemd/service-state.ts'
-import { feedWatchdog, type Writes } from '../../../src/cli/systemd/watchdog.ts'
+import {
+  createServiceNotifier,
+  feedWatchdog,
+  reportServiceState,
+  type Writes,
+} from '../../../src/cli/systemd/service-state.ts'
 import { makeFolder } from '../../config/config-folder.ts'
 import { eventually } from '../../e2e/program.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makeSafeHtml } from '../../../src/formats/incoming/safe-html.ts'
+import { makeSafeHtml } from '../../../src/formats/incoming/read-message.ts'
 
 for (const [given, expected] of [
   ['<p>a <b>b</b></p>', '<p>a <b>b</b></p>'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { unflow } from '../../../src/formats/reading/flowed.ts'
+import { unflow } from '../../../src/formats/reading/part-text.ts'
 import { withinCpuMs } from '../../cpu-time.ts'
 
 const table: [title: string, text: string, expected: string][] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeQuotedPrintable } from '../../../src/formats/reading/transfer-decoder.ts'
+import { decodeQuotedPrintable } from '../../../src/formats/reading/part-text.ts'
 
 /** The decoder of the parser, which is right for ASCII. */
 const { decode } = createRequire(import.meta.resolve('mailparser'))('libqp') as {

@@ -1,7 +1,7 @@
 /** No alternative in the pattern of a text rule is dead: each decides about some text alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { matchReply } from '../../../src/formats/replies/match-reply.ts'
+import { matchReply } from '../../../src/formats/replies/classify-reply.ts'
 import type { ReplyContext, Stage } from '../../../src/formats/replies/reply.ts'
 import type { ReplyRule } from '../../../src/formats/replies/reply-rule.ts'
 import { TEXT_RULES, WHOLE_TEXT_RULES } from '../../../src/formats/replies/text-rules.ts'

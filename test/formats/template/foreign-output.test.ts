@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { keysNamedIn } from '../../../src/formats/template/named-keys.ts'
-import { findQuickFault } from '../../../src/formats/template/quick-fault.ts'
 import {
   checkStoredTemplate,
   checkTemplate,
   compileTemplate,
+  findQuickFault,
 } from '../../../src/formats/template/template.ts'
 
 describe('a placeholder of another language', () => {

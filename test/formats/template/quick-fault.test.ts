@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { findQuickFault } from '../../../src/formats/template/quick-fault.ts'
-import { checkTemplate, compileTemplate } from '../../../src/formats/template/template.ts'
+import {
+  checkTemplate,
+  compileTemplate,
+  findQuickFault,
+} from '../../../src/formats/template/template.ts'
 
 test('a quick look finds what the email would report, and odd names', () => {
   const piece = fc.constantFrom(

@@ -5,7 +5,7 @@ import {
   createKeyReader,
   MAX_KNOWN_KEYS,
   MAX_KNOWN_LENGTH,
-} from '../../../src/http/exchange/known-keys.ts'
+} from '../../../src/http/exchange/admission.ts'
 
 /** How often fields were read that the connection did not know. */
 function reader() {

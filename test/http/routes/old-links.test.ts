@@ -4,7 +4,6 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import supertest from 'supertest'
-import { createSchedule } from '../../../src/core/areas.ts'
 import { leaveByMail } from '../../../src/features/incoming/receiving/process/apply-unsubscribe.ts'
 import { resetProject } from '../../../src/features/operation/erasure/end-project.ts'
 import { runBulk } from '../../../src/features/people/contacts/bulk/run.ts'
@@ -12,12 +11,14 @@ import { startBulk } from '../../../src/features/people/contacts/bulk/start.ts'
 import { upsertContact } from '../../../src/features/people/contacts/write/contact-queue.ts'
 import { deleteContact } from '../../../src/features/people/contacts/write/delete.ts'
 import { updateContact } from '../../../src/features/people/contacts/write/update.ts'
+import { ERASED_RECIPIENTS } from '../../../src/features/people/wishes/erased-recipients.ts'
 import { addressDigest } from '../../../src/store/dialect.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { erasedRecipients, instanceKeys, wishes } from '../../../src/store/schema/wishes.ts'
+import { deleteExpired } from '../../../src/work/retention.ts'
 import { address } from '../../core.ts'
 import { work } from '../../features/operation/erasure/work.ts'
 import {
@@ -167,8 +168,7 @@ test('ids are kept for 400 days; a link of now acts for ever', async () => {
   const older = await addMailed(projectId, 'older@dest.test', false)
   const newer = await addMailed(projectId, 'newer@dest.test', true)
   for (const { contactId: id } of [older, newer]) await deleteContact(core, { projectId, id })
-  const expire = createSchedule(core).handlers['delete-old-link-ids'] as () => Promise<void>
-  await expire()
+  await deleteExpired(core, ERASED_RECIPIENTS)
   const kept = await core.store.read.$count(
     erasedRecipients,
     eq(erasedRecipients.projectId, projectId),
@@ -181,7 +181,7 @@ test('ids are kept for 400 days; a link of now acts for ever', async () => {
       .set({ at: core.now() - 401 * DAY_MS })
       .run(),
   )
-  await expire()
+  await deleteExpired(core, ERASED_RECIPIENTS)
   assert.equal(await core.store.read.$count(erasedRecipients), 0)
   assert.equal((await post(`/unsubscribe/${older.token}`)).status, 410)
   const before = await countWishes()

@@ -5,8 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { cutStalledAnswers } from '../../../src/http/server/stalled-answers.ts'
-import { findUnsentOctets } from '../../../src/http/server/unsent-octets.ts'
+import { cutStalledAnswers, findUnsentOctets } from '../../../src/http/server/connections.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 
 /** More than the buffers of a connection take. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/base/log.ts'
-import { convertInThread } from '../../../src/outbound/composing/markdown.ts'
+import { convertInThread } from '../../../src/outbound/composing/texts.ts'
 import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import { createFakeThreads } from '../fake-threads.ts'
 

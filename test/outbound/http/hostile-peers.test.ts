@@ -7,8 +7,7 @@ import { createProviderFetch } from '../../../src/features/tenancy/accounts/oaut
 import { createStripe } from '../../../src/features/tenancy/billing/stripe.ts'
 import type { DnsAnswer } from '../../../src/outbound/dns/answer.ts'
 import { createHttpClient } from '../../../src/outbound/http/client.ts'
-import { createPublicFetch } from '../../../src/outbound/http/public-fetch.ts'
-import { createWebhookClient } from '../../../src/outbound/http/webhook-client.ts'
+import { createPublicFetch, createWebhookClient } from '../../../src/outbound/http/clients.ts'
 import { createProbes } from '../../../src/outbound/probe/probes.ts'
 import { readSources } from '../../architecture-rules.ts'
 

@@ -4,10 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { createServer } from 'node:tls'
 import { createResolver, type Resolver } from '../../../src/outbound/dns/resolver.ts'
-import {
-  createPublicFetch,
-  type PublicFetchOptions,
-} from '../../../src/outbound/http/public-fetch.ts'
+import { createPublicFetch, type PublicFetchOptions } from '../../../src/outbound/http/clients.ts'
 import { type Certificate, makeCertificate } from '../../fakes/certificate.ts'
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
 import { PATIENCE_MS } from '../../patience.ts'

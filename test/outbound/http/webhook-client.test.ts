@@ -6,8 +6,8 @@ import { afterEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { DnsAnswer } from '../../../src/outbound/dns/answer.ts'
 import type { HttpClient, HttpRequest, HttpResult } from '../../../src/outbound/http/client.ts'
+import { createWebhookClient } from '../../../src/outbound/http/clients.ts'
 import { parseRetryAfter } from '../../../src/outbound/http/retry-after.ts'
-import { createWebhookClient } from '../../../src/outbound/http/webhook-client.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type Zone = Record<string, string[] | string[][]>

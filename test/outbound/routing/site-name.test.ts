@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { destinationKeyOf, siteOfHosts } from '../../../src/outbound/routing/mx-destination.ts'
 import { findProvider } from '../../../src/outbound/routing/providers.ts'
-import { destinationKeyOf, siteOfHosts } from '../../../src/outbound/routing/site-name.ts'
 
 const cases: [string, string[], string][] = [
   ['one domain', ['mx1.example.com', 'mx2.example.com'], 'example.com'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../src/base/log.ts'
-import { createLostLogCopy } from '../../../src/store/files/lost-log.ts'
+import { createLostLogCopy } from '../../../src/store/files/database-files.ts'
 
 type Found = { busy: number; log: number; checkpointed: number }
 

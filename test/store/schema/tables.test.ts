@@ -33,7 +33,7 @@ type ColumnInfo = {
 
 /** Tables that only raw SQL uses, with the reason. */
 const UNDESCRIBED: Record<string, string> = {
-  program_versions: 'kept by the migrations themselves: program-versions.ts',
+  program_versions: 'kept by the migrations themselves: migrate.ts',
   contact_search: 'a full-text index (FTS5), which drizzle cannot describe',
 }
 

@@ -4,8 +4,11 @@ import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { openConnection } from '../../../src/store/connection.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
-import { type CheckpointLimits, startCheckpoints } from '../../../src/store/write/checkpoints.ts'
-import { createLogUse } from '../../../src/store/write/log-use.ts'
+import {
+  type CheckpointLimits,
+  createLogUse,
+  startCheckpoints,
+} from '../../../src/store/write/checkpoints.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import { makeDatabaseFolder, recordingLog } from '../test-store.ts'
 

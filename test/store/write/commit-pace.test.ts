@@ -5,11 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { silentLog } from '../../../src/base/log.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { type CommitPace, createCommitPace } from '../../../src/store/write/commit-pace.ts'
 import { createGatherer } from '../../../src/store/write/gatherer.ts'
 import { createLastNumbers } from '../../../src/store/write/last-numbers.sqlite.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
-import { createWriter } from '../../../src/store/write/writer.ts'
+import { type CommitPace, createCommitPace, createWriter } from '../../../src/store/write/writer.ts'
 import { makeDatabaseFolder, stopClock } from '../test-store.ts'
 
 test('after a group of many callers the next one waits for its time, or for as many', () => {

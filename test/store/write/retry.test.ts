@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { AppError } from '../../../src/base/errors.ts'
-import { retryWhileUnwritable } from '../../../src/store/write/retry.ts'
+import { retryWhileUnwritable } from '../../../src/store/write/writability.ts'
 
 const unwritable = new AppError('DATABASE_ERROR', 'The database cannot be used at the moment.')
 

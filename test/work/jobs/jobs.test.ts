@@ -5,7 +5,12 @@ import { jobs } from '../../../src/store/schema/jobs.ts'
 import { currentOwner } from '../../../src/turns/owner.ts'
 import { jobDelayMs } from '../../../src/work/jobs/backoff.ts'
 import { enqueueJob } from '../../../src/work/jobs/enqueue.ts'
-import { claimJobs, deleteExpiredJobs, putBackLostJobs } from '../../../src/work/jobs/job-row.ts'
+import {
+  claimJobs,
+  deleteExpiredJobs,
+  deleteForeignTicks,
+  putBackLostJobs,
+} from '../../../src/work/jobs/job-row.ts'
 import { FinalFailure } from '../../../src/work/jobs/run.ts'
 import { START } from '../../core.ts'
 import { pause } from '../../pause.ts'
@@ -457,4 +462,21 @@ test('old jobs are deleted, failed ones later', async (t) => {
   assert.deepEqual(await left(), [failedJob, waiting])
   await store.write((tx) => deleteExpiredJobs(tx, { completed: START + 1, failed: START + 1 }))
   assert.deepEqual(await left(), [waiting])
+})
+
+test('unfinished ticks of work that has another name by now are deleted', async (t) => {
+  const { store, add, find } = await setUp(t)
+  const tick = (name: string) => add({ kind: name, uniqueKey: `cron:${name}` })
+  const [known, renamed] = [await tick('work'), await tick('old-name')]
+  // A request enqueued this one: it stays until a version comes that knows it.
+  const asked = await add({ kind: 'old-name', uniqueKey: 'old-name p' })
+  const finished = await add({ kind: 'old-name' })
+  await store.write(async (tx) => {
+    const done = { state: 'completed', uniqueKey: 'cron:old-name', completedAt: START } as const
+    await tx.update(jobs).set(done).where(eq(jobs.id, finished))
+    await deleteForeignTicks(tx, ['work'])
+  })
+  const left = (await store.read.select({ id: jobs.id }).from(jobs)).map(({ id }) => id)
+  assert.deepEqual(left, [known, asked, finished])
+  await assert.rejects(find(renamed))
 })

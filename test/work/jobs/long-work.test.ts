@@ -7,7 +7,6 @@ import { and, eq } from '../../../src/store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../../src/store/schema/jobs.ts'
 import { enqueueJob } from '../../../src/work/jobs/enqueue.ts'
 import { putBackLostJobs } from '../../../src/work/jobs/job-row.ts'
-import { createBatchPace } from '../../../src/work/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../src/work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../src/work/jobs/run.ts'
 import { findJobStatus } from '../../../src/work/jobs/status.ts'
@@ -283,58 +282,3 @@ test('a project keeps its last 50 completed and 100 failed jobs of each kind', a
   assert.equal((await left('q', 'completed')).length, 60)
   assert.equal(await store.read.$count(jobs, eq(jobs.id, 'other')), 1)
 })
-
-test('batches at most double while they are quick, and shrink when they are slow', async () => {
-  const clock = { at: 0 }
-  const pace = createBatchPace({ first: 10, max: 60, batchMs: 10, clock: () => clock.at })
-  const sizes: number[] = []
-  for (const msPerRow of [0, 0.1, 0.1, 1, 1, 50, 0.2]) {
-    const rows = pace.size()
-    sizes.push(rows)
-    await pace.measure(rows, async () => {
-      clock.at += rows * msPerRow
-    })
-  }
-  assert.deepEqual([...sizes, pace.size()], [10, 20, 40, 60, 10, 10, 1, 2])
-})
-
-test('a pause of twice its duration follows a batch, and an abort ends it', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const clock = { at: 0 }
-  const pace = createBatchPace({ first: 1, max: 1, clock: () => clock.at })
-  const { signal, abort } = aborting()
-  const turns: string[] = []
-  const take = async (name: string, ms: number) => {
-    const turn = pace.batch(async () => {
-      clock.at += ms
-      return name
-    }, signal)
-    turns.push(await turn)
-  }
-  const tick = async (ms: number) => {
-    await new Promise(setImmediate)
-    t.mock.timers.tick(ms)
-    await new Promise(setImmediate)
-  }
-  const first = take('first', 50)
-  await tick(99)
-  assert.deepEqual(turns, [])
-  await tick(1)
-  assert.deepEqual(turns, ['first'])
-  const long = take('long', 60_000)
-  await tick(1000)
-  assert.deepEqual(turns, ['first', 'long'])
-  const cut = take('cut', 50)
-  await tick(0)
-  assert.deepEqual(turns, ['first', 'long'])
-  abort()
-  await cut
-  await take('after the end', 50)
-  await Promise.all([first, long])
-  assert.deepEqual(turns, ['first', 'long', 'cut', 'after the end'])
-})
-
-function aborting() {
-  const controller = new AbortController()
-  return { signal: controller.signal, abort: () => controller.abort() }
-}

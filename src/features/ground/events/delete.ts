@@ -7,10 +7,10 @@ import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { createBatchPace } from '../../../work/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../work/jobs/status.ts'
+import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../base.ts'
 import { enqueueForProject } from '../enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../references/registry.ts'
@@ -28,8 +28,7 @@ type Deps = Pick<Base, 'store' | 'now'>
 const KIND = 'delete-events'
 /** Events that are deleted while the caller waits: about 10 ms. */
 const MAX_AT_ONCE = 500
-const FIRST_BATCH = 100
-const MAX_BATCH = 1_000
+const PACE: Pace = { first: 100, max: 1_000, batchMs: 4, rest: { times: 2 } }
 
 const findNewestSeq = statement<{ last: number | null }>(
   () => sql`select max(seq) as last from events`,
@@ -69,26 +68,17 @@ export async function runEventDeletion(
   job: RunningJob,
 ): Promise<EventDeletionProgress> {
   const work = job.payload as DeletionPayload
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
-  let state = (await loadProgress<EventDeletionProgress>(deps.store.read, job.id)) ?? {
-    deletedCount: 0,
-  }
-  for (;;) {
-    job.signal.throwIfAborted()
-    const before = state
-    const limit = pace.size()
-    const act = () =>
-      deps.store.write(async (tx) => {
-        const values = { ...work, limit }
-        const deleted = await pace.measure(limit, () => tx.execute(deleteBatch, values))
-        const next = { deletedCount: before.deletedCount + deleted }
-        const percent = Math.min(99, (100 * next.deletedCount) / work.total)
-        await saveProgress(tx, job, { state: next, percent, at: deps.now() })
-        return next
-      })
-    state = await pace.batch(act, job.signal)
-    if (state.deletedCount - before.deletedCount < limit) return state
-  }
+  const from = await loadProgress<EventDeletionProgress>(deps.store.read, job.id)
+  const before = from?.deletedCount ?? 0
+  const rules = { pace: PACE, heavyFor: undefined, job, until: 'short' as const }
+  const deleted = await sweep(deps, rules, async (tx, limit, done) => {
+    const count = await tx.execute(deleteBatch, { ...work, limit })
+    const state = { deletedCount: before + done + count }
+    const percent = Math.min(99, (100 * state.deletedCount) / work.total)
+    await saveProgress(tx, job, { state, percent, at: deps.now() })
+    return count
+  })
+  return { deletedCount: before + deleted }
 }
 
 /** Returns the progress of the job. @throws AppError RESOURCE_NOT_FOUND */

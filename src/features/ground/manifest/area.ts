@@ -3,6 +3,7 @@
  * refers to others. `core/areas.ts` joins the areas; nothing else lists what they have.
  */
 import type { RunningJob } from '../../../work/jobs/run.ts'
+import type { Retention } from '../../../work/retention.ts'
 import type { LazyHandler, UrgentHandler } from '../event-handlers.ts'
 import type { ReferenceSource } from './reference.ts'
 import type { TableDuties } from './table.ts'
@@ -16,6 +17,8 @@ export type Area<Parts> = {
   urgentHandlers?: readonly ((parts: Parts) => UrgentHandler)[]
   lazyHandlers?: readonly ((parts: Parts) => LazyHandler)[]
   jobs: readonly AreaJob<Parts>[]
+  /** What goes once it is old; a job of its own name deletes it. */
+  retentions: readonly Retention[]
   /** A table stands before those that refer to it. */
   tables: readonly TableDuties[]
   references: readonly ReferenceSource[]

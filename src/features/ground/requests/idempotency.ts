@@ -12,6 +12,7 @@ import { and, eq, lte, sql } from '../../../store/drizzle.ts'
 import { idempotencyKeys } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { oldRows, type Retention } from '../../../work/retention.ts'
 import type { Base } from '../base.ts'
 
 export type IdempotentRequest = {
@@ -122,9 +123,17 @@ export async function insertIdempotencyKey(
   refuseKnown(await tx.find(findKey, { projectId, key }), request)
 }
 
-/** Deletes expired keys. */
-export async function deleteExpiredIdempotencyKeys(tx: Tx, at: number): Promise<void> {
-  await tx.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, at))
+export const IDEMPOTENCY_KEYS: Retention = {
+  name: 'delete-expired-idempotency-keys',
+  schedule: '17 * * * *',
+  keptMs: 0,
+  deletions: [
+    oldRows({
+      ...{ table: 'idempotency_keys', key: 'project_id, key', column: 'expires_at' },
+      index: 'idempotency_keys_expiry',
+    }),
+  ],
+  pace: { first: 500, max: 2_000, batchMs: 4, rest: { times: 2 } },
 }
 
 type KnownKey = typeof idempotencyKeys.$inferSelect

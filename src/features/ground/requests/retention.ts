@@ -3,7 +3,7 @@ import { DAY_MS } from '../../../base/clock.ts'
 import { and, asc, lt, lte, sql } from '../../../store/drizzle.ts'
 import { apiRequests } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Base } from '../base.ts'
+import type { Retention } from '../../../work/retention.ts'
 
 /** The rows of one write, which takes far less than 20 ms. */
 const CHUNK_ROWS = 1000
@@ -22,16 +22,10 @@ const deleteChunk = statement((db) => {
   return db.delete(apiRequests).where(and(isOld, lte(apiRequests.createdAt, reach)))
 })
 
-/** Deletes the lines whose time is over, a chunk a transaction; resolves to how many. */
-export async function deleteExpiredRequests({
-  store,
-  config,
-  now,
-}: Pick<Base, 'store' | 'config' | 'now'>): Promise<number> {
-  const before = now() - config.retention.requestLogDays * DAY_MS
-  for (let deleted = 0; ; ) {
-    const count = await store.write((tx) => tx.execute(deleteChunk, { before }))
-    deleted += count
-    if (count < CHUNK_ROWS) return deleted
-  }
+export const REQUESTS: Retention = {
+  name: 'delete-expired-requests',
+  schedule: '0 3 * * *',
+  keptMs: ({ requestLogDays }) => requestLogDays * DAY_MS,
+  deletions: [{ statement: deleteChunk, index: 'api_requests_age' }],
+  pace: { rows: CHUNK_ROWS, rest: 'none' },
 }

@@ -8,15 +8,16 @@ import { DAY_MS } from '../../../base/clock.ts'
 import { listOf, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
-import { toBatches } from '../../mail/messages/retention.ts'
+import { BATCH, toBatches } from '../../mail/messages/retention.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type Aged = { number: number; at: number; bytes: number; isShort: number }
 
 const REPORT_DAYS = 30
 const PAGE = 500
+const PACE: Pace = { rows: BATCH, rest: 'event loop' }
 
 /** `isShort`: the row has the shorter retention. `bytes`: size of the octets that go with it. */
 export const listAged = statement<Aged>(
@@ -34,22 +35,31 @@ const deleteRows = statement(
 )
 
 /** Returns the number of deleted rows. */
-export async function deleteExpiredInboundMessages({ store, config, now }: Deps): Promise<number> {
+export async function deleteExpiredInboundMessages(deps: Deps): Promise<number> {
+  return sweepPages<Aged, number>(
+    deps,
+    { pace: PACE, heavyFor: 'retention' },
+    {
+      from: 0,
+      pages: listExpired(deps),
+      change: async (tx, rows, total) => {
+        const numbers = JSON.stringify(rows.map(({ number }) => number))
+        return total + (await tx.execute(deleteRows, { numbers }))
+      },
+    },
+  )
+}
+
+/** Yields expired messages, so many at a time as one transaction may delete. */
+async function* listExpired({ store, config, now }: Deps): AsyncGenerator<Aged[]> {
   const mailBefore = now() - config.retention.bodyDays * DAY_MS
   const reportsBefore = Math.max(mailBefore, now() - REPORT_DAYS * DAY_MS)
   let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }
-  let total = 0
   for (;;) {
     const page = await store.scan.list(listAged, { before: reportsBefore, ...position })
-    const old = page.filter(({ at, isShort }) => isShort === 1 || at < mailBefore)
-    for (const batch of toBatches(old)) {
-      const numbers = JSON.stringify(batch.map(({ number }) => number))
-      const write = (tx: Tx) => tx.execute(deleteRows, { numbers })
-      total += await store.write(write, { heavyFor: 'retention' })
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    yield* toBatches(page.filter(({ at, isShort }) => isShort === 1 || at < mailBefore))
     const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return total
+    if (last === undefined || page.length < PAGE) return
     position = last
   }
 }

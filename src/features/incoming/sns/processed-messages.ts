@@ -3,10 +3,11 @@
  * effects.
  */
 import { DAY_MS } from '../../../base/clock.ts'
-import { eq, lt } from '../../../store/drizzle.ts'
+import { eq } from '../../../store/drizzle.ts'
 import { snsNotifications } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { oldRows, type Retention } from '../../../work/retention.ts'
 import type { Base } from '../../ground/base.ts'
 
 /** Much longer than the age at which a message is refused. */
@@ -46,13 +47,16 @@ export async function isProcessed(
   return (await store.read.find(findId, { id: messageId })) !== undefined
 }
 
-/** Deletes the ids of messages that are old enough to be refused for their age. */
-export async function deleteExpiredNotifications({
-  store,
-  now,
-}: Pick<Base, 'store' | 'now'>): Promise<void> {
-  const before = now() - RETENTION_MS
-  await store.write(async (tx) => {
-    await tx.delete(snsNotifications).where(lt(snsNotifications.receivedAt, before))
-  })
+/** A message of this age is refused for its age. */
+export const NOTIFICATIONS: Retention = {
+  name: 'delete-expired-notifications',
+  schedule: '40 3 * * *',
+  keptMs: RETENTION_MS,
+  deletions: [
+    oldRows({
+      ...{ table: 'sns_notifications', key: 'id', column: 'received_at' },
+      index: 'sns_notifications_age',
+    }),
+  ],
+  pace: { first: 500, max: 2_000, batchMs: 4, rest: { times: 2 } },
 }

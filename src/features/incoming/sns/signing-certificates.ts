@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { DAY_MS } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { createLru } from '../../../base/lru.ts'
-import type { PublicFetch } from '../../../outbound/http/public-fetch.ts'
+import type { PublicFetch } from '../../../outbound/http/clients.ts'
 import type { Base } from '../../ground/base.ts'
 import { untrusted } from './message.ts'
 

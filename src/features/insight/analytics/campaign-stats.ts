@@ -1,24 +1,13 @@
 /** How many campaigns a project has, and how their recipients took them on average. */
+import type { CampaignFigures } from '../../../records/analytics-days.ts'
 import { and, eq, gte, lt, or, type SQLiteColumn, sql } from '../../../store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
 import type { AnalyticsDeps, AnalyticsQuery } from './read-counts.ts'
 
-type CampaignTotals = {
-  /** Made in the range. */
-  total: number
-  /** Of those, drafts and scheduled ones. */
-  active: number
-  /** Sent in the range. */
-  completed: number
-  /** Percent of all mail of the completed ones, with one decimal. */
-  averageOpenRate: number
-  averageClickRate: number
-}
-
 export async function findCampaignStats(
   { store }: Pick<AnalyticsDeps, 'store'>,
   { projectId, range }: Pick<AnalyticsQuery, 'projectId' | 'range'>,
-): Promise<CampaignTotals> {
+): Promise<CampaignFigures> {
   const { sentCount, openedCount, clickedCount } = campaignProgress
   const { createdAt, sentAt, status } = campaigns
   const isMade = and(gte(createdAt, range.fromAt), lt(createdAt, range.toAt))

@@ -1,25 +1,16 @@
 /** The figures of mail by UTC days, in the words of older clients of this API family. */
 import { DAY_MS, formatInstant } from '../../../base/clock.ts'
+import type { DayFigures } from '../../../records/analytics-days.ts'
 import { type MailCounts, NO_MAIL } from './mail-counts.ts'
 import { dayBorders } from './range/points.ts'
 import { UTC } from './range/zone.ts'
 import { type AnalyticsDeps, type AnalyticsQuery, sumSpans } from './read-counts.ts'
 
-/** `date`: the first instant of the day. */
-type DailyPoint = {
-  date: string
-  emails: number
-  opens: number
-  clicks: number
-  bounces: number
-  delivered: number
-}
-
 /** Of all days in UTC that the range touches. */
 export async function findDaily(
   deps: AnalyticsDeps,
   { projectId, range, stream }: AnalyticsQuery,
-): Promise<DailyPoint[]> {
+): Promise<DayFigures[]> {
   const fromAt = Math.floor(range.fromAt / DAY_MS) * DAY_MS
   const toAt = Math.ceil(range.toAt / DAY_MS) * DAY_MS
   const borders = dayBorders(UTC, { fromAt, toAt })
@@ -28,7 +19,7 @@ export async function findDaily(
   return borders.slice(0, -1).map((at, index) => toPoint(at, sums.get(index) ?? NO_MAIL))
 }
 
-function toPoint(at: number, sums: Readonly<MailCounts>): DailyPoint {
+function toPoint(at: number, sums: Readonly<MailCounts>): DayFigures {
   return {
     date: formatInstant(at),
     emails: sums.sent,

@@ -1,7 +1,8 @@
 /** Bounces and complaints of the mail of a range, and how it fared with each receiving provider. */
+import type { DeliverabilityFigures } from '../../../records/analytics.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type MailCounts, NO_MAIL } from './mail-counts.ts'
-import { MAIL_SUMS, type Metrics, toMetrics } from './metrics.ts'
+import { MAIL_SUMS, toMetrics } from './metrics.ts'
 import {
   type AnalyticsDeps,
   type AnalyticsQuery,
@@ -10,16 +11,6 @@ import {
   sumSpans,
 } from './read-counts.ts'
 
-type ProviderMetrics = { provider: string } & Metrics & { hardBounces: number; softBounces: number }
-
-type Deliverability = {
-  hardBounces: number
-  softBounces: number
-  complaints: number
-  /** Those with most mail first. */
-  providers: ProviderMetrics[]
-}
-
 type ProviderRow = MailCounts & { provider: string }
 
 export const MAX_PROVIDERS = 100
@@ -27,7 +18,7 @@ export const MAX_PROVIDERS = 100
 export async function findDeliverability(
   deps: AnalyticsDeps,
   { projectId, range, stream }: AnalyticsQuery,
-): Promise<Deliverability> {
+): Promise<DeliverabilityFigures> {
   const counts = { projectId, stream, spans: currentPeriod(range, deps.now()) }
   const [totals, providers] = await Promise.all([
     sumSpans(deps, counts),
@@ -46,7 +37,10 @@ export async function findDeliverability(
   }
 }
 
-function toProvider({ provider, ...sums }: ProviderRow): ProviderMetrics {
+function toProvider({
+  provider,
+  ...sums
+}: ProviderRow): DeliverabilityFigures['providers'][number] {
   const { hardBounced: hardBounces, softBounced: softBounces } = sums
   return { provider, ...toMetrics(sums), hardBounces, softBounces }
 }

@@ -1,4 +1,5 @@
 /** How often each event happened in a range and in the equal one before it. */
+import type { EventFigures } from '../../../records/analytics.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -9,9 +10,6 @@ import {
   SEGMENT,
   subjectRows,
 } from './read-counts.ts'
-
-/** `name`: null for all names beyond the first 1,000 new ones of a day. */
-type EventFigures = { name: string | null; count: number; previousCount: number }
 
 /** The most frequent first. Events count by their own instant; names that lists omit are left out. */
 export async function findEvents(

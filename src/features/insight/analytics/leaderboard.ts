@@ -1,16 +1,12 @@
 /** The campaigns, templates or workflows of a range with the highest value of a metric. */
+import type { LeaderboardFigures } from '../../../records/analytics.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { AnalyticsKind } from '../../../store/schema/words.ts'
 import type { MailCounts } from './mail-counts.ts'
-import { MAIL_SUMS, type MetricName, type Metrics, metricTerm, toMetrics } from './metrics.ts'
+import { MAIL_SUMS, type MetricName, metricTerm, toMetrics } from './metrics.ts'
 import { type AnalyticsDeps, type AnalyticsQuery, currentPeriod, mailRows } from './read-counts.ts'
 
-export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
-type Board = (typeof LEADERBOARDS)[number]
-
-/** `name`: null when the record was deleted. */
-type LeaderboardRow = { id: string; name: string | null } & Metrics
-
+type Board = LeaderboardFigures['kind']
 type LeaderboardQuery = AnalyticsQuery & { kind: Board; sort: MetricName; limit: number }
 type Row = MailCounts & { id: string; name: string | null }
 
@@ -23,7 +19,7 @@ const SUBJECTS: Record<Board, AnalyticsKind> = {
 export async function findLeaderboard(
   { store, now }: AnalyticsDeps,
   { projectId, range, stream, kind, sort, limit }: LeaderboardQuery,
-): Promise<{ kind: Board; rows: LeaderboardRow[] }> {
+): Promise<LeaderboardFigures> {
   const counts = { projectId, stream, spans: currentPeriod(range, now()) }
   const rows = await store.scan.all<Row>(
     sql`select subjects.name as id, records.name as name, board.*

@@ -1,4 +1,5 @@
 /** The links that were clicked in the mail of a range, those with most clicks first. */
+import type { LinkFigures } from '../../../records/analytics.ts'
 import { sql } from '../../../store/drizzle.ts'
 import {
   type AnalyticsDeps,
@@ -7,20 +8,12 @@ import {
   subjectRows,
 } from './read-counts.ts'
 
-/** `url`: null for all links beyond the first 1,000 new ones of a day. */
-type LinkFigures = {
-  url: string | null
-  clicks: number
-  /** Emails whose first click was on the link. */
-  uniqueClickers: number
-}
-
-type Row = LinkFigures & { totalClicks: number }
+type Row = LinkFigures['links'][number] & { totalClicks: number }
 
 export async function findLinks(
   { store, now }: AnalyticsDeps,
   { projectId, range, stream, limit }: AnalyticsQuery & { limit: number },
-): Promise<{ totalClicks: number; links: LinkFigures[] }> {
+): Promise<LinkFigures> {
   const spans = currentPeriod(range, now())
   const rows = await store.scan.all<Row>(
     sql`select nullif(subjects.name, '') as url, clicks, "uniqueClickers", "totalClicks"

@@ -1,14 +1,11 @@
 /** The figures of emails, the same in every call. */
-import { COUNT_NAMES, RATE_NAMES } from '../../../records/words.ts'
+import type { Metrics } from '../../../records/analytics.ts'
+import { type COUNT_NAMES, type METRIC_NAMES, RATE_NAMES } from '../../../records/words.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { mailCounts } from '../../../store/schema/analytics.ts'
 import { MAIL_COUNTS, type MailCounts } from './mail-counts.ts'
 
-export const METRIC_NAMES = [...COUNT_NAMES, ...RATE_NAMES] as const
 export type MetricName = (typeof METRIC_NAMES)[number]
-
-/** Rates are percent of `sent` with two decimals, `clickToOpenRate` of `opened`; 0 of nothing. */
-export type Metrics = Record<MetricName, number>
 
 type CountName = (typeof COUNT_NAMES)[number]
 type RateName = (typeof RATE_NAMES)[number]

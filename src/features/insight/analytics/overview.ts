@@ -1,9 +1,10 @@
 /** The figures of all mail of a range, beside those of the equal range before it. */
-import { STREAMS } from '../../../records/words.ts'
+import type { OverviewFigures } from '../../../records/analytics.ts'
+import { ANALYTICS_STREAMS } from '../../../records/words.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { AnalyticsStream } from '../../../store/schema/words.ts'
 import { addMail, type MailCounts, NO_MAIL } from './mail-counts.ts'
-import { MAIL_SUMS, type Metrics, toMetrics } from './metrics.ts'
+import { MAIL_SUMS, toMetrics } from './metrics.ts'
 import {
   type AnalyticsDeps,
   type AnalyticsQuery,
@@ -12,19 +13,12 @@ import {
   SEGMENT,
 } from './read-counts.ts'
 
-type Overview = {
-  current: Metrics
-  previous: Metrics
-  /** Of the current range: every stream that was asked for, also one without mail. */
-  streams: ({ stream: AnalyticsStream } & Metrics)[]
-}
-
 type Row = MailCounts & { segment: 0 | 1; stream: AnalyticsStream }
 
 export async function findOverview(
   { store, now }: AnalyticsDeps,
   { projectId, range, stream }: AnalyticsQuery,
-): Promise<Overview> {
+): Promise<OverviewFigures> {
   const spans = bothPeriods(range, now())
   const rows = await store.scan.all<Row>(
     sql`select ${SEGMENT} as segment, counts.stream, ${MAIL_SUMS}
@@ -34,7 +28,7 @@ export async function findOverview(
     rows
       .filter((row) => row.segment === segment && (only === undefined || row.stream === only))
       .reduce<Readonly<MailCounts>>(addMail, NO_MAIL)
-  const wanted = STREAMS.filter((one) => stream === 'ALL' || stream === one)
+  const wanted = ANALYTICS_STREAMS.filter((one) => stream === 'ALL' || stream === one)
   return {
     current: toMetrics(sumOf(1)),
     previous: toMetrics(sumOf(0)),

@@ -1,25 +1,20 @@
 /** The figures of mail by days or hours of a zone's clock, beside those of the equal range before. */
 import { DAY_MS, formatInstant } from '../../../base/clock.ts'
 import { invalidField } from '../../../base/errors.ts'
+import type { TimeseriesFigures } from '../../../records/analytics.ts'
 import { quartersFrom } from './buckets.ts'
 import { NO_MAIL } from './mail-counts.ts'
-import { type Metrics, toMetrics } from './metrics.ts'
+import { toMetrics } from './metrics.ts'
 import { dayBorders, hourBorders } from './range/points.ts'
 import type { Range } from './range/range.ts'
 import { dayAt, formatLocal, type Zone } from './range/zone.ts'
 import { type AnalyticsDeps, type AnalyticsQuery, sumSpans } from './read-counts.ts'
 
-export const GRANULARITIES = ['hour', 'day'] as const
-type Granularity = (typeof GRANULARITIES)[number]
+type Granularity = TimeseriesFigures['granularity']
 
 /** Ranges up to this long have points of an hour unless the request says otherwise. */
 const HOURLY_MS = 2 * DAY_MS
 export const MAX_HOURLY_DAYS = 14
-
-/** `date`: of a day. `at`: the start of an hour on the zone's clock, with its offset. */
-type Point = ({ date: string } | { at: string }) & Metrics
-
-type Timeseries = { granularity: Granularity; current: Point[]; previous: Point[] }
 
 type SeriesQuery = AnalyticsQuery & { granularity?: Granularity | undefined }
 
@@ -27,7 +22,7 @@ type SeriesQuery = AnalyticsQuery & { granularity?: Granularity | undefined }
 export async function findTimeseries(
   deps: AnalyticsDeps,
   { projectId, range, stream, granularity: wanted }: SeriesQuery,
-): Promise<Timeseries> {
+): Promise<TimeseriesFigures> {
   const granularity = chooseGranularity(range, { wanted, now: deps.now() })
   const { zone, previousFromAt, fromAt, toAt } = range
   const bordersOf = granularity === 'day' ? dayBorders : hourBorders

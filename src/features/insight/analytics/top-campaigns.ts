@@ -1,18 +1,9 @@
 /** The campaigns that were sent in a range and opened by most recipients. */
+import type { TopCampaign } from '../../../records/analytics-days.ts'
 import { and, desc, eq, gte, lt } from '../../../store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
 import { percent } from './metrics.ts'
 import type { AnalyticsDeps, AnalyticsQuery } from './read-counts.ts'
-
-type TopCampaign = {
-  id: string
-  subject: string
-  sentCount: number
-  openedCount: number
-  clickedCount: number
-  openRate: number
-  clickRate: number
-}
 
 /** The figures are those of the campaigns, whenever they came to be; so they never shrink. */
 export async function findTopCampaigns(

@@ -1,9 +1,7 @@
 /** The most frequent events of a range, as older clients of this API family read them. */
+import type { TopEvent } from '../../../records/analytics-days.ts'
 import { findEvents } from './events.ts'
 import type { AnalyticsDeps, AnalyticsQuery } from './read-counts.ts'
-
-/** `trend`: whole percent more or less than in the equal range before; 100 when there were none. */
-type TopEvent = { name: string; count: number; trend: number }
 
 const NEW_TREND = 100
 

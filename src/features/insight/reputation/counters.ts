@@ -9,6 +9,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { reputationHours, reputationTotals } from '../../../store/schema/reputation.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
 export type Counts = { emails: number; bounces: number; complaints: number }
@@ -24,8 +25,8 @@ type Row = Record<`${'day' | 'week' | 'all'}${'Emails' | 'Bounces' | 'Complaints
 /** Windows are at most 7 days long. */
 const KEPT_MS = 8 * DAY_MS
 const WEEK_MS = 7 * DAY_MS
-/** A project has some 200 hours of each kind. */
-const PROJECTS_AT_ONCE = 20
+/** Projects of a batch, each of which has some 200 hours of each kind. */
+const PACE: Pace = { rows: 20, rest: 'none' }
 const EXPIRED = [expiredOf('reputation_hours'), expiredOf('new_project_hours')]
 
 const { emails, bounces, complaints } = reputationHours
@@ -119,17 +120,21 @@ export async function readWindows(
 
 /** Deletes hours that no window reaches any more, those of some projects in each transaction. */
 export async function deleteExpiredHours(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const before = now() - KEPT_MS
+  const before = deps.now() - KEPT_MS
+  const rules = { pace: PACE, heavyFor: undefined, signal }
   for (const { list, erase } of EXPIRED) {
-    const found = await store.scan.list(list, { before })
-    for (let from = 0; from < found.length && !signal?.aborted; from += PROJECTS_AT_ONCE) {
-      const some = found.slice(from, from + PROJECTS_AT_ONCE)
-      const projectIds = JSON.stringify(some.map(({ projectId }) => projectId))
-      await store.write((tx) => tx.execute(erase, { before, projectIds }))
-    }
+    const expired = await deps.store.scan.list(list, { before })
+    await sweepPages<{ projectId: string }, number>(deps, rules, {
+      from: 0,
+      pages: [expired],
+      change: (tx, some) => {
+        const projectIds = JSON.stringify(some.map(({ projectId }) => projectId))
+        return tx.execute(erase, { before, projectIds })
+      },
+    })
   }
 }
 

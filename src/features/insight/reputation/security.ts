@@ -2,7 +2,7 @@
  * The security metrics of a project: its counts in three windows, and what they mean. To
  * clients the limits are not told: they would show how much abuse goes unnoticed.
  */
-import type { SecurityCounts, SecurityRecord } from '../../../records/security.ts'
+import type { SecurityCounts, SecurityMetrics } from '../../../records/security.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../ground/base.ts'
@@ -27,7 +27,7 @@ const TEXTS = {
 } as const
 
 /** For operators. @throws AppError RESOURCE_NOT_FOUND */
-export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityRecord> {
+export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityMetrics> {
   const { findings, view } = await load(deps, projectId)
   return withTexts(view, findings, ({ text }) => text)
 }
@@ -36,7 +36,7 @@ export async function viewSecurity(deps: Deps, projectId: string): Promise<Secur
 export async function viewSecurityForClients(
   deps: Deps,
   projectId: string,
-): Promise<SecurityRecord> {
+): Promise<SecurityMetrics> {
   const { findings, view } = await load(deps, projectId)
   const status = { ...view.status, twentyFourHour: toView(NONE), isNewProject: false }
   return withTexts({ ...view, status }, findings, ({ kind, level }) => TEXTS[kind][level])
@@ -45,7 +45,7 @@ export async function viewSecurityForClients(
 async function load(
   { store, config, now }: Deps,
   projectId: string,
-): Promise<{ findings: Finding[]; view: SecurityRecord }> {
+): Promise<{ findings: Finding[]; view: SecurityMetrics }> {
   const project = await store.read.select().from(projects).where(eq(projects.id, projectId)).get()
   if (project === undefined || project.deletedAt !== null) throw projectNotFound(projectId)
   const at = now()
@@ -80,10 +80,10 @@ function toView(counts: Counts): SecurityCounts {
 
 /** A text that several findings have is said once. */
 function withTexts(
-  view: SecurityRecord,
+  view: SecurityMetrics,
   findings: readonly Finding[],
   textOf: (finding: Finding) => string,
-): SecurityRecord {
+): SecurityMetrics {
   const textsOf = (level: Finding['level']) => [
     ...new Set(findings.filter((finding) => finding.level === level).map(textOf)),
   ]

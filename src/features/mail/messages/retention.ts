@@ -14,16 +14,18 @@ import { isUnfinished } from '../../../store/email-terms.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
 import { isParked } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { contentOctets } from './content-octets.ts'
 import { createWalk, type Walk, walkOld } from './walk-old.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type OldContent = { id: string; bytes: number }
+type WithLinks = { id: string; links: string[] | null }
 
 /** Rows per transaction; clearing a text visits all its database pages. */
-const BATCH = 100
+export const BATCH = 100
+const PACE: Pace = { rows: BATCH, rest: 'event loop' }
 const BATCH_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
@@ -151,28 +153,37 @@ function lastOf(page: readonly { id: string }[]): string | undefined {
   return page.length < PAGE ? undefined : page.at(-1)?.id
 }
 
-async function clearPage(
+function clearPage(
   store: Deps['store'],
   page: readonly OldContent[],
   before: number,
 ): Promise<number> {
-  let total = 0
-  for (const batch of toBatches(page)) {
-    total += await clearBatch(store, { ids: batch.map(({ id }) => id), before })
-    await yieldToLoop()
-  }
-  return total
+  return sweepPages<WithLinks, number>(
+    { store },
+    { pace: PACE, heavyFor: 'retention' },
+    {
+      from: 0,
+      pages: withLinks(store, toBatches(page)),
+      change: async (tx, rows, total) => {
+        const values = rows.map((row) => ({ ...row, before }))
+        const cleared = await tx.executeEach(clearContent, values)
+        return cleared.reduce((sum, count) => sum + count, total)
+      },
+    },
+  )
 }
 
-async function clearBatch(
+async function* withLinks(
   store: Deps['store'],
-  { ids, before }: { ids: readonly string[]; before: number },
-): Promise<number> {
-  const links = await findLinks(store, ids)
-  const rows = ids.map((id) => ({ id, before, links: links.get(id) ?? null }))
-  const write = (tx: Tx) => tx.executeEach(clearContent, rows)
-  const cleared = await store.write(write, { heavyFor: 'retention' })
-  return cleared.reduce((sum, count) => sum + count, 0)
+  batches: readonly OldContent[][],
+): AsyncGenerator<WithLinks[]> {
+  for (const batch of batches) {
+    const links = await findLinks(
+      store,
+      batch.map(({ id }) => id),
+    )
+    yield batch.map(({ id }) => ({ id, links: links.get(id) ?? null }))
+  }
 }
 
 /** The links of the contents that have any. */
@@ -237,12 +248,13 @@ async function clearSnapshots({ store }: Deps, walk: Walk, before: number): Prom
       const page = await store.scan.find(listSnapshots, span)
       if (page === undefined || page.last === null) return { last: undefined, isLate: false }
       const ids = JSON.parse(page.ids) as string[]
-      let cleared = 0
-      for (let start = 0; start < ids.length; start += BATCH) {
-        const batch = JSON.stringify(ids.slice(start, start + BATCH))
-        cleared += await store.write((tx) => tx.execute(clearSnapshot, { ids: batch }))
-        await yieldToLoop()
-      }
+      const rules = { pace: PACE, heavyFor: undefined }
+      const cleared = await sweepPages<string, number>({ store }, rules, {
+        from: 0,
+        pages: [ids],
+        change: async (tx, some, total) =>
+          total + (await tx.execute(clearSnapshot, { ids: JSON.stringify(some) })),
+      })
       return { last: page.rows < PAGE ? undefined : page.last, isLate: cleared < page.whole }
     },
   })

@@ -1,7 +1,9 @@
 /** The messages that the SMTP sink of the sandbox received instead of the internet. */
 import { notFound } from '../../../base/errors.ts'
-import { count, desc, eq, lte, max } from '../../../store/drizzle.ts'
+import { count, desc, eq, sql } from '../../../store/drizzle.ts'
 import { sandboxMessages } from '../../../store/schema/service.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { beginsWith } from './address-start.ts'
 
@@ -13,6 +15,15 @@ export type SandboxMessage = {
   recipient: string
   subject: string
 }
+
+/** The first batch is small, because a raw message may be large. */
+const PACE: Pace = { first: 20, max: 500, batchMs: 8, rest: { times: 2 } }
+
+const deleteOldest = statement(
+  () => sql`delete from sandbox_messages where id in (select id from sandbox_messages
+    where id <= (select max(id) from sandbox_messages) - ${parameter('keep')}
+    order by id limit ${parameter('limit')})`,
+)
 
 /** Resolves when the message is durable. */
 export async function insertSandboxMessage(
@@ -68,16 +79,11 @@ export async function getSandboxMessage(
   return row.raw
 }
 
-/** Deletes all messages but the newest `keep`. */
-export async function deleteExpiredSandboxMessages(
-  { store }: Pick<Base, 'store'>,
+/** Deletes all messages but the newest `keep`. Returns how many. */
+export function deleteExpiredSandboxMessages(
+  deps: Pick<Base, 'store'>,
   keep: number,
-): Promise<void> {
-  await store.write(async (tx) => {
-    const newest = await tx
-      .select({ id: max(sandboxMessages.id) })
-      .from(sandboxMessages)
-      .get()
-    await tx.delete(sandboxMessages).where(lte(sandboxMessages.id, (newest?.id ?? 0) - keep))
-  })
+): Promise<number> {
+  const rules = { pace: PACE, heavyFor: 'retention', until: 'short' as const }
+  return sweep(deps, rules, (tx, limit) => tx.execute(deleteOldest, { keep, limit }))
 }

@@ -6,6 +6,7 @@
 import { asc, inArray } from '../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import {
@@ -26,6 +27,7 @@ type ConfirmResult = {
 type Deps = Pick<Base, 'store' | 'now'>
 
 const BATCH = 200
+const PACE: Pace = { rows: BATCH, rest: 'none' }
 
 /** `since`: epoch ms. A second call changes nothing. */
 export async function confirmHeld(
@@ -33,12 +35,14 @@ export async function confirmHeld(
   scope: HeldScope & { since: number },
 ): Promise<ConfirmResult> {
   const confirmed = { suppressed: 0, dropped: 0 }
-  for (let found = BATCH; found === BATCH; ) {
-    const some = await deps.store.write((tx) => confirmSome(deps, tx, scope))
-    confirmed.suppressed += some.suppressed
-    confirmed.dropped += some.dropped
-    found = some.found
-  }
+  await sweep(deps, { pace: PACE, heavyFor: undefined, until: 'short' }, async (tx) => {
+    const { suppressed, dropped } = await confirmSome(deps, tx, scope)
+    tx.afterCommit(() => {
+      confirmed.suppressed += suppressed
+      confirmed.dropped += dropped
+    })
+    return suppressed + dropped
+  })
   return { ...confirmed, remaining: await countHeld(deps, { cause: 'fuse' }) }
 }
 
@@ -60,5 +64,5 @@ async function confirmSome({ now }: Deps, tx: Tx, scope: HeldScope) {
     suppressed += 1
   }
   await tx.delete(heldSuppressions).where(inArray(heldSuppressions.id, ids))
-  return { suppressed, dropped: rows.length - suppressed, found: rows.length }
+  return { suppressed, dropped: rows.length - suppressed }
 }

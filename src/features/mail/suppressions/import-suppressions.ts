@@ -4,6 +4,7 @@
  */
 
 import type { ParsedAddress } from '../../../formats/address/address.ts'
+import type { SuppressionImportResult } from '../../../records/import.ts'
 import type { SuppressionReason } from '../../../store/schema/words.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
@@ -12,11 +13,9 @@ import { readCellText } from '../../people/import-export/csv/cell.ts'
 import { type Header, pickCell } from '../../people/import-export/csv/header.ts'
 import type { CsvRecord } from '../../people/import-export/csv/parser.ts'
 import { readAddress } from '../../people/import-export/csv/row-address.ts'
-import { type ImportResult, toResult } from '../../people/import-export/import-contacts.ts'
+import { toResult } from '../../people/import-export/import-contacts.ts'
 import { type RowHandler, runImport } from '../../people/import-export/run.ts'
 import { suppressAddresses } from './add.ts'
-
-type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
 
 type Deps = Pick<Base, 'store' | 'now'>
 type SuppressionRow = { address: ParsedAddress; reason: SuppressionReason; source: string }

@@ -18,6 +18,7 @@ import {
 } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { setSubscribed } from '../../people/contacts/write/set-subscribed.ts'
 import { isLeaving } from '../../people/wishes/wishes.ts'
@@ -42,6 +43,7 @@ type Scope = HeldScope & { since: number }
 type SuppressionPosition = Pick<Suppression, 'createdAt' | 'id'>
 
 const BATCH = 100
+const RULES = { pace: { rows: BATCH, rest: 'none' }, heavyFor: undefined, until: 'short' } as const
 
 /** A contact whose address has changed may have unsubscribed at the new one. */
 const findHolder = statement((db) =>
@@ -86,15 +88,17 @@ const applyLaterReason = statement((db) =>
 export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoResult> {
   const undone = { dropped: await dropHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
   for (const projectId of await listProjectIds(deps, scope)) {
-    const { since } = scope
-    for (let page: UndonePage = { last: undefined, isLast: false }; !page.isLast; ) {
-      const after = page.last
-      const some = await deps.store.write((tx) => undoSome(deps, tx, { projectId, since, after }))
-      undone.removed += some.removed
-      undone.resubscribed += some.resubscribed
-      undone.kept += some.kept
-      page = some
-    }
+    let after: SuppressionPosition | undefined
+    await sweep(deps, RULES, async (tx) => {
+      const some = await undoSome(deps, tx, { projectId, since: scope.since, after })
+      tx.afterCommit(() => {
+        undone.removed += some.removed
+        undone.resubscribed += some.resubscribed
+        undone.kept += some.kept
+        after = some.last
+      })
+      return some.count
+    })
   }
   return { ...undone, remaining: await countHeld(deps, { cause: 'fuse' }) }
 }
@@ -105,12 +109,8 @@ async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<st
   return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
 }
 
-async function dropHeld({ store }: Deps, scope: Scope): Promise<number> {
-  for (let dropped = 0; ; ) {
-    const some = await store.write((tx) => dropSome(tx, scope))
-    dropped += some
-    if (some < BATCH) return dropped
-  }
+function dropHeld(deps: Deps, scope: Scope): Promise<number> {
+  return sweep(deps, RULES, (tx) => dropSome(tx, scope))
 }
 
 async function dropSome(tx: Tx, scope: Scope): Promise<number> {
@@ -127,7 +127,6 @@ async function dropSome(tx: Tx, scope: Scope): Promise<number> {
 }
 
 type Page = { projectId: string; since: number; after: SuppressionPosition | undefined }
-type UndonePage = { last: SuppressionPosition | undefined; isLast: boolean }
 
 async function undoSome({ now }: Deps, tx: Tx, page: Page) {
   const rows = await listBounceSuppressions(tx, page)
@@ -143,7 +142,7 @@ async function undoSome({ now }: Deps, tx: Tx, page: Page) {
     counts.removed += 1
     if (await subscribeAgain(tx, row, now())) counts.resubscribed += 1
   }
-  return { ...counts, last: rows.at(-1), isLast: rows.length < BATCH }
+  return { ...counts, last: rows.at(-1), count: rows.length }
 }
 
 /** A suppression by a bounce refers to the bounced email; one added by hand refers to none. */

@@ -13,7 +13,7 @@ import { MAX_SUBJECT_LENGTH } from '../../../formats/limits.ts'
 import { isOneFieldLine } from '../../../formats/one-line.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../../formats/template/limits.ts'
 import { checkTemplate, type TemplateFault } from '../../../formats/template/template.ts'
-import type { CheckedTemplate } from '../../../outbound/composing/template-checks.ts'
+import type { CheckedTemplate } from '../../../outbound/composing/texts.ts'
 import {
   MAX_DESCRIPTION_LENGTH,
   MAX_FROM_NAME_LENGTH,

@@ -11,7 +11,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../../base/errors.ts'
 import { isTransientDatabaseError } from '../../../store/database-error.ts'
-import { retryWhileUnwritable } from '../../../store/write/retry.ts'
+import { retryWhileUnwritable } from '../../../store/write/writability.ts'
 import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { HIT_GROUP_MS } from './machine-detection.ts'

@@ -9,6 +9,7 @@
  */
 import { formatInstant } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
+import type { ResetState } from '../../../records/project-reset.ts'
 import { unindexed } from '../../../store/dialect.ts'
 import { and, eq, isNotNull, isNull, or, sql } from '../../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../../store/schema/accounts.ts'
@@ -191,15 +192,6 @@ const ENDS = [endJobs, endWorkflows, endEndpoints, endCampaigns, endMembershipEv
  */
 async function endActivity(tx: Tx, project: { projectId: string; at: number }): Promise<void> {
   for (const end of ENDS) await tx.execute(end, project)
-}
-
-type ResetState = {
-  /** `idle`: the project was never reset. `done`: the last reset is done. */
-  state: 'idle' | 'running' | 'done'
-  startedAt: string | null
-  /** From 0 to 100. */
-  progress: number
-  completedAt: string | null
 }
 
 /** How far the reset of a project has come. */

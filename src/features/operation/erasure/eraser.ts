@@ -1,8 +1,8 @@
 /** Erases the rows of a project in short transactions between which requests run. */
 import type { Tx } from '../../../store/write/transaction.ts'
-import { createBatchPace } from '../../../work/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
+import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Part, PartValues } from '../../ground/manifest/part.ts'
 
@@ -27,9 +27,7 @@ export type Eraser = {
 type Progress = { erased: number; total: number }
 
 /** The first batch is small, because a single row may be large. */
-const FIRST_BATCH = 20
-const MAX_BATCH = 2_000
-const BATCH_MS = 8
+const PACE: Pace = { first: 20, max: 2_000, batchMs: 8, rest: { times: 2 } }
 
 export async function createEraser(
   { store, now }: EraserDeps,
@@ -39,13 +37,12 @@ export async function createEraser(
   let progress = await loadProgress<Progress>(store.read, job.id)
   const heavyFor = values.projectId
 
-  /** Saves the progress in the transaction. */
-  async function save(tx: Tx, rows: number): Promise<Progress> {
+  /** Saves the progress in the transaction. `rows`: those that were erased since it was saved. */
+  async function save(tx: Tx, rows: number): Promise<void> {
     const { erased, total } = progress ?? { erased: 0, total: 0 }
     const state = { erased: erased + rows, total }
     const percent = total === 0 ? 0 : Math.min(99, (100 * state.erased) / total)
     await saveProgress(tx, job, { state, percent, at: now() })
-    return state
   }
 
   async function count(parts: readonly Part[]): Promise<void> {
@@ -56,18 +53,13 @@ export async function createEraser(
   }
 
   async function repeat(batch: Batch): Promise<void> {
-    const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
-    for (let rows = 1; rows > 0; ) {
-      job.signal.throwIfAborted()
-      const limit = pace.size()
-      const act = async (tx: Tx) => {
-        const erased = await pace.measure(limit, () => batch(tx, limit))
-        return { erased, progress: await save(tx, erased) }
-      }
-      const done = await pace.batch(() => store.write(act, { heavyFor }), job.signal)
-      progress = done.progress
-      rows = done.erased
-    }
+    const rules = { pace: PACE, heavyFor, job, until: 'none' as const }
+    const erased = await sweep({ store }, rules, async (tx, limit, done) => {
+      const count = await batch(tx, limit)
+      await save(tx, done + count)
+      return count
+    })
+    progress = { erased: (progress?.erased ?? 0) + erased, total: progress?.total ?? 0 }
   }
 
   async function write<T>(act: (tx: Tx) => Promise<T>): Promise<T> {

@@ -1,5 +1,4 @@
 /** The jobs that erase a project. A project has one of them at a time. */
-
 import type { Tx } from '../../../store/write/transaction.ts'
 import { enqueueJob } from '../../../work/jobs/enqueue.ts'
 import type { Base } from '../../ground/base.ts'

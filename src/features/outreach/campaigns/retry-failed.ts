@@ -14,7 +14,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { onShelves, shelfInState } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { createBatchPace } from '../../../work/jobs/pace.ts'
+import { type Pace, sweepRows } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import {
   allowanceOf,
@@ -35,11 +35,12 @@ import { usageCategoryOf } from './usage-category.ts'
 type Deps = UsageDeps &
   Pick<Base, 'store' | 'campaignNotifier' | 'now'> & { queueNotifier: QueueNotifier }
 
+/** `full`: the latest month that has no room left. `after`: the row of the last email that was read. */
+type RetryState = { retried: number; full: number | undefined; after: number }
 type FailedEmail = { id: string; number: number; createdAt: number }
 
-const FIRST_BATCH = 50
-const MAX_BATCH = 1_000
-const BATCH_MS = 8
+const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+const NOTHING: RetryState = { retried: 0, full: undefined, after: 0 }
 
 /** A page of emails to retry, by row: in the order in which they were accepted, unless the clock went back. */
 const listFailed = statement<FailedEmail>(
@@ -81,24 +82,13 @@ const makeDue = statement((db) =>
  *   project leaves room for none of them)
  */
 export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number> {
-  const { store, queueNotifier, campaignNotifier } = deps
-  await loadRetryable(store.read, key)
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
-  let retried = 0
-  let full: number | undefined
-  for (let after = 0; ; ) {
-    const limit = pace.size()
-    const since = full === undefined ? 0 : nextMonthOf(full)
-    const failed = await store.scan.list(listFailed, { campaignId: key.id, after, since, limit })
-    const write = (tx: Tx) => pace.measure(limit, () => retrySome(deps, tx, { key, failed }))
-    if (failed.length > 0) {
-      const some = await pace.batch(() => store.write(write, { heavyFor: key.projectId }))
-      retried += some.retried
-      full = some.full ?? full
-    }
-    if (failed.length < limit) break
-    after = failed.at(-1)?.number ?? after
-  }
+  const { queueNotifier, campaignNotifier } = deps
+  await loadRetryable(deps.store.read, key)
+  const { retried, full } = await sweepRows(
+    deps,
+    { pace: PACE, heavyFor: key.projectId },
+    { from: NOTHING, find: createFinder(deps, key.id), change: retryBatch },
+  )
   if (retried === 0 && full !== undefined) await refuseRetry(deps, key, full)
   if (retried > 0) {
     queueNotifier.notify('anywhere')
@@ -106,6 +96,28 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
     campaignNotifier.notify()
   }
   return retried
+
+  async function retryBatch(
+    tx: Tx,
+    failed: readonly FailedEmail[],
+    state: RetryState,
+  ): Promise<RetryState> {
+    const some = await retrySome(deps, tx, { key, failed })
+    const after = failed.at(-1)?.number ?? state.after
+    return { retried: state.retried + some.retried, full: some.full ?? state.full, after }
+  }
+}
+
+/** Finds page after page, behind the months that have no room left. */
+function createFinder({ store }: Deps, campaignId: string) {
+  let isLast = false
+  return async (limit: number, { full, after }: RetryState): Promise<FailedEmail[]> => {
+    if (isLast) return []
+    const since = full === undefined ? 0 : nextMonthOf(full)
+    const failed = await store.scan.list(listFailed, { campaignId, after, since, limit })
+    isLast = failed.length < limit
+    return failed
+  }
 }
 
 /** `full`: the latest of their months that has no room left. */

@@ -13,8 +13,9 @@ import { campaignProgress } from '../../../store/schema/campaigns.ts'
 import type { PauseReason } from '../../../store/schema/words.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { createBatchPace } from '../../../work/jobs/pace.ts'
 import { type Loop, startLoop } from '../../../work/loop.ts'
+import { settleInPasses } from '../../../work/settle.ts'
+import { type Pace, type SweepRules, sweep, sweepRows } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { endEmails } from '../../mail/messages/outcome/end-emails.ts'
 import { notifyReleased } from '../../mail/messages/queue/aside.ts'
@@ -30,12 +31,11 @@ import {
 
 export type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
 type Unsettled = RowOf<typeof listUnsettled>
-/** `untried`: the ids of emails that are to get new slots, as JSON text. */
-type Work = { campaignId: string; limit: number; untried: string }
+type Work = { campaignId: string; limit: number }
+/** `areLeft`: whether the last batch moved any. */
+type Untried = { moved: number; areLeft: boolean }
 
-const FIRST_BATCH = 50
-const MAX_BATCH = 1_000
-const BATCH_MS = 8
+const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** Then it is another campaign's turn. */
 const TURN_MS = 500
 
@@ -67,13 +67,11 @@ export function startSettling(deps: SettleDeps): Loop {
 
 /** Ends when no row is left that it could move. Campaigns take turns. */
 export async function settleStopped(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
-  for (let isMoving = true; isMoving && !signal?.aborted; ) {
-    isMoving = false
+  const list = async () => {
     await pauseTroubled(deps)
-    for (const unsettled of await deps.store.scan.list(listUnsettled)) {
-      if ((await takeTurn(deps, unsettled, signal)) > 0) isMoving = true
-    }
+    return deps.store.scan.list(listUnsettled)
   }
+  await settleInPasses({ list, move: (unsettled) => takeTurn(deps, unsettled, signal) }, signal)
 }
 
 async function pauseTroubled(deps: SettleDeps): Promise<void> {
@@ -88,27 +86,12 @@ async function takeTurn(
   { id: campaignId, projectId, act }: Unsettled,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
-  const move = { pause: putAside, pace: putAsideUntried, release: makeDue, cancel: endWaiting }[act]
-  const endAt = performance.now() + TURN_MS
-  let moved = 0
-  while (performance.now() < endAt && !signal?.aborted) {
-    const limit = pace.size()
-    const untried = act === 'pace' ? await listIds(deps, { campaignId, limit }) : '[]'
-    const work = { campaignId, limit, untried }
-    const write = (tx: Tx) => pace.measure(limit, () => move(deps, tx, work))
-    const count = await pace.batch(() => deps.store.write(write, { heavyFor: projectId }), signal)
-    moved += count
-    if (count === 0) break
-  }
-  return moved
-}
-
-async function listIds(
-  { store }: SettleDeps,
-  page: { campaignId: string; limit: number },
-): Promise<string> {
-  return JSON.stringify((await store.scan.list(listUntried, page)).map(({ id }) => id))
+  const rules = { pace: PACE, heavyFor: projectId, signal, forMs: TURN_MS }
+  if (act === 'pace') return putAsideUntried(deps, rules, campaignId)
+  const move = { pause: putAside, release: makeDue, cancel: endWaiting }[act]
+  return sweep(deps, { ...rules, until: 'none' }, (tx, limit) =>
+    move(deps, tx, { campaignId, limit }),
+  )
 }
 
 async function putAside({ now }: SettleDeps, tx: Tx, { campaignId, limit }: Work): Promise<number> {
@@ -117,19 +100,34 @@ async function putAside({ now }: SettleDeps, tx: Tx, { campaignId, limit }: Work
 
 /** Once none is left, they can get new slots. */
 async function putAsideUntried(
-  { now, campaignNotifier }: SettleDeps,
-  tx: Tx,
-  work: Work,
+  deps: SettleDeps,
+  rules: SweepRules,
+  campaignId: string,
 ): Promise<number> {
-  const { campaignId, untried: ids } = work
-  const moved = (await tx.list(pauseUntried, { campaignId, ids, at: now() })).length
-  if (moved > 0) return moved
-  await tx
-    .update(campaignProgress)
-    .set({ hasOldSlots: false })
-    .where(eq(campaignProgress.campaignId, campaignId))
-  tx.afterCommit(() => campaignNotifier.notify())
-  return 0
+  const { store, now, campaignNotifier } = deps
+  let isDone = false
+  const { moved } = await sweepRows<string, Untried>(deps, rules, {
+    from: { moved: 0, areLeft: true },
+    find: async (limit, { areLeft }) => {
+      const found = areLeft ? await store.scan.list(listUntried, { campaignId, limit }) : []
+      isDone = found.length === 0
+      return found.map(({ id }) => id)
+    },
+    change: async (tx, ids, before) => {
+      const values = { campaignId, ids: JSON.stringify(ids), at: now() }
+      const { length } = await tx.list(pauseUntried, values)
+      return { moved: before.moved + length, areLeft: length > 0 }
+    },
+  })
+  if (!isDone) return moved
+  await store.write(async (tx) => {
+    await tx
+      .update(campaignProgress)
+      .set({ hasOldSlots: false })
+      .where(eq(campaignProgress.campaignId, campaignId))
+    tx.afterCommit(() => campaignNotifier.notify())
+  })
+  return moved
 }
 
 async function makeDue({ now, queueNotifier }: SettleDeps, tx: Tx, work: Work): Promise<number> {

@@ -1,5 +1,4 @@
 /** The secret that signs the webhooks of a project's workflows. It is made when it is first needed. */
-
 import type { KeyObject } from 'node:crypto'
 import { formatOptionalInstant } from '../../../base/clock.ts'
 import type { SigningSecretRecord } from '../../../records/webhook-endpoint.ts'

@@ -1,5 +1,6 @@
 /** Imports rows as contacts: a row with a known address changes its contact, others create one. */
-import { type FieldWarning, isInvalid } from '../../../base/errors.ts'
+import { isInvalid } from '../../../base/errors.ts'
+import type { ContactImportResult, ImportResult } from '../../../records/import.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import { parseData } from '../contacts/write/data.ts'
@@ -8,48 +9,15 @@ import { upsertValidContacts } from '../contacts/write/upsert.ts'
 import { createContactPreview } from './contact-preview.ts'
 import { type ColumnType, readCell } from './csv/cell.ts'
 import { keyOf } from './csv/column-names.ts'
-import type { ColumnReading } from './csv/column-types.ts'
 import { type Header, pickCell } from './csv/header.ts'
 import { readJsonData } from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { readAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
-import type { StateWord } from './csv/state-scan.ts'
 import type { ImportPayload } from './import-file.ts'
 import { isWithheld } from './last-unsubscriptions.ts'
 import { type RowHandler, runImport } from './run.ts'
-import type { FileDamage } from './scan.ts'
-import type { RowError, Tally } from './tally.ts'
-
-export type ImportResult = {
-  totalRows: number
-  successCount: number
-  createdCount: number
-  /** Rows with a known address, also those that changed nothing. */
-  updatedCount: number
-  failureCount: number
-  errors: RowError[]
-  warnings: string[]
-  columns: ColumnReading[]
-  damage: FileDamage
-  /** Names of the form, the mapping and the header row that an import does not know. */
-  unknownFields: FieldWarning[]
-}
-
-export type ContactImportResult = ImportResult & {
-  /**
-   * Contacts that became subscribed, and unsubscribed, new ones too. One that is unsubscribed after one row and
-   * subscribed by a later row counts in both.
-   */
-  subscribedCount: number
-  unsubscribedCount: number
-  subscriptionWords: StateWord[]
-  /**
-   * Rows that would have subscribed a person who left, or whom another row unsubscribes, and rows of unsubscribed
-   * contacts of whom another service says that they get mail: none of these rows subscribes the contact.
-   */
-  keptUnsubscribedCount: number
-}
+import type { Tally } from './tally.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 

@@ -5,35 +5,19 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { FieldWarning } from '../../../base/errors.ts'
+import type { ColumnReading, FileDamage, StateWord } from '../../../records/import.ts'
 import type { Base } from '../../ground/base.ts'
 import { keyOf, shorten } from './csv/column-names.ts'
-import {
-  type ColumnReading,
-  type ColumnScans,
-  decideTypes,
-  scanRecord,
-} from './csv/column-types.ts'
+import { type ColumnScans, decideTypes, scanRecord } from './csv/column-types.ts'
 import { decideExportTypes, type ExportScans, scanExported } from './csv/export-types.ts'
 import { findDropped, type Header } from './csv/header.ts'
 import { findMixedColumns, type JsonScan, keysOfObjects, scanJsonData } from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
-import { describeStates, type StateScan, type StateWord, scanStates } from './csv/state-scan.ts'
+import { describeStates, type StateScan, scanStates } from './csv/state-scan.ts'
 import type { ImportPayload } from './import-file.ts'
 import { findKnownKinds } from './known-kinds.ts'
 import { findOtherCases } from './letter-case.ts'
 import { readRows } from './read-rows.ts'
-
-/** How much of a file was not taken as it is. */
-export type FileDamage = {
-  /** Rows that are not UTF-8 and were read as Windows-1252. */
-  guessedRows: number
-  /** Characters that could not be read and became U+FFFD. */
-  replacedCharacters: number
-  /** Cells with a value that no field takes. */
-  droppedCells: number
-  /** Values that were shortened. */
-  cutFields: number
-}
 
 export type FileScan = {
   columns: ColumnReading[]

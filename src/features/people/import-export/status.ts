@@ -1,18 +1,8 @@
 /** The status of an import, with the options of its request and without the file. */
+import type { ImportData } from '../../../records/import.ts'
 import { findJobStatus, type JobStatus } from '../../../work/jobs/status.ts'
 import type { Base } from '../../ground/base.ts'
 import type { ImportKind, ImportPayload } from './import-file.ts'
-
-type ImportData = {
-  filename: string
-  sizeBytes: number
-  /** The field for each header in lower case. */
-  mapping: Record<string, string | null>
-  types: 'values' | 'strings'
-  subscribed: boolean
-  resubscribe: boolean
-  dryRun: boolean
-}
 
 /** Finds an import. @throws AppError RESOURCE_NOT_FOUND, also for another project's */
 export async function findImport(

@@ -1,20 +1,8 @@
 /** Counts the results of the rows of an import. */
 import type { AppError, FieldWarning } from '../../../base/errors.ts'
-import type { ColumnReading } from './csv/column-types.ts'
+import type { ColumnReading, FileDamage, RowError, StateWord } from '../../../records/import.ts'
 import { type Header, pickCell } from './csv/header.ts'
-import type { StateWord } from './csv/state-scan.ts'
 import type { FileRow } from './read-rows.ts'
-import type { FileDamage } from './scan.ts'
-
-export type RowError = {
-  /** The first row below the header is 2; blank rows do not count. */
-  row: number
-  /** The line of the file where the row starts. */
-  line: number
-  /** The address cell, shortened. */
-  email: string
-  error: string
-}
 
 /** The results of the rows so far. */
 export type Tally = {

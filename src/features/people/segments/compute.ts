@@ -13,12 +13,12 @@
  * One computation of a segment runs at a time. It starts again when the condition changes
  * meanwhile.
  */
-import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../base/errors.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { appendForContacts } from '../../ground/events/append.ts'
 import {
@@ -42,11 +42,8 @@ type ComputeResult = { added: number; removed: number; total: number }
 /** `silent`: how many of both had no event. */
 type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
-/** The time that one transaction of changes may take, and the number of changes in it. */
-const TRANSACTION_MS = 10
-const FIRST_BATCH = 500
-const MIN_BATCH = 100
-const MAX_BATCH = 1500
+/** Waiting requests run between two batches. */
+const PACE: Pace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
 
 /**
  * Computes a segment; for a STATIC segment, only corrects its count.
@@ -70,92 +67,93 @@ async function compute(
   key: SegmentKey,
   signal: AbortSignal | undefined,
 ): Promise<ComputeResult> {
-  const done: Applied = { added: 0, removed: 0, silent: 0 }
+  let done: Applied = { added: 0, removed: 0, silent: 0 }
   for (;;) {
     const segment = await loadSegment(deps.store.read, key)
     const ruleChange = await findRuleChange(deps, segment)
     const seen = await readSeen(deps.store.read)
-    const isDone = await computeOnce(deps, segment, { done, ruleChange, signal })
+    const { isOutdated, ...applied } = await computeOnce(deps, segment, {
+      done,
+      ruleChange,
+      signal,
+    })
+    done = applied
     const isTouched = done.silent > 0 || segment.filterChange !== null
-    const total = isDone
-      ? await saveTotal(deps, segment, { ruleChange, isTouched, seen })
-      : undefined
+    const total = isOutdated
+      ? undefined
+      : await saveTotal(deps, segment, { ruleChange, isTouched, seen })
     if (total !== undefined) return { added: done.added, removed: done.removed, total }
   }
 }
 
+/** `isOutdated`: the condition has changed since the changes were found, so the work starts again. */
+type Progress = Applied & { isOutdated: boolean }
 type Computation = {
   done: Applied
   ruleChange: RuleChange | undefined
   signal: AbortSignal | undefined
 }
 
-/** Adds to `done`. Returns false when the condition has changed, so that the work starts again. */
+/** Adds to `done`. */
 async function computeOnce(
   deps: ComputeDeps,
   segment: Segment,
   { done, ruleChange, signal }: Computation,
-): Promise<boolean> {
+): Promise<Progress> {
   const { projectId, id: segmentId } = segment
   const condition = await compileSegment(deps, segment)
   const eventNames = await listAskedEvents(deps, segment)
   const isSilent = ruleChange?.changed?.isTouched
-  let size = FIRST_BATCH
-  for await (const changes of findChanges(deps, { projectId, segmentId, condition, isSilent })) {
-    for (let index = 0; index < changes.length; ) {
-      signal?.throwIfAborted()
-      const batch = changes.slice(index, index + size)
-      const applied = await applyChanges(deps, segment, { changes: batch, eventNames })
-      if (applied === undefined) return false
-      done.added += applied.added
-      done.removed += applied.removed
-      done.silent += applied.silent
-      index += batch.length
-      size = nextSize(batch.length, applied.tookMs)
-      // Lets waiting requests run before the next batch.
-      await setImmediate()
-    }
-    signal?.throwIfAborted()
-  }
-  return true
+  const pages = findChanges(deps, { projectId, segmentId, condition, isSilent })
+  return sweepPages<Change, Progress>(
+    deps,
+    { pace: PACE, heavyFor: projectId, job: signal && { signal } },
+    {
+      from: { ...done, isOutdated: false },
+      pages,
+      change: (tx, changes, before) =>
+        applyChanges(deps, tx, segment, { changes, eventNames, before }),
+      isOver: ({ isOutdated }) => isOutdated,
+    },
+  )
 }
 
-/** Returns the number of changes that fit into TRANSACTION_MS, judged by the last transaction. */
-function nextSize(size: number, tookMs: number): number {
-  const fitting = Math.round((size * TRANSACTION_MS) / Math.max(tookMs, 1))
-  return Math.min(Math.max(fitting, MIN_BATCH), MAX_BATCH)
+type ChangeBatch = {
+  changes: readonly Change[]
+  eventNames: readonly string[]
+  before: Progress
 }
 
-/** Returns undefined when the condition has changed since the changes were found. */
 async function applyChanges(
-  { store, now }: ComputeDeps,
+  { now }: ComputeDeps,
+  tx: Tx,
   segment: Segment,
-  { changes, eventNames }: { changes: readonly Change[]; eventNames: readonly string[] },
-): Promise<(Applied & { tookMs: number }) | undefined> {
-  const write = async (tx: Tx) => {
-    const begunAt = performance.now()
-    const { id: segmentId } = segment
-    const current = await loadSegment(tx, segment)
-    requireMembershipEvents(current)
-    if (!hasConditionOf(current, segment)) return undefined
-    const at = now()
-    const idsOf = (isEntry: boolean) =>
-      changes.filter((change) => change.isEntry === isEntry).map(({ contactId }) => contactId)
-    const entered = await startMemberships(tx, { segmentId, contactIds: idsOf(true), at })
-    const left = await endMemberships(tx, { segmentId, contactIds: idsOf(false), at })
-    const silent = changes.filter(({ isSilent }) => isSilent).map(({ contactId }) => contactId)
-    const spoken = withoutIds({ entered, left }, new Set(silent))
-    const contactIds = [...spoken.entered, ...spoken.left]
-    const depths = await findCauses(tx, segment, { contactIds, eventNames })
-    await appendMembershipEvents(tx, current, { ...spoken, depths, at })
-    await recordCausedMemberships(tx, segment, depths)
-    const tookMs = performance.now() - begunAt
-    const count = entered.length + left.length
-    const silentCount = count - spoken.entered.length - spoken.left.length
-    if (silentCount > 0) await beginNote(tx, current, at)
-    return { added: entered.length, removed: left.length, silent: silentCount, tookMs }
+  { changes, eventNames, before }: ChangeBatch,
+): Promise<Progress> {
+  const { id: segmentId } = segment
+  const current = await loadSegment(tx, segment)
+  requireMembershipEvents(current)
+  if (!hasConditionOf(current, segment)) return { ...before, isOutdated: true }
+  const at = now()
+  const idsOf = (isEntry: boolean) =>
+    changes.filter((change) => change.isEntry === isEntry).map(({ contactId }) => contactId)
+  const entered = await startMemberships(tx, { segmentId, contactIds: idsOf(true), at })
+  const left = await endMemberships(tx, { segmentId, contactIds: idsOf(false), at })
+  const silent = changes.filter(({ isSilent }) => isSilent).map(({ contactId }) => contactId)
+  const spoken = withoutIds({ entered, left }, new Set(silent))
+  const contactIds = [...spoken.entered, ...spoken.left]
+  const depths = await findCauses(tx, segment, { contactIds, eventNames })
+  await appendMembershipEvents(tx, current, { ...spoken, depths, at })
+  await recordCausedMemberships(tx, segment, depths)
+  const count = entered.length + left.length
+  const silentCount = count - spoken.entered.length - spoken.left.length
+  if (silentCount > 0) await beginNote(tx, current, at)
+  return {
+    added: before.added + entered.length,
+    removed: before.removed + left.length,
+    silent: before.silent + silentCount,
+    isOutdated: false,
   }
-  return store.write(write, { heavyFor: segment.projectId })
 }
 
 /** A computation that a crash interrupted leaves the number of members before it. */

@@ -5,14 +5,16 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { enqueueJob } from '../../../work/jobs/enqueue.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
+import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Reference } from '../../ground/manifest/reference.ts'
 import { findReferences, isUsed } from '../../ground/references/registry.ts'
 import { isSegment, loadSegment } from './get.ts'
 import type { SegmentKey } from './view.ts'
 
-/** Rows in a transaction, which takes about 10 ms. */
+/** A transaction takes about 10 ms. */
 const BATCH = 500
+const PACE: Pace = { rows: BATCH, rest: 'none' }
 
 const deleteMemberBatch = statement(
   () => sql`delete from segment_members
@@ -45,15 +47,12 @@ export async function deleteSegment(
 
 /** Runs the job. A second run continues where the first ended. */
 export async function deleteMemberships(
-  { store }: Pick<Base, 'store'>,
-  { payload, signal }: Pick<RunningJob, 'payload' | 'signal'>,
+  deps: Pick<Base, 'store'>,
+  job: Pick<RunningJob, 'payload' | 'signal'>,
 ): Promise<void> {
-  const segmentId = readPayload(payload)
-  let deleted = BATCH
-  while (deleted === BATCH) {
-    signal.throwIfAborted()
-    deleted = await store.write((tx) => tx.execute(deleteMemberBatch, { segmentId }))
-  }
+  const segmentId = readPayload(job.payload)
+  const rules = { pace: PACE, heavyFor: undefined, job, until: 'short' as const }
+  await sweep(deps, rules, (tx) => tx.execute(deleteMemberBatch, { segmentId }))
 }
 
 async function hasMembers(tx: Tx, segmentId: string): Promise<boolean> {

@@ -10,6 +10,7 @@ import { MAX_ADDRESSES_PER_REQUEST } from '../../../records/limits.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../contacts/write/upsert.ts'
@@ -38,69 +39,82 @@ type MemberAddress = { address: ParsedAddress; text: string }
 type Deps = Pick<Base, 'store' | 'now'>
 
 /** Addresses in a transaction; most of its time is for creating contacts. */
-const BATCH = 100
+const PACE: Pace = { rows: 100, rest: 'none' }
 
 /** @throws AppError VALIDATION_ERROR; RESOURCE_NOT_FOUND; BAD_REQUEST for a DYNAMIC segment */
 export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMembers> {
-  const members = parseMembers(input.emails)
-  const sum: AddedMembers = { added: 0, created: 0, notFound: [] }
-  for (const batch of batchesOf(members)) {
-    const { added, created, notFound } = await addSome(deps, input, batch)
-    sum.added += added
-    sum.created += created
-    sum.notFound.push(...notFound)
-  }
-  return sum
+  return sweepPages<MemberAddress, AddedMembers>(
+    deps,
+    { pace: PACE, heavyFor: input.projectId },
+    {
+      from: { added: 0, created: 0, notFound: [] },
+      pages: [parseMembers(input.emails)],
+      change: async (tx, members, sum) => {
+        const { added, created, notFound } = await addSome(deps, tx, { ...input, members })
+        return {
+          added: sum.added + added,
+          created: sum.created + created,
+          notFound: [...sum.notFound, ...notFound],
+        }
+      },
+    },
+  )
 }
 
 /** @throws AppError as `addMembers` */
 export async function removeMembers(
-  { store, now }: Deps,
+  deps: Deps,
   { emails, ...key }: MemberChange,
 ): Promise<{ removed: number }> {
-  const members = parseMembers(emails)
-  let removed = 0
-  for (const batch of batchesOf(members)) {
-    const write = async (tx: Tx) => {
-      await requireStatic(tx, key)
-      const contactIds = (await findContacts(tx, key, batch)).map(({ id }) => id)
-      const left = await endMemberships(tx, { segmentId: key.id, contactIds, at: now() })
-      await addToCount(tx, key, -left.length)
-      return left.length
-    }
-    removed += await store.write(write, { heavyFor: key.projectId })
-  }
+  const removed = await sweepPages<MemberAddress, number>(
+    deps,
+    { pace: PACE, heavyFor: key.projectId },
+    {
+      from: 0,
+      pages: [parseMembers(emails)],
+      change: async (tx, members, sum) => {
+        await requireStatic(tx, key)
+        const contactIds = (await findContacts(tx, key, members)).map(({ id }) => id)
+        const left = await endMemberships(tx, { segmentId: key.id, contactIds, at: deps.now() })
+        await addToCount(tx, key, -left.length)
+        return sum + left.length
+      },
+    },
+  )
   return { removed }
 }
 
 async function addSome(
-  { store, now }: Deps,
-  { projectId, id, createMissing = false, subscribed = true }: NewMembers,
-  members: readonly MemberAddress[],
+  { now }: Deps,
+  tx: Tx,
+  {
+    projectId,
+    id,
+    createMissing = false,
+    subscribed = true,
+    members,
+  }: NewMembers & { members: readonly MemberAddress[] },
 ): Promise<AddedMembers> {
   const key = { projectId, id }
-  const write = async (tx: Tx) => {
-    await requireStatic(tx, key)
-    const at = now()
-    const rule = { subscribed: undefined, subscribedByDefault: subscribed, reason: 'api' } as const
-    const change = { projectId, ...rule, at }
-    const entries = members.map(({ address }) => ({ address, changes: {} }))
-    const saved = createMissing ? await upsertContacts(tx, change, entries) : []
-    const contacts = createMissing
-      ? saved.map(({ contact }) => contact)
-      : await findContacts(tx, key, members)
-    const contactIds = contacts.map((contact) => contact.id)
-    const entered = await startMemberships(tx, { segmentId: id, contactIds, at })
-    await addToCount(tx, key, entered.length)
-    const known = new Set(contacts.map(({ address }) => address))
-    const unknown = members.filter(({ address }) => !known.has(address.address))
-    return {
-      added: contacts.length,
-      created: saved.filter(({ isNew }) => isNew).length,
-      notFound: unknown.map(({ text }) => text),
-    }
+  await requireStatic(tx, key)
+  const at = now()
+  const rule = { subscribed: undefined, subscribedByDefault: subscribed, reason: 'api' } as const
+  const change = { projectId, ...rule, at }
+  const entries = members.map(({ address }) => ({ address, changes: {} }))
+  const saved = createMissing ? await upsertContacts(tx, change, entries) : []
+  const contacts = createMissing
+    ? saved.map(({ contact }) => contact)
+    : await findContacts(tx, key, members)
+  const contactIds = contacts.map((contact) => contact.id)
+  const entered = await startMemberships(tx, { segmentId: id, contactIds, at })
+  await addToCount(tx, key, entered.length)
+  const known = new Set(contacts.map(({ address }) => address))
+  const unknown = members.filter(({ address }) => !known.has(address.address))
+  return {
+    added: contacts.length,
+    created: saved.filter(({ isNew }) => isNew).length,
+    notFound: unknown.map(({ text }) => text),
   }
-  return store.write(write, { heavyFor: projectId })
 }
 
 async function findContacts(tx: Tx, { projectId }: SegmentKey, members: readonly MemberAddress[]) {
@@ -141,12 +155,4 @@ function parseMembers(emails: readonly string[]): MemberAddress[] {
 
 function invalidAddress(index: number): FieldError {
   return { field: `emails.${index}`, code: 'invalid_string', message: 'Not an email address' }
-}
-
-function batchesOf(members: readonly MemberAddress[]): MemberAddress[][] {
-  const batches: MemberAddress[][] = []
-  for (let index = 0; index < members.length; index += BATCH) {
-    batches.push(members.slice(index, index + BATCH))
-  }
-  return batches
 }

@@ -5,6 +5,7 @@
 import { DAY_MS } from '../../../base/clock.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { sweepRows } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
 /** A segment whose last computation is so much older than another one's keeps none: its computation fails. */
@@ -29,16 +30,23 @@ export const deleteSeen = statement(
 
 /** Returns the number of deleted rows. @throws the signal's reason when it aborts */
 export async function deleteSeenChanges(
-  { store }: Pick<Base, 'store'>,
+  deps: Pick<Base, 'store'>,
   signal: AbortSignal,
 ): Promise<number> {
-  for (let after = 0, total = 0; ; ) {
-    signal.throwIfAborted()
-    const until = (await store.read.find(findBatchEnd, { after }))?.until ?? null
-    if (until === null) return total
-    const scope = { after, until }
-    total += await store.write((tx) => tx.execute(deleteSeen, scope))
-    after = until
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const { deleted } = await sweepRows<number, { after: number; deleted: number }>(
+    deps,
+    { pace: { rows: BATCH, rest: 'event loop' }, heavyFor: undefined, job: { signal } },
+    {
+      from: { after: 0, deleted: 0 },
+      find: async (_, { after }) => {
+        const until = (await deps.store.read.find(findBatchEnd, { after }))?.until ?? null
+        return until === null ? [] : [until]
+      },
+      change: async (tx, [until = 0], { after, deleted }) => ({
+        after: until,
+        deleted: deleted + (await tx.execute(deleteSeen, { after, until })),
+      }),
+    },
+  )
+  return deleted
 }

@@ -4,29 +4,11 @@
  * disposable, forwarding, mistyped, plus-addressed. No mail server is contacted.
  */
 import { displayDomain } from '../../../formats/address/address.ts'
+import type { Verification } from '../../../records/verification.ts'
 import type { DomainFacts } from './domain-facts.ts'
 import type { DomainTraits } from './domain-lists/domain-lists.ts'
 import type { VerifiableAddress } from './read-address.ts'
 import { suggestDomain } from './suggest-domain.ts'
-
-export type Verification = {
-  /** The text as given, or the address that it shows (`read-address.ts`). */
-  email: string
-  valid: boolean
-  isDisposable: boolean
-  isAlias: boolean
-  isTypo: boolean
-  isPlusAddressed: boolean
-  isPersonalEmail: boolean
-  domainExists: boolean
-  /** Also false if DNS gave no answer; a reason says so. */
-  hasWebsite: boolean
-  hasMxRecords: boolean
-  /** English sentences for people; never empty. */
-  reasons: string[]
-  /** Present if a typo is suspected. */
-  suggestedEmail?: string
-}
 
 /** The result for a text that is not an address. */
 export function assessMalformed(text: string): Verification {

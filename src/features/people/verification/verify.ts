@@ -1,7 +1,8 @@
 /** Verifies one address for a caller that waits (`POST /v1/verify`). */
 import { AppError } from '../../../base/errors.ts'
+import type { Verification } from '../../../records/verification.ts'
 import type { Base } from '../../ground/base.ts'
-import { assessAddress, assessDomain, assessMalformed, type Verification } from './assess.ts'
+import { assessAddress, assessDomain, assessMalformed } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'
 import { readAddress } from './read-address.ts'
 import type { Verifier } from './verifier.ts'

@@ -12,7 +12,7 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Base } from '../../ground/base.ts'
+import type { Retention } from '../../../work/retention.ts'
 
 export type ErasedRecipient = { projectId: string; digest: Buffer; contactId: string | null }
 
@@ -87,11 +87,10 @@ export const deletePage = statement(
     select number from erased_recipients order by number limit ${PAGE}) and at < ${parameter('before')}`,
 )
 
-export async function deleteExpiredErasedRecipients({
-  store,
-  now,
-}: Pick<Base, 'store' | 'now'>): Promise<void> {
-  const before = now() - KEPT_MS
-  let deleted = PAGE
-  while (deleted === PAGE) deleted = await store.write((tx) => tx.execute(deletePage, { before }))
+export const ERASED_RECIPIENTS: Retention = {
+  name: 'delete-expired-erased-recipients',
+  schedule: '35 4 * * *',
+  keptMs: KEPT_MS,
+  deletions: [{ statement: deletePage, index: 'PRIMARY KEY' }],
+  pace: { rows: PAGE, rest: 'none' },
 }

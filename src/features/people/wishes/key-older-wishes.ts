@@ -7,10 +7,12 @@ import { addressDigest } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { statement } from '../../../store/statement.ts'
+import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
 /** Rows of a transaction; a digest takes about 2 us. */
 const BATCH = 2_000
+const PACE: Pace = { rows: BATCH, rest: 'none' }
 
 const batch = sql`select project_id, email from unkeyed_wishes
   order by project_id, email limit ${BATCH}`
@@ -31,17 +33,14 @@ export const deleteBatch = statement(
 )
 
 /** Returns the number of moved wishes. */
-export async function keyOlderWishes({ store }: Pick<Base, 'store'>): Promise<number> {
-  let moved = 0
-  while ((await store.read.find(hasOlderWishes)) !== undefined) {
-    moved += await store.write(async (tx) => {
-      await tx.execute(keyBatch)
-      let deleted = 0
-      await overwriting(tx, async () => {
-        deleted = await tx.execute(deleteBatch)
-      })
-      return deleted
+export async function keyOlderWishes(deps: Pick<Base, 'store'>): Promise<number> {
+  const until = async () => (await deps.store.read.find(hasOlderWishes)) === undefined
+  return sweep(deps, { pace: PACE, heavyFor: undefined, until }, async (tx) => {
+    await tx.execute(keyBatch)
+    let deleted = 0
+    await overwriting(tx, async () => {
+      deleted = await tx.execute(deleteBatch)
     })
-  }
-  return moved
+    return deleted
+  })
 }

@@ -7,14 +7,13 @@ import { hash } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { MINUTE_MS } from '../../../base/clock.ts'
 import { AppError, describeError } from '../../../base/errors.ts'
+import { CURRENCIES } from '../../../records/words.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Project } from '../accounts/rows.ts'
 import { MARK_KEY, markOf } from './mark.ts'
 import { requireCustomer, requireStripe, type WithStripe } from './require-stripe.ts'
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
-
-export const CURRENCIES = ['usd', 'eur', 'gbp'] as const
 
 /** The name of the metadata with the id of a project. */
 export const PROJECT_KEY = 'project_id'

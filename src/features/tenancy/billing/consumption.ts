@@ -4,6 +4,7 @@
  */
 import type { Stripe } from 'stripe'
 import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
+import type { BillingConsumption } from '../../../records/billing.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -19,30 +20,6 @@ import {
 } from './require-stripe.ts'
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
-
-type Consumption = {
-  period: { start: string; end: string }
-  /** Credits: one for an email, two for one with attachments. `records` is always empty. */
-  usage: { total: number; records: [] }
-  /** What the next invoices are reduced by; null if the customer is gone. */
-  credits: {
-    balance: number
-    hasCredits: boolean
-    creditAmount: number
-    currency: string | null
-  } | null
-  /** Null when no invoice follows, because the subscription ends. */
-  upcomingInvoice: UpcomingInvoice | null
-}
-
-type UpcomingInvoice = {
-  amountDue: number
-  currency: string
-  periodStart: string
-  periodEnd: string
-  subtotal: number
-  total: number
-}
 
 type Deps = WithStripe & Pick<Base, 'store' | 'now'>
 /** In seconds. */
@@ -62,7 +39,7 @@ const sumWaiting = statement<{ credits: number }>(
 export async function showConsumption(
   deps: Deps,
   project: Pick<Project, 'id' | 'customer' | 'subscription'>,
-): Promise<Consumption> {
+): Promise<BillingConsumption> {
   const stripe = requireStripe(deps)
   const id = requireSubscription(project)
   const customer = requireCustomer(project)
@@ -104,7 +81,10 @@ async function readCounted(
 }
 
 /** Stripe counts what it owes a customer below zero. */
-async function readCredits(stripe: StripeClient, id: string): Promise<Consumption['credits']> {
+async function readCredits(
+  stripe: StripeClient,
+  id: string,
+): Promise<BillingConsumption['credits']> {
   const customer = await stripe.call((api) => api.customers.retrieve(id))
   if (customer.deleted) return null
   const { balance, currency = null } = customer
@@ -115,7 +95,7 @@ async function readCredits(stripe: StripeClient, id: string): Promise<Consumptio
 async function previewInvoice(
   stripe: StripeClient,
   { id: subscription }: Stripe.Subscription,
-): Promise<UpcomingInvoice | null> {
+): Promise<BillingConsumption['upcomingInvoice']> {
   try {
     const invoice = await stripe.call((api) => api.invoices.createPreview({ subscription }))
     return {

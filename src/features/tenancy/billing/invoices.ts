@@ -1,38 +1,9 @@
 /** The invoices of a project, as Stripe has them. Amounts are in the smallest unit of the currency. */
 import type { Stripe } from 'stripe'
 import { formatInstant, SECOND_MS } from '../../../base/clock.ts'
+import type { BillingInvoices, InvoiceRecord } from '../../../records/billing.ts'
 import type { Project } from '../accounts/rows.ts'
 import { requireStripe, type WithStripe } from './require-stripe.ts'
-
-type InvoiceView = {
-  id: string
-  /** Null until it is final. */
-  number: string | null
-  status: string | null
-  amountDue: number
-  amountPaid: number
-  currency: string
-  created: string
-  periodStart: string
-  periodEnd: string
-  hostedInvoiceUrl: string | null
-  invoicePdf: string | null
-  subtotal: number
-  total: number
-  paid: boolean
-}
-
-type UnpaidView = Pick<
-  InvoiceView,
-  'id' | 'number' | 'amountDue' | 'currency' | 'hostedInvoiceUrl'
-> & { dueDate: string | null }
-
-type InvoicesView = {
-  /** The newest first. */
-  invoices: InvoiceView[]
-  hasUnpaidInvoices: boolean
-  unpaidInvoices: UnpaidView[]
-}
 
 const MAX_INVOICES = 100
 /** Open, and what Stripe has given up to collect. */
@@ -42,13 +13,13 @@ const UNPAID: ReadonlySet<string | null> = new Set(['open', 'uncollectible'])
 export async function listInvoices(
   deps: WithStripe,
   { customer }: Pick<Project, 'customer'>,
-): Promise<InvoicesView> {
+): Promise<BillingInvoices> {
   const stripe = requireStripe(deps)
   if (customer === null) return { invoices: [], hasUnpaidInvoices: false, unpaidInvoices: [] }
   const { data } = await stripe.call((api) => api.invoices.list({ customer, limit: MAX_INVOICES }))
   const unpaid = data.filter(({ status }) => UNPAID.has(status))
   return {
-    invoices: data.map(toView),
+    invoices: data.map(toInvoiceRecord),
     hasUnpaidInvoices: unpaid.length > 0,
     unpaidInvoices: unpaid.map(toUnpaid),
   }
@@ -58,7 +29,7 @@ export function instantOf(seconds: number): string {
   return formatInstant(seconds * SECOND_MS)
 }
 
-function toView(invoice: Stripe.Invoice): InvoiceView {
+function toInvoiceRecord(invoice: Stripe.Invoice): InvoiceRecord {
   return {
     id: invoice.id,
     number: invoice.number,
@@ -77,8 +48,8 @@ function toView(invoice: Stripe.Invoice): InvoiceView {
   }
 }
 
-function toUnpaid(invoice: Stripe.Invoice): UnpaidView {
-  const { id, number, amountDue, currency, hostedInvoiceUrl } = toView(invoice)
+function toUnpaid(invoice: Stripe.Invoice): BillingInvoices['unpaidInvoices'][number] {
+  const { id, number, amountDue, currency, hostedInvoiceUrl } = toInvoiceRecord(invoice)
   const dueDate = invoice.due_date === null ? null : instantOf(invoice.due_date)
   return { id, number, amountDue, currency, dueDate, hostedInvoiceUrl }
 }

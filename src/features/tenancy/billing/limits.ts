@@ -3,6 +3,7 @@
  * that it is nearest to: its own, or the shared one of projects without a subscription.
  */
 import { AppError } from '../../../base/errors.ts'
+import type { BillingLimits, LimitUse } from '../../../records/billing.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import type { UsageCategory } from '../../../store/schema/words.ts'
@@ -15,24 +16,11 @@ import { type Limit, leftOf, limitsFor } from '../../ground/usage/limits.ts'
 import { announceReached, reaches } from '../../ground/usage/notices.ts'
 import { type Actor, noProject, requireAdmin } from '../accounts/members/require-admin.ts'
 
-/** `limit`, `usage`: emails in this month. `percentage`: to a tenth, rounded down. */
-type LimitView = {
-  limit: number | null
-  usage: number
-  percentage: number
-  isWarning: boolean
-  isBlocked: boolean
-}
-
-type LimitsView = Record<UsageCategory, LimitView> & { currency: string | null }
-
 type ShowDeps = Pick<Base, 'store' | 'config' | 'now'>
 type SetDeps = ShowDeps & Pick<Base, 'directory' | 'reportUsage'>
 
-export const MAX_LIMIT = 1_000_000_000
-
 /** @throws AppError RESOURCE_NOT_FOUND */
-export function showLimits(deps: ShowDeps, projectId: string): Promise<LimitsView> {
+export function showLimits(deps: ShowDeps, projectId: string): Promise<BillingLimits> {
   return readView(deps, deps.store.read, projectId)
 }
 
@@ -41,7 +29,7 @@ export function showLimits(deps: ShowDeps, projectId: string): Promise<LimitsVie
  * subscription for it: without one, it has the shared limit.
  * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, BAD_REQUEST (no subscription)
  */
-export function setLimits(deps: SetDeps, actor: Actor, limits: Limits): Promise<LimitsView> {
+export function setLimits(deps: SetDeps, actor: Actor, limits: Limits): Promise<BillingLimits> {
   const { projectId } = actor
   const at = deps.now()
   return deps.store.write(async (tx) => {
@@ -69,7 +57,7 @@ async function readView(
   deps: Pick<Base, 'config' | 'now'>,
   reader: Pick<Tx, 'find'>,
   projectId: string,
-): Promise<LimitsView> {
+): Promise<BillingLimits> {
   const use = await findUse(deps, reader, { projectId, at: deps.now() })
   if (use === undefined) throw noProject(projectId)
   const show = (category: UsageCategory) => toView(nearest(deps, use, category))
@@ -91,7 +79,7 @@ function nearest(
   return limits[0] ?? { used: use.used[category] }
 }
 
-function toView(nearest: Limit | { used: number }): LimitView {
+function toView(nearest: Limit | { used: number }): LimitUse {
   const { used: usage } = nearest
   if (!('limit' in nearest)) {
     return { limit: null, usage, percentage: 0, isWarning: false, isBlocked: false }

@@ -3,21 +3,13 @@ import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts'
 import { indexedBy, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import { createBatchPace } from '../../../work/jobs/pace.ts'
-import type { Base } from '../../ground/base.ts'
+import { oldRows, type Retention } from '../../../work/retention.ts'
 
 /** Stripe repeats events for days, and takes no meter event that is older than 35 days. */
 const KEPT_MS = 40 * DAY_MS
-const FIRST_BATCH = 100
-const MAX_BATCH = 2_000
 
 const BEFORE = parameter('before')
 const LIMIT = parameter('limit')
-
-const eraseEvents = statement(
-  () => sql`delete from stripe_events where id in (
-    select id from stripe_events where created_at < ${BEFORE} limit ${LIMIT})`,
-)
 
 /**
  * A customer has a batch in each minute in which mail was sent. Those of a minute that is not settled yet
@@ -35,21 +27,16 @@ export const eraseEnded = statement(
     limit ${LIMIT})`,
 )
 
-export async function deleteExpiredBilling(
-  { store, now }: Pick<Base, 'store' | 'now'>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const before = now() - KEPT_MS
-  for (const erase of [eraseEvents, eraseEnded]) {
-    const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
-    for (let limit = 0, erased = 0; erased === limit; ) {
-      if (signal?.aborted) return
-      limit = pace.size()
-      const act = () =>
-        store.write((tx) => pace.measure(limit, () => tx.execute(erase, { before, limit })), {
-          heavyFor: 'retention',
-        })
-      erased = await pace.batch(act, signal)
-    }
-  }
+export const BILLING: Retention = {
+  name: 'delete-expired-billing',
+  schedule: '0 5 * * *',
+  keptMs: KEPT_MS,
+  deletions: [
+    oldRows({
+      ...{ table: 'stripe_events', key: 'id', column: 'created_at' },
+      index: 'stripe_events_oldest',
+    }),
+    { statement: eraseEnded, index: 'metering_batches_ended' },
+  ],
+  pace: { first: 100, max: 2_000, batchMs: 4, rest: { times: 2 } },
 }

@@ -1,23 +1,6 @@
 /** What clients may know about this server before anyone has logged in. */
 import type { Config } from '../../../config/config.ts'
-
-type PublicConfig = {
-  environment: Config['delivery']['mode']
-  urls: { api: string; dashboard: string; landing: string; wiki: string }
-  features: {
-    billing: { enabled: boolean }
-    storage: { s3Enabled: boolean }
-    authProviders: { github: boolean; google: boolean; oidc: { name: string } | null }
-    signup: { signupsDisabled: boolean }
-    email: { trackingToggleEnabled: boolean }
-    smtp: { enabled: boolean; domain: string | null; ports: SubmissionPorts | null }
-    sponsor: { enabled: boolean }
-  }
-  aws: { sesRegion: string | null; mailFromSubdomain: string }
-}
-
-/** Null: no such listener. */
-type SubmissionPorts = { secure: number | null; submission: number | null }
+import type { PublicConfig } from '../../../records/server.ts'
 
 export function describeInstance(config: Config): PublicConfig {
   const { baseUrl, delivery, accounts, billing } = config

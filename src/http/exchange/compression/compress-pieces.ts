@@ -10,7 +10,7 @@ import {
   createGzip,
   type Gzip,
 } from 'node:zlib'
-import type { Coding } from './coding.ts'
+import type { Coding } from './compressed-routes.ts'
 
 /** The memory of one compression. */
 export const COMPRESSION_BYTES = 1024 * 1024

@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { HttpResponse } from '../../response.ts'
 import { piecesOfOctets, WHOLE_BYTES } from '../octet-pieces.ts'
-import type { Coding } from './coding.ts'
 import {
   BROTLI_OPTIONS,
   COMPRESSION_BYTES,
   compressPieces,
   GZIP_OPTIONS,
 } from './compress-pieces.ts'
+import type { Coding } from './compressed-routes.ts'
 
 export type Compressor = {
   /** `coding`: undefined for a client that accepts none. */

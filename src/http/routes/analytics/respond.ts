@@ -7,7 +7,7 @@ import {
   readRange,
   type StreamChoice,
 } from '../../../features/insight/analytics/range/range.ts'
-import { COMPLETE_HEADER } from '../../../records/analytics.ts'
+import { COMPLETE_HEADER } from '../../exchange/complete-header.ts'
 import { jsonOrTable, type Table } from '../../exchange/table.ts'
 import type { HttpResponse } from '../../response.ts'
 import type { RouteDeps } from '../../route.ts'

@@ -1,44 +1,14 @@
 /** Figures of links and events. */
 
-import { z } from 'zod'
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findEvents } from '../../../features/insight/analytics/events.ts'
 import { findLinks } from '../../../features/insight/analytics/links.ts'
-import { completeHeader, rangeFields, rangeParameters } from '../../../records/analytics.ts'
-import { countParameter } from '../../../records/page.ts'
+import { analyticsEvents, analyticsLinks, listedFiguresQuery } from '../../../records/analytics.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
+import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { answerRange, readAsked } from './respond.ts'
-
-const query = z.object({ ...rangeParameters, limit: countParameter({ fallback: 100, cap: 1_000 }) })
-
-const links = z
-  .object({
-    ...rangeFields,
-    totalClicks: z.int(),
-    links: z.array(
-      z.object({
-        url: z.string().nullable().meta({ description: 'Null: all further links together' }),
-        clicks: z.int(),
-        uniqueClickers: z.int().meta({ description: 'Emails whose first click was on this link' }),
-      }),
-    ),
-  })
-  .meta({ id: 'AnalyticsLinks' })
-
-const events = z
-  .object({
-    ...rangeFields,
-    events: z.array(
-      z.object({
-        name: z.string().nullable().meta({ description: 'Null: all further names together' }),
-        count: z.int(),
-        previousCount: z.int().meta({ description: 'In the equal range before' }),
-      }),
-    ),
-  })
-  .meta({ id: 'AnalyticsEvents' })
 
 const good = { isTableToo: true, headers: completeHeader } as const
 
@@ -48,8 +18,8 @@ export const listLinks = (deps: RouteDeps) => {
     tag: 'Analytics',
     summary: 'List the links that were clicked in the mail of a range, most clicks first',
     answerBytes: RECORD_ANSWER_BYTES,
-    query,
-    responses: { 200: { ...good, description: 'The links', schema: links } },
+    query: listedFiguresQuery,
+    responses: { 200: { ...good, description: 'The links', schema: analyticsLinks } },
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const answer = await find(call.project, { ...asked, limit: call.query.limit })
@@ -69,8 +39,8 @@ export const listEvents = (deps: RouteDeps) => {
     description:
       'Events count by their own instant. With `stream`, only events of such mail. Not listed: ' +
       `${UNLISTED_EVENTS.join(', ')}.`,
-    query,
-    responses: { 200: { ...good, description: 'The events', schema: events } },
+    query: listedFiguresQuery,
+    responses: { 200: { ...good, description: 'The events', schema: analyticsEvents } },
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const { value: rows, isComplete } = await find(call.project, {

@@ -3,21 +3,12 @@
 import { z } from 'zod'
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findDaily } from '../../../features/insight/analytics/daily.ts'
-import { METRIC_NAMES } from '../../../features/insight/analytics/metrics.ts'
-import {
-  findTimeseries,
-  GRANULARITIES,
-  MAX_HOURLY_DAYS,
-} from '../../../features/insight/analytics/timeseries.ts'
-import {
-  completeHeader,
-  dateParameters,
-  metrics,
-  rangeFields,
-  rangeParameters,
-  wordParameter,
-} from '../../../records/analytics.ts'
-import { instant } from '../../../records/fields.ts'
+import { findTimeseries, MAX_HOURLY_DAYS } from '../../../features/insight/analytics/timeseries.ts'
+import { analyticsTimeseries } from '../../../records/analytics.ts'
+import { analyticsDays } from '../../../records/analytics-days.ts'
+import { dateParameters, rangeParameters, wordParameter } from '../../../records/analytics-range.ts'
+import { GRANULARITIES, METRIC_NAMES } from '../../../records/words.ts'
+import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { answerRange, answerWith, readAsked, readDates } from './respond.ts'
@@ -38,37 +29,6 @@ const query = z
     }
   })
 
-const days = z
-  .array(
-    z.object({
-      date: instant.meta({ description: 'The first instant of a UTC day' }),
-      emails: z.int(),
-      opens: z.int(),
-      clicks: z.int(),
-      bounces: z.int(),
-      delivered: z.int(),
-    }),
-  )
-  .meta({ id: 'AnalyticsDays' })
-
-const point = z.object({
-  date: z.iso.date().optional().meta({ description: 'A day in the time zone' }),
-  at: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .meta({ description: 'The start of an hour in the time zone, with its offset' }),
-  ...metrics,
-})
-
-const timeseries = z
-  .object({
-    ...rangeFields,
-    granularity: z.enum(GRANULARITIES),
-    current: z.array(point),
-    previous: z.array(point).meta({ description: 'Of the equal range before' }),
-  })
-  .meta({ id: 'AnalyticsTimeseries' })
-
 export const showTimeseries = (deps: RouteDeps) => {
   const findPoints = createAnswers(deps.core, findTimeseries)
   const findDays = createAnswers(deps.core, findDaily)
@@ -83,7 +43,7 @@ export const showTimeseries = (deps: RouteDeps) => {
     responses: {
       200: {
         description: 'Every day or hour of the range, also those without mail',
-        schema: z.union([timeseries, days]),
+        schema: z.union([analyticsTimeseries, analyticsDays]),
         isTableToo: true,
         headers: completeHeader,
       },

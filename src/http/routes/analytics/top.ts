@@ -5,52 +5,16 @@ import { createAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findCampaignStats } from '../../../features/insight/analytics/campaign-stats.ts'
 import { findTopCampaigns } from '../../../features/insight/analytics/top-campaigns.ts'
 import { findTopEvents } from '../../../features/insight/analytics/top-events.ts'
-import { completeHeader, dateParameters } from '../../../records/analytics.ts'
+import { analyticsCampaignStats, topCampaigns, topEvents } from '../../../records/analytics-days.ts'
+import { dateParameters } from '../../../records/analytics-range.ts'
 import { countParameter } from '../../../records/page.ts'
+import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { answerWith, readDates } from './respond.ts'
 
 const MAX_TOP = 100
-
-const topCampaigns = z
-  .array(
-    z.object({
-      id: z.string(),
-      subject: z.string(),
-      sentCount: z.int(),
-      openedCount: z.int(),
-      clickedCount: z.int(),
-      openRate: z.number().meta({ description: 'Percent of sentCount, with two decimals' }),
-      clickRate: z.number(),
-    }),
-  )
-  .meta({ id: 'TopCampaigns' })
-
-const campaignStats = z
-  .object({
-    total: z.int().meta({ description: 'Made in the range' }),
-    active: z.int().meta({ description: 'Of those, drafts and scheduled ones' }),
-    completed: z.int().meta({ description: 'Sent in the range' }),
-    averageOpenRate: z
-      .number()
-      .meta({ description: 'Percent of the mail of the completed ones, with one decimal' }),
-    averageClickRate: z.number(),
-  })
-  .meta({ id: 'AnalyticsCampaignStats' })
-
-const topEvents = z
-  .array(
-    z.object({
-      name: z.string(),
-      count: z.int(),
-      trend: z
-        .int()
-        .meta({ description: 'Percent against the equal range before; 100 for a new event' }),
-    }),
-  )
-  .meta({ id: 'TopEvents' })
 
 const shared = { tag: 'Analytics' } as const
 
@@ -80,13 +44,15 @@ export const showCampaignStats = (deps: RouteDeps) => {
     ...shared,
     summary: 'Show how many campaigns there are, and their average rates',
     query: z.object(dateParameters),
-    responses: { 200: { description: 'The figures', schema: campaignStats, isTableToo: true } },
+    responses: {
+      200: { description: 'The figures', schema: analyticsCampaignStats, isTableToo: true },
+    },
     handle: async (call) => {
       const { range } = readDates(deps, call.query)
       const { value } = await find(call.project, { range })
       return jsonOrTable(call.incoming.headers.accept, value, () => ({
         name: 'campaign-stats',
-        columns: Object.keys(campaignStats.shape),
+        columns: Object.keys(analyticsCampaignStats.shape),
         rows: [value],
       }))
     },

@@ -1,9 +1,10 @@
 /** Logging in and out. */
+
 import { z } from 'zod'
 import { type LoginResult, logIn } from '../../../features/tenancy/accounts/login/log-in.ts'
 import { logOut } from '../../../features/tenancy/accounts/login/log-out.ts'
-import { emailAddress } from '../../../records/fields.ts'
-import { code, loginPassword, MAX_ACCOUNT_BYTES } from '../../account-fields.ts'
+import { credentials, loginResult } from '../../../records/login.ts'
+import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import {
   clearedSessionCookie,
   DEVICE_COOKIE,
@@ -15,26 +16,6 @@ import { type HttpResponse, json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-
-const credentials = z.object({
-  email: emailAddress,
-  password: loginPassword,
-  code: code.optional(),
-})
-
-const result = z
-  .object({
-    success: z.boolean(),
-    twoFactor: z
-      .literal(true)
-      .optional()
-      .meta({ description: 'The password is right, and a code is needed' }),
-    data: z.union([
-      z.object({ id: z.string(), email: z.string() }),
-      z.string().meta({ description: 'Why the login was refused' }),
-    ]),
-  })
-  .meta({ id: 'LoginResult' })
 
 /** One for all reasons: it does not say who has an account here. */
 const REFUSED_TEXT = 'The email address or the password is wrong.'
@@ -63,7 +44,9 @@ export const login = ({ core }: RouteDeps) =>
       'Users with a second factor send `code` too. Failures are limited by address and by account (429), and so are logins at a time (503).',
     body: credentials,
     maxBodyBytes: MAX_ACCOUNT_BYTES,
-    responses: { 200: { description: 'The user, or why the login was refused', schema: result } },
+    responses: {
+      200: { description: 'The user, or why the login was refused', schema: loginResult },
+    },
     refusals: [403, 429, 503],
     handle: async ({ body, incoming, address }) => {
       const { email, password, code } = body

@@ -1,12 +1,14 @@
 /** A new password for users who forgot theirs, by the link in a mail. */
+
 import { z } from 'zod'
 import {
   requestPasswordReset,
   resetPassword,
 } from '../../../features/tenancy/accounts/passwords/reset.ts'
+import { messageResult } from '../../../records/envelope.ts'
 import { emailAddress } from '../../../records/fields.ts'
+import { emailToken, newPassword } from '../../../records/login.ts'
 import { createHourlyLimit } from '../../../work/limiter.ts'
-import { emailToken, messageResult, newPassword } from '../../account-fields.ts'
 import { deviceCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'

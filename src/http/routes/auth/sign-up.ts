@@ -1,14 +1,14 @@
 /** `POST /auth/signup`. */
-import { z } from 'zod'
+
+import type { z } from 'zod'
 import type { Core } from '../../../core/core.ts'
 import { issueCookie } from '../../../features/tenancy/accounts/sessions/sessions.ts'
 import {
   type SignUpLimits,
   signUp as signUpUser,
 } from '../../../features/tenancy/accounts/sign-up/sign-up.ts'
-import { emailAddress } from '../../../records/fields.ts'
+import { newCredentials, signUpResult } from '../../../records/login.ts'
 import { createHourlyLimit } from '../../../work/limiter.ts'
-import { newPassword } from '../../account-fields.ts'
 import { loginCookies, readCookie, sessionCookieName } from '../../exchange/cookies.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
@@ -19,19 +19,6 @@ import { whileClientWaits } from '../../server/client-gone.ts'
 const SIGN_UPS_PER_HOUR = 5
 /** Each tells whether an address has an account. */
 const REFUSALS_PER_HOUR = 20
-
-const credentials = z.object({ email: emailAddress, password: newPassword })
-
-const result = z.discriminatedUnion('success', [
-  z.object({
-    success: z.literal(true),
-    data: z.object({ id: z.uuid(), email: z.string() }),
-  }),
-  z.object({
-    success: z.literal(false),
-    data: z.string().meta({ description: 'Why not, for the person who signs up' }),
-  }),
-])
 
 export const signUp = ({ core }: RouteDeps) => {
   const limits = createLimits(core)
@@ -45,8 +32,10 @@ export const signUp = ({ core }: RouteDeps) => {
       'follows, and until the address is verified the session may only call `/auth/*` and `/users/@me`. `success` is false if sign-ups are ' +
       'disabled, the address has an account, or the server does not admit it. At most ' +
       `${SIGN_UPS_PER_HOUR} sign-ups an hour from one IP address, or one IPv6 network (/64).`,
-    body: credentials,
-    responses: { 200: { description: 'The new user, or the reason why not', schema: result } },
+    body: newCredentials,
+    responses: {
+      200: { description: 'The new user, or the reason why not', schema: signUpResult },
+    },
     refusals: [403, 429, 503],
     handle: async (call) => {
       const signedUp = await whileClientWaits(call.incoming, (signal) =>
@@ -63,7 +52,7 @@ export const signUp = ({ core }: RouteDeps) => {
 
 function toAccount(
   { config }: Pick<Core, 'config'>,
-  { body, address, incoming }: Call<undefined, z.infer<typeof credentials>>,
+  { body, address, incoming }: Call<undefined, z.infer<typeof newCredentials>>,
 ) {
   const { headers } = incoming
   return {

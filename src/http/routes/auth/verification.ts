@@ -1,10 +1,12 @@
 /** The proof that a user reads the mail to an address: by the link in a mail, which can be sent again. */
+
 import { z } from 'zod'
 import {
   requestVerification,
   verifyByToken,
 } from '../../../features/tenancy/accounts/sign-up/verify-address.ts'
-import { emailToken, messageResult } from '../../account-fields.ts'
+import { messageResult } from '../../../records/envelope.ts'
+import { emailToken } from '../../../records/login.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps, userOperation } from '../../route.ts'
 

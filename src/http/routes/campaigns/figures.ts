@@ -11,6 +11,7 @@ import {
 import { viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
 import { campaignStats, recipientPage } from '../../../records/campaign.ts'
+import { enveloped } from '../../../records/envelope.ts'
 import { pageParameters } from '../../../records/page.ts'
 import { prefers } from '../../exchange/accepts.ts'
 import {
@@ -71,7 +72,7 @@ export const showStats = ({ core }: RouteDeps) =>
     responses: {
       200: {
         description: 'The figures',
-        schema: z.object({ success: z.literal(true), data: campaignStats }),
+        schema: enveloped(campaignStats),
         isTableToo: true,
       },
     },

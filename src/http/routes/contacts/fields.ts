@@ -1,50 +1,19 @@
 /** The fields of a project's contacts: their values, and the segments and workflows that use them. */
 
-import { z } from 'zod'
 import { deleteField } from '../../../features/people/contacts/fields/delete.ts'
 import { listContactFields } from '../../../features/people/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../features/people/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../features/people/contacts/fields/values.ts'
-import { countParameter } from '../../../records/page.ts'
+import {
+  fieldDeletion,
+  fieldList,
+  fieldUsage,
+  fieldValues,
+  valuesQuery,
+} from '../../../records/contact-field.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-
-const fieldList = z.object({
-  fields: z.array(
-    z.object({
-      field: z.string().meta({ examples: ['email', 'data.plan'] }),
-      type: z.enum(['string', 'number', 'boolean', 'date']),
-      coverage: z
-        .int()
-        .min(0)
-        .max(100)
-        .meta({ description: 'Percentage of the contacts that have the field' }),
-    }),
-  ),
-  count: z.int(),
-})
-
-const valuesQuery = z.object({ limit: countParameter({ fallback: 100, cap: 200 }) })
-
-const fieldValues = z.object({
-  field: z.string(),
-  values: z.array(z.union([z.string(), z.number(), z.boolean()])),
-  count: z.int().meta({ description: 'The number of values in the list' }),
-  limit: z.int(),
-})
-
-const uses = z.array(z.object({ id: z.string(), name: z.string() }))
-
-const fieldUsage = z.object({
-  usedInSegments: uses,
-  usedInCampaigns: uses,
-  usedInWorkflows: uses,
-  contactCount: z.int().meta({ description: 'The number of contacts that have the field' }),
-  canDelete: z.boolean(),
-})
-
-const deletedFrom = z.int().meta({ description: 'The number of contacts that had the field' })
 
 const shared = { tag: 'Contacts' } as const
 const params = { field: 'data.<key>, or the name of a standard field' }
@@ -99,7 +68,7 @@ export const remove = ({ core }: RouteDeps) =>
     responses: {
       200: {
         description: 'Deleted, or queued as a job',
-        schema: z.object({ deletedFrom, jobId: z.string().optional() }),
+        schema: fieldDeletion,
       },
     },
     refusals: [400, 409, 422],

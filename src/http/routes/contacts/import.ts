@@ -1,9 +1,8 @@
 /** Imports from CSV files: contacts, and addresses to suppress. */
-import { z } from 'zod'
 import type { ImportKind } from '../../../features/people/import-export/import-file.ts'
 import { findImport } from '../../../features/people/import-export/status.ts'
-import { fieldWarnings } from '../../../records/fields.ts'
-import { jobStatus, queuedJob } from '../../../records/job.ts'
+import { contactImport, suppressionImport } from '../../../records/import.ts'
+import { queuedJob } from '../../../records/job.ts'
 import {
   contactsForm,
   contactsNames,
@@ -15,111 +14,6 @@ import {
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-
-const rowError = z.object({
-  row: z.int().meta({ description: 'Rows are counted from the header, which is row 1' }),
-  line: z.int().meta({ description: 'The line in the file' }),
-  email: z.string(),
-  error: z.string(),
-})
-
-const result = z.object({
-  totalRows: z.int().meta({ description: 'Rows below the header; empty rows are not counted' }),
-  successCount: z.int(),
-  createdCount: z.int(),
-  updatedCount: z
-    .int()
-    .meta({ description: 'Contacts that existed, including those that did not change' }),
-  failureCount: z.int(),
-  errors: z.array(rowError).meta({ description: 'The first 1,000' }),
-  warnings: z
-    .array(z.string())
-    .meta({ description: 'About the file as a whole, as text for people, with line numbers' }),
-  columns: z
-    .array(
-      z.object({
-        field: z.string(),
-        type: z.enum(['text', 'number', 'boolean', 'mixed', 'json']),
-        reason: z.string().nullable().meta({
-          description: 'Why a column with numbers or booleans is read as text',
-        }),
-        keys: z.array(z.string()).optional().meta({
-          description:
-            'Of `json` only: the first 50 keys of its objects, which become keys of the data; each is shown up to 60 characters',
-        }),
-      }),
-    )
-    .meta({
-      description:
-        'How the columns of data are read; `mixed` in an export of this service where each cell has its own type; `json`: objects whose keys became keys of the data',
-    }),
-  damage: z
-    .object({
-      guessedRows: z.int().meta({
-        description: 'Rows that are no UTF-8 and were read as Windows-1252',
-      }),
-      replacedCharacters: z.int().meta({
-        description: 'Characters that could not be read and became U+FFFD',
-      }),
-      droppedCells: z.int().meta({ description: 'Cells with a value in a column without a field' }),
-      cutFields: z.int().meta({ description: 'Values that were too long and were shortened' }),
-    })
-    .meta({ description: 'What was not taken as it is' }),
-  unknownFields: fieldWarnings.meta({
-    description:
-      'At most 20 names that an import does not know: fields of the form, headers in `mapping` that the file does not have, and columns that contacts cannot have',
-  }),
-})
-
-const contactResult = result.extend({
-  subscribedCount: z.int().meta({
-    description:
-      'Contacts that became subscribed: new ones, and those that were unsubscribed before. A contact that is unsubscribed after one row and subscribed by a later row counts in both',
-  }),
-  unsubscribedCount: z.int().meta({
-    description:
-      'Contacts that became unsubscribed: new ones, and those that were subscribed before. Also those of rows in `errors` whose data alone was refused',
-  }),
-  keptUnsubscribedCount: z.int().meta({
-    description:
-      'Rows that would have subscribed a person who left, or whom another row unsubscribes, and rows of contacts who are unsubscribed here and get mail from another service, as its column says: these rows subscribe nobody. They count above too',
-  }),
-  subscriptionWords: z
-    .array(
-      z.object({
-        column: z.string(),
-        word: z.string().nullable().meta({
-          description: 'In lower case; null for all further texts of the column together',
-        }),
-        rows: z.int(),
-        readAs: z.enum(['subscribed', 'unsubscribed', 'unchanged']),
-      }),
-    )
-    .meta({
-      description:
-        'The words of columns that say who gets mail, and how each was read: up to 20 words of each of up to 10 columns',
-    }),
-})
-
-const suppressionResult = result.extend({
-  addedCount: z.int(),
-  existingCount: z.int().meta({ description: 'Addresses that were already on the list' }),
-})
-
-const given = z.object({
-  filename: z.string(),
-  sizeBytes: z.int(),
-  mapping: z.record(z.string(), z.string().nullable()),
-  types: z.enum(['values', 'strings']),
-  subscribed: z.boolean(),
-  resubscribe: z.boolean(),
-  dryRun: z.boolean().meta({ description: 'The counts say what would happen; nothing changed' }),
-})
-
-function statusOf(schema: z.ZodType) {
-  const data = given.meta({ description: 'The upload, without the file' })
-  return jobStatus(schema.nullable(), data)
-}
 
 const contacts = { tag: 'Contacts' } as const
 const suppressions = { tag: 'Suppressions' } as const
@@ -160,19 +54,23 @@ export const importSuppressions = ({ core }: RouteDeps) =>
   })
 
 export const showContactImport = (deps: RouteDeps) =>
-  statusOperation(deps, { ...contacts, kind: 'import', result: contactResult })
+  statusOperation(deps, { ...contacts, kind: 'import', status: contactImport })
 
 export const showSuppressionImport = (deps: RouteDeps) =>
-  statusOperation(deps, { ...suppressions, kind: 'suppressions-import', result: suppressionResult })
+  statusOperation(deps, { ...suppressions, kind: 'suppressions-import', status: suppressionImport })
 
-type StatusShape = { tag: string; kind: ImportKind; result: z.ZodType }
+type StatusShape = {
+  tag: string
+  kind: ImportKind
+  status: typeof contactImport | typeof suppressionImport
+}
 
-function statusOperation({ core }: RouteDeps, { tag, kind, result: schema }: StatusShape) {
+function statusOperation({ core }: RouteDeps, { tag, kind, status }: StatusShape) {
   return projectOperation({
     tag,
     summary: 'Show the progress of an import',
     answerBytes: JOB_ANSWER_BYTES,
-    responses: { 200: { description: 'The job', schema: statusOf(schema) } },
+    responses: { 200: { description: 'The job', schema: status } },
     refusals: [404],
     handle: (call) =>
       jobResponse(core, call, (id) => findImport(core, { projectId: call.project.id, id, kind })),

@@ -16,10 +16,10 @@ import {
   MAX_IDS_PER_REQUEST,
   MAX_SEARCH_LENGTH,
 } from '../../../records/limits.ts'
+import { addressText } from '../../../records/verification.ts'
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { addressText } from '../verify.ts'
 
 /** With quotes, a comma and indentation for each address. */
 const MAX_REQUEST_BYTES = MAX_VERIFIED_ADDRESSES * (MAX_ADDRESS_TEXT_LENGTH + 16)

@@ -1,7 +1,7 @@
 /** `POST /auth/accept-invitation`. */
-import { z } from 'zod'
 import { acceptInvitation } from '../../../features/tenancy/accounts/invitations/accept.ts'
-import { role } from '../../../records/project.ts'
+import { enveloped } from '../../../records/envelope.ts'
+import { acceptedInvitation, invitationAcceptance } from '../../../records/member.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
@@ -9,23 +9,6 @@ import { json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-
-const acceptance = z.object({
-  token: z.string().length(64).meta({ description: 'From the link of the invitation' }),
-  password: z
-    .string()
-    .optional()
-    .meta({ description: 'For the new account; 6 to 1,000 characters' }),
-})
-
-const accepted = z
-  .object({
-    id: z.string().meta({ description: 'The id of the user' }),
-    email: z.string(),
-    projectId: z.string(),
-    role,
-  })
-  .meta({ id: 'AcceptedInvitation' })
 
 export const accept = ({ core }: RouteDeps) =>
   openOperation({
@@ -36,11 +19,11 @@ export const accept = ({ core }: RouteDeps) =>
       'account gets one with this password, and the response begins its session, even if the server ' +
       'takes no sign-ups; one that has an account must log in first (401).',
     growsDisk: true,
-    body: acceptance,
+    body: invitationAcceptance,
     responses: {
       200: {
         description: 'You are a member',
-        schema: z.object({ success: z.literal(true), data: accepted }),
+        schema: enveloped(acceptedInvitation),
       },
     },
     refusals: [401, 403, 409, 503],

@@ -12,7 +12,7 @@ import { showInvitation } from '../../../features/tenancy/accounts/invitations/s
 import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { refuseCrossSite } from '../../exchange/same-origin.ts'
-import { goneInvitationView, invitationView } from '../../pages/invitation-view.ts'
+import { goneInvitationView, invitationView } from '../../pages/app-views.ts'
 import { NO_SUCH_PAGE } from '../../pages/layout.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { errorView } from '../../pages/views.ts'

@@ -7,9 +7,10 @@ import { revokeInvitation } from '../../../features/tenancy/accounts/invitations
 import { changeRole } from '../../../features/tenancy/accounts/members/change-role.ts'
 import { listMembers } from '../../../features/tenancy/accounts/members/list.ts'
 import { removeMember } from '../../../features/tenancy/accounts/members/remove.ts'
+import { enveloped, messageResult } from '../../../records/envelope.ts'
 import {
   invitationRecord,
-  invitedRecord,
+  invited,
   listedMember,
   memberRecord,
   newMember,
@@ -18,9 +19,6 @@ import {
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
-
-const enveloped = <Shape extends z.ZodType>(data: Shape) =>
-  z.object({ success: z.literal(true), data })
 
 const shared = { tag: 'Members' } as const
 
@@ -48,7 +46,7 @@ export const add = ({ core }: RouteDeps) =>
     body: newMember,
     names: { record: listedMember },
     responses: {
-      200: { description: 'Invited', schema: enveloped(invitedRecord) },
+      200: { description: 'Invited', schema: enveloped(invited) },
     },
     refusals: [404, 409],
     handle: async ({ user, project, body }) => {
@@ -82,7 +80,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Remove a member, or leave a project',
     description: 'Any member may leave; removing others needs the role ADMIN. The owner stays.',
     responses: {
-      200: { description: 'Removed', schema: enveloped(z.object({ message: z.string() })) },
+      200: { description: 'Removed', schema: messageResult },
     },
     refusals: [404],
     handle: async ({ user, project, params }) => {

@@ -6,53 +6,19 @@ import {
   listOwnProjects,
 } from '../../../features/tenancy/accounts/projects/own-projects.ts'
 import { createProjectLimit } from '../../../features/tenancy/accounts/projects/owner-limits.ts'
-import { LANGUAGE_PATTERN } from '../../../features/tenancy/accounts/projects/projects.ts'
 import {
   changeSettings,
   regenerateOwnKeys,
 } from '../../../features/tenancy/accounts/projects/settings.ts'
-import { MAX_NAME_LENGTH } from '../../../records/limits.ts'
 import {
-  onTemplateFault,
-  postalAddress,
+  newProject,
   projectRecord,
-  submissionTemplates,
-  trackingMode,
+  projectSettings,
+  projectWithNewKeys,
 } from '../../../records/project.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
-
-const name = z.string().min(1).max(MAX_NAME_LENGTH).meta({
-  description: 'Without invisible characters, and without letters that imitate those of others',
-})
-
-const newProject = z.object({ name })
-
-const settings = z
-  .object({
-    name,
-    tracking: trackingMode,
-    language: z
-      .string()
-      .regex(LANGUAGE_PATTERN, 'Expected a language such as en or pt-BR')
-      .meta({ description: 'Of pages and footers, such as `en` or `pt-BR`' }),
-    postalAddress,
-    submissionTemplates,
-    onTemplateFault,
-    publicKeyMayUpdate: z.boolean().meta({
-      description:
-        'Whether the public key may unsubscribe existing contacts, overwrite their data and learn their ids; false for new projects',
-    }),
-  })
-  .partial()
-
-const regenerated = projectRecord
-  .pick({
-    ...{ id: true, name: true, public: true, secret: true, createdAt: true, updatedAt: true },
-    ...{ disabled: true, customer: true, subscription: true },
-  })
-  .meta({ id: 'ProjectWithNewKeys' })
 
 const shared = { tag: 'Projects' } as const
 
@@ -61,7 +27,7 @@ const LIMITS = 'PUT /users/@me/projects/:id/billing-limits'
 /** How what is shown of a project changes. */
 const WAYS = {
   ...Object.fromEntries(
-    Object.keys(settings.shape).map((field) => [field, 'PATCH /users/@me/projects/:id']),
+    Object.keys(projectSettings.shape).map((field) => [field, 'PATCH /users/@me/projects/:id']),
   ),
   billingLimitWorkflows: LIMITS,
   billingLimitCampaigns: LIMITS,
@@ -104,7 +70,7 @@ export const update = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Change the settings of a project',
     names: { ways: WAYS },
-    body: settings,
+    body: projectSettings,
     responses: { 200: { description: 'The project', schema: projectRecord } },
     refusals: [404],
     handle: async ({ user, project, body }) =>
@@ -119,7 +85,7 @@ export const regenerateKeys = ({ core }: RouteDeps) =>
       'The old keys stop working at once. The response has the secret key, which nothing shows again.',
     // It stores nothing new, and a leaked key must be replaced on a full disk too.
     growsDisk: false,
-    responses: { 200: { description: 'The new keys', schema: regenerated } },
+    responses: { 200: { description: 'The new keys', schema: projectWithNewKeys } },
     refusals: [404],
     handle: async ({ user, project }) =>
       json(200, await regenerateOwnKeys(core, { projectId: project.id, userId: user.id })),

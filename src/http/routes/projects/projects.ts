@@ -6,27 +6,11 @@ import {
   getProjectSummary,
   listProjectSummaries,
 } from '../../../features/tenancy/accounts/projects/summary.ts'
-import { instant } from '../../../records/fields.ts'
-import { projectSummary } from '../../../records/project.ts'
+import { enveloped } from '../../../records/envelope.ts'
+import { projectSummary, setupState } from '../../../records/project.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'
-
-const setupState = z
-  .object({
-    hasSubscription: z.boolean(),
-    hasVerifiedDomain: z.boolean(),
-    contactCount: z.int(),
-    hasContacts: z.boolean(),
-    lastCampaignSentAt: instant.nullable(),
-    hasEnabledWorkflow: z.boolean(),
-    hasSentEmail: z.boolean().meta({ description: 'Whether any email has left the server' }),
-    deliveryMode: z.enum(['sandbox', 'direct', 'relay']),
-  })
-  .meta({ id: 'SetupState' })
-
-const enveloped = <Shape extends z.ZodType>(data: Shape) =>
-  z.object({ success: z.literal(true), data })
 
 const shared = { tag: 'Projects' } as const
 

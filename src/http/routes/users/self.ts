@@ -8,8 +8,9 @@ import {
   updatePreferences,
 } from '../../../features/tenancy/accounts/self/update.ts'
 import { describeSelf } from '../../../features/tenancy/accounts/self/view.ts'
+import { newPassword, presentPassword } from '../../../records/login.ts'
 import { userRecord } from '../../../records/user.ts'
-import { MAX_ACCOUNT_BYTES, newPassword, presentPassword } from '../../account-fields.ts'
+import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
 import { type HttpResponse, json } from '../../response.ts'

@@ -1,28 +1,20 @@
 /** The second factor of the user who has logged in. */
+
 import { z } from 'zod'
 import { disableTotp } from '../../../features/tenancy/accounts/second-factor/disable.ts'
 import { confirmTotp, startTotp } from '../../../features/tenancy/accounts/second-factor/enable.ts'
-import { code, MAX_ACCOUNT_BYTES, presentPassword } from '../../account-fields.ts'
+import {
+  loginCode,
+  newSecondFactor,
+  presentPassword,
+  recoveryCodes,
+} from '../../../records/login.ts'
+import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import { sessionCookie } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
 import { json, noContent } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
-
-const made = z
-  .object({
-    secret: z.string().meta({ description: 'Base32, to type into the authenticator app' }),
-    uri: z.string().meta({ description: '`otpauth:`, to show as a QR code' }),
-  })
-  .meta({ id: 'NewSecondFactor' })
-
-const confirmed = z
-  .object({
-    recoveryCodes: z
-      .array(z.string())
-      .meta({ description: 'Each replaces one code of the app; shown only this once' }),
-  })
-  .meta({ id: 'RecoveryCodes' })
 
 /** These calls protect the user, and store next to nothing. */
 const shared = { tag: 'Users', growsDisk: false, maxBodyBytes: MAX_ACCOUNT_BYTES } as const
@@ -33,7 +25,7 @@ export const start = ({ core }: RouteDeps) =>
     summary: 'Make the secret of a second factor',
     description: 'It takes effect when a code confirms it. Only for users with a password.',
     body: z.object({ password: presentPassword }),
-    responses: { 200: { description: 'The secret', schema: made } },
+    responses: { 200: { description: 'The secret', schema: newSecondFactor } },
     refusals: [409],
     handle: async (call) =>
       whileClientWaits(call.incoming, async (signal) =>
@@ -47,15 +39,15 @@ export const confirm = ({ core }: RouteDeps) =>
     summary: 'Turn the second factor on',
     description:
       'All other sessions and the links that reset the password end; this session goes on with the cookie of the response.',
-    body: z.object({ code }),
-    responses: { 200: { description: 'The recovery codes', schema: confirmed } },
+    body: z.object({ code: loginCode }),
+    responses: { 200: { description: 'The recovery codes', schema: recoveryCodes } },
     refusals: [409],
     handle: async (call) => {
       const { session, body } = call
       const given = { ...guesserOf(call), session, code: body.code }
-      const { recoveryCodes, cookie } = await confirmTotp(core, given)
+      const { recoveryCodes: codes, cookie } = await confirmTotp(core, given)
       const cookies = [sessionCookie(core.config, cookie, core.now())]
-      return { ...json(200, { recoveryCodes }), cookies }
+      return { ...json(200, { recoveryCodes: codes }), cookies }
     },
   })
 
@@ -65,7 +57,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Turn the second factor off',
     description:
       'All other sessions and the links that reset the password end; this session goes on with the cookie of the response.',
-    body: z.object({ password: presentPassword, code }),
+    body: z.object({ password: presentPassword, code: loginCode }),
     responses: { 204: { description: 'It is off' } },
     handle: async (call) =>
       whileClientWaits(call.incoming, async (signal) => {

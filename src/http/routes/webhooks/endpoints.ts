@@ -1,5 +1,4 @@
 /** Webhook endpoints: where a project's events are sent to. */
-
 import { z } from 'zod'
 import { createEndpoint } from '../../../features/outreach/webhooks/endpoints/create.ts'
 import { removeEndpoint } from '../../../features/outreach/webhooks/endpoints/delete.ts'

@@ -1,5 +1,4 @@
 /** The secret that signs the webhooks of a project's workflows. */
-
 import {
   getSigningSecret,
   rotateSigningSecret,

@@ -9,11 +9,12 @@ import {
   type RequestLogEntry,
   startRequestLog,
 } from '../../../../src/features/ground/requests/log.ts'
-import { deleteExpiredRequests } from '../../../../src/features/ground/requests/retention.ts'
+import { REQUESTS } from '../../../../src/features/ground/requests/retention.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { apiRequests } from '../../../../src/store/schema/service.ts'
 import { openStore, type Store } from '../../../../src/store/store.ts'
+import { deleteExpired } from '../../../../src/work/retention.ts'
 import { addProject, openTestCore } from '../../../core.ts'
 import { countStatements } from '../../../counted-statements.ts'
 import { copyDatabase } from '../../../database-template.ts'
@@ -126,7 +127,7 @@ test('old requests are deleted in chunks, and newer ones stay', async () => {
     requests.record(entry({ createdAt: 40 * day }))
     await requests.stop()
     const config = { retention: { requestLogDays: 30 } } as Core['config']
-    const deleted = await deleteExpiredRequests({ store, config, now: () => 50 * day })
+    const deleted = await deleteExpired({ store, config, now: () => 50 * day }, REQUESTS)
     assert.equal(deleted, 1100)
     assert.deepEqual(
       (await rows(store)).map((row) => row.createdAt),

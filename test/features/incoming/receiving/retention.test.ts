@@ -21,8 +21,8 @@ import {
   listAged,
 } from '../../../../src/features/incoming/receiving/retention.ts'
 import {
-  deleteExpiredStrikes,
   findLastDelivery,
+  STRIKES,
   summariseStrikes,
 } from '../../../../src/features/mail/messages/outcome/strikes.ts'
 import {
@@ -35,6 +35,7 @@ import { sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { inboundMessages } from '../../../../src/store/schema/inbound.ts'
 import { strikes } from '../../../../src/store/schema/suppressions.ts'
+import { deleteExpired } from '../../../../src/work/retention.ts'
 import { START } from '../../../core.ts'
 import { openSender } from '../../mail/messages/sender.ts'
 
@@ -104,7 +105,7 @@ test('strikes are deleted after half a year', async (t) => {
       .values([at(179), at(181), at(400)])
       .run(),
   )
-  assert.equal(await deleteExpiredStrikes(core), 2)
+  assert.equal(await deleteExpired(core, STRIKES), 2)
   assert.equal(await core.store.read.$count(strikes), 1)
 })
 

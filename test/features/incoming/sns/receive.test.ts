@@ -7,7 +7,7 @@ import {
   findReportedByMessageId,
   findReportedByProviderId,
 } from '../../../../src/features/incoming/sns/find-email.ts'
-import { deleteExpiredNotifications } from '../../../../src/features/incoming/sns/processed-messages.ts'
+import { NOTIFICATIONS } from '../../../../src/features/incoming/sns/processed-messages.ts'
 import {
   createSnsReceiver,
   type SnsReceiver,
@@ -27,6 +27,7 @@ import { inboundMessages, snsNotifications } from '../../../../src/store/schema/
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { erasedRecipients, wishes } from '../../../../src/store/schema/wishes.ts'
+import { deleteExpired } from '../../../../src/work/retention.ts'
 import { address, START } from '../../../core.ts'
 import { makeCertificate } from '../../../fakes/certificate.ts'
 import {
@@ -793,11 +794,11 @@ test('ids are deleted once their message would be too old to be trusted', async 
   const { store } = sender.core
   await store.write(async (tx) => {
     await tx.insert(snsNotifications).values([
-      { id: 'old', receivedAt: START - 3 * DAY_MS - 1 },
-      { id: 'new', receivedAt: START - 3 * DAY_MS },
+      { id: 'old', receivedAt: START - 3 * DAY_MS },
+      { id: 'new', receivedAt: START - 3 * DAY_MS + 1 },
     ])
   })
-  await deleteExpiredNotifications(sender.core)
+  await deleteExpired(sender.core, NOTIFICATIONS)
   const rows = await store.read.select().from(snsNotifications).all()
   assert.deepEqual(
     rows.map(({ id }) => id),

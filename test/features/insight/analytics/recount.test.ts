@@ -1,5 +1,4 @@
 /** Figures are equal to a count of every single email, click and event, whatever the range and zone. */
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
@@ -29,7 +28,7 @@ import {
   type Zone,
 } from '../../../../src/features/insight/analytics/range/zone.ts'
 import { findTimeseries } from '../../../../src/features/insight/analytics/timeseries.ts'
-import { STREAMS } from '../../../../src/records/words.ts'
+import { ANALYTICS_STREAMS } from '../../../../src/records/words.ts'
 import { and, eq, lt } from '../../../../src/store/drizzle.ts'
 import { eventCounts, linkCounts, mailCounts } from '../../../../src/store/schema/analytics.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
@@ -76,7 +75,7 @@ function makeMail(projectId: string): Mail {
   return {
     projectId,
     at: NOW - random(DAYS * DAY_MS),
-    stream: pick(STREAMS),
+    stream: pick(ANALYTICS_STREAMS),
     subjects: {
       provider: pick(['gmail.com', 'outlook.com', 'other']),
       campaign: pick(['c1', 'c2', 'c3', 'c4']),
@@ -115,13 +114,13 @@ async function openLedger(): Promise<Ledger> {
   const { id: otherId } = await addProject(core, 'Other')
   const mails = Array.from({ length: 2_000 }, () => makeMail(projectId))
   const links = Array.from({ length: 400 }, () => ({
-    ...{ projectId, at: NOW - random(DAYS * DAY_MS), stream: pick(STREAMS) },
+    ...{ projectId, at: NOW - random(DAYS * DAY_MS), stream: pick(ANALYTICS_STREAMS) },
     ...{ url: pick(['https://a.test/', 'https://b.test/', '']), clicks: 1 + random(3) },
     firstClicks: random(2),
   }))
   const events = Array.from({ length: 1_000 }, () => ({
     ...{ projectId, at: NOW - random(DAYS * DAY_MS), events: 1 },
-    stream: pick([...STREAMS, ''] as const),
+    stream: pick([...ANALYTICS_STREAMS, ''] as const),
     name: pick(['signup', 'email.open', 'workflow.started', 'email.failed', '']),
   }))
   const theirs = <T>(list: readonly T[]) =>
@@ -177,7 +176,7 @@ test('figures equal a count of every email, click and event', async (t) => {
     for (const query of RANGES) {
       const range = readRange({ ...query, tz }, NOW)
       const { zone, previousFromAt, fromAt, toAt } = range
-      const stream: StreamChoice = pick(['ALL', ...STREAMS])
+      const stream: StreamChoice = pick(['ALL', ...ANALYTICS_STREAMS])
       const asked = { projectId, range, stream }
       const isAsked = (one: { stream: string }) => stream === 'ALL' || one.stream === stream
       const [current, previous] = [
@@ -274,7 +273,7 @@ test('hours equal a count of every email, also where the clock changes', async (
     const range = readRange({ from: date, to: date, tz }, NOW)
     const { zone, fromAt, toAt } = range
     const mails = Array.from({ length: 300 }, (_, number) => ({
-      ...{ projectId, stream: pick(STREAMS), sent: 1 },
+      ...{ projectId, stream: pick(ANALYTICS_STREAMS), sent: 1 },
       at: fromAt + Math.floor(((toAt - fromAt) * number) / 300),
     }))
     await core.store.write((tx) => tx.delete(mailCounts))

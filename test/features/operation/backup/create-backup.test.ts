@@ -25,7 +25,7 @@ import { writeImageFile } from '../../../../src/features/tenancy/uploads/image-f
 import { openConnection } from '../../../../src/store/connection.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { takeBackupLock } from '../../../../src/store/snapshot/backup-lock.ts'
-import { openDatabaseCopy } from '../../../../src/store/snapshot/database-copy.ts'
+import { openDatabaseCopy } from '../../../../src/store/snapshot/unmigrated.ts'
 import { addProject, openTestCore, SECRET, trustDomain } from '../../../core.ts'
 import { pause } from '../../../pause.ts'
 import { backUp, readPieces, temporaryFolder } from './work.ts'

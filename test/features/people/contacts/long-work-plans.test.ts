@@ -1,7 +1,7 @@
 /** Batches find their contacts by their keys, and pages go on where the last one ended. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectExisting } from '../../../../src/features/people/contacts/bulk/run.ts'
+import { selectExisting } from '../../../../src/features/people/contacts/bulk/existing.ts'
 import { removeKey, selectHolders } from '../../../../src/features/people/contacts/fields/delete.ts'
 import { selectValues } from '../../../../src/features/people/contacts/fields/values.sqlite.ts'
 import { updateByAddress } from '../../../../src/features/people/contacts/write/set-subscribed.ts'

@@ -1,15 +1,13 @@
 /** Uploads and imports files without HTTP and without a job loop. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import {
-  type ContactImportResult,
-  importContacts,
-} from '../../../../src/features/people/import-export/import-contacts.ts'
+import { importContacts } from '../../../../src/features/people/import-export/import-contacts.ts'
 import {
   createImportFile,
   type ImportKind,
   type ImportOptions,
 } from '../../../../src/features/people/import-export/import-file.ts'
+import type { ContactImportResult } from '../../../../src/records/import.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { importChunks } from '../../../../src/store/schema/jobs.ts'

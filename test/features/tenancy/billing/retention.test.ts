@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  deleteExpiredBilling,
-  eraseEnded,
-} from '../../../../src/features/tenancy/billing/retention.ts'
+import { BILLING, eraseEnded } from '../../../../src/features/tenancy/billing/retention.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { meteringBatches } from '../../../../src/store/schema/billing.ts'
+import { deleteExpired } from '../../../../src/work/retention.ts'
 import { DAY_MS, MINUTE_MS, openBilled } from './billed.ts'
 
 const STATES = ['charged', 'dropped', 'waiting'] as const
@@ -31,7 +29,7 @@ describe('the retention of batches', () => {
       writes += 1
       return core.store.write(act, options)
     }
-    await deleteExpiredBilling({ ...core, store: { ...core.store, write } })
+    await deleteExpired({ ...core, store: { ...core.store, write } }, BILLING)
     assert.ok(writes >= 3, `${writes} writes`)
     const left = await billed.batches()
     assert.deepEqual(
@@ -55,7 +53,7 @@ describe('the retention of batches', () => {
       ]),
     )
     pass(41 * DAY_MS)
-    await deleteExpiredBilling(core)
+    await deleteExpired(core, BILLING)
     assert.deepEqual((await billed.batches()).map(({ id }) => id).sort(), ['a', 'b', 'c'])
   })
 

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/features/tenancy/accounts/projects/disable.ts'
 import { CANCELLATION_KIND } from '../../../../src/features/tenancy/billing/cancel.ts'
 import { beginCheckout } from '../../../../src/features/tenancy/billing/checkout.ts'
-import { deleteExpiredBilling } from '../../../../src/features/tenancy/billing/retention.ts'
+import { BILLING } from '../../../../src/features/tenancy/billing/retention.ts'
 import {
   checkSignature,
   createStripeReceiver,
@@ -18,6 +18,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { type Project, projects } from '../../../../src/store/schema/accounts.ts'
 import { stripeEvents } from '../../../../src/store/schema/billing.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
+import { deleteExpired } from '../../../../src/work/retention.ts'
 import { addProject, type TestProject } from '../../../core.ts'
 import type { FakeSubscription } from '../../../stripe/objects.ts'
 import { type Billed, DAY_MS, openBilled } from './billed.ts'
@@ -97,10 +98,10 @@ describe('an event of Stripe', () => {
     const ids = () => core.store.read.select().from(stripeEvents)
     assert.equal((await ids()).length, 2)
     pass(39 * DAY_MS)
-    await deleteExpiredBilling(core)
+    await deleteExpired(core, BILLING)
     assert.equal((await ids()).length, 2)
     pass(2 * DAY_MS)
-    await deleteExpiredBilling(core)
+    await deleteExpired(core, BILLING)
     assert.equal((await ids()).length, 0)
   })
 

@@ -52,11 +52,11 @@ test("a deleted project's files go with the next sweep", async (t) => {
   await core.store.write((tx) => tx.delete(projects).where(eq(projects.id, project.id)))
   core.clock.now = Date.now() + 2 * HOUR_MS
   const { handlers, cron } = createSchedule(core)
-  assert.ok(cron.some(({ kind }) => kind === 'sweep-images'))
+  assert.ok(cron.some(({ kind }) => kind === 'delete-orphaned-images'))
   const job = { signal: AbortSignal.abort() } as never
-  await handlers['sweep-images']?.(job)
+  await handlers['delete-orphaned-images']?.(job)
   assert.equal((await files()).length, 2, 'a stop of the program ends the sweep')
-  await handlers['sweep-images']?.({ signal: new AbortController().signal } as never)
+  await handlers['delete-orphaned-images']?.({ signal: new AbortController().signal } as never)
   const rows = await core.store.read.select().from(uploads)
   assert.equal(rows.length, 1)
   assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseCoding } from '../../../../src/http/exchange/compression/coding.ts'
+import { chooseCoding } from '../../../../src/http/exchange/compression/compressed-routes.ts'
 
 const CASES: readonly [string | undefined, string | undefined][] = [
   [undefined, undefined],

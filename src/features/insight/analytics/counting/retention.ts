@@ -1,9 +1,8 @@
 /** Deletes quarters that are older than any range that a request may ask for, through the primary keys. */
-
 import type { Statement } from '../../../../store/database.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import { createBatchPace } from '../../../../work/jobs/pace.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { QUARTER_MS, QUARTERS_KEPT_MS } from '../buckets.ts'
 
@@ -14,8 +13,7 @@ type Stretch = {
   erase: Statement<unknown>
 }
 
-const FIRST_BATCH = 200
-const MAX_BATCH = 2_000
+const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 const KINDS = ['all', 'provider', 'campaign', 'template', 'workflow'] as const
 
 const STRETCHES: readonly Stretch[] = [
@@ -25,23 +23,14 @@ const STRETCHES: readonly Stretch[] = [
 ]
 
 export async function deleteExpiredQuarters(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const before = now() - QUARTERS_KEPT_MS
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
+  const before = deps.now() - QUARTERS_KEPT_MS
+  const rules = { pace: PACE, heavyFor: 'retention', signal, until: 'short' as const }
   for (const { listProjects, erase } of STRETCHES) {
-    for (const { projectId } of await store.scan.list(listProjects, { before })) {
-      for (let limit = 0, erased = 0; erased === limit; ) {
-        if (signal?.aborted) return
-        limit = pace.size()
-        const values = { projectId, before, limit }
-        const act = () =>
-          store.write((tx) => pace.measure(limit, () => tx.execute(erase, values)), {
-            heavyFor: 'retention',
-          })
-        erased = await pace.batch(act, signal)
-      }
+    for (const { projectId } of await deps.store.scan.list(listProjects, { before })) {
+      await sweep(deps, rules, (tx, limit) => tx.execute(erase, { projectId, before, limit }))
     }
   }
 }

@@ -5,10 +5,9 @@
  * instant within a quarter of an hour widens the range to the whole quarter, and to the whole day if it is
  * further back than quarters are kept. Without `to` a range ends with today; without `from` it has 30 days.
  */
-
 import { DAY_MS, parseInstant } from '../../../../base/clock.ts'
 import { type FieldError, invalid } from '../../../../base/errors.ts'
-import { DEFAULT_DAYS, MAX_DAYS } from '../../../../records/limits.ts'
+import { DEFAULT_RANGE_DAYS, MAX_RANGE_DAYS } from '../../../../records/limits.ts'
 import type { AnalyticsStream } from '../../../../store/schema/words.ts'
 import { QUARTER_MS, quartersFrom } from '../buckets.ts'
 import { dayAt, findZone, startOfDay, UTC, type Zone } from './zone.ts'
@@ -105,8 +104,8 @@ function endOf(zone: Zone, day: number): Border {
 }
 
 function defaultStart(zone: Zone, { at, day }: Border): Border {
-  if (day === undefined) return { at: at - DEFAULT_DAYS * DAY_MS }
-  return borderOf(zone, day - DEFAULT_DAYS)
+  if (day === undefined) return { at: at - DEFAULT_RANGE_DAYS * DAY_MS }
+  return borderOf(zone, day - DEFAULT_RANGE_DAYS)
 }
 
 type Problem = { name: keyof Names; message: string }
@@ -121,8 +120,8 @@ function problemOf(
   const length = to.at - from.at
   // The same days on the clock are an hour longer in autumn and an hour shorter in spring.
   const onClock = length + offsetAt(to.at) - offsetAt(from.at)
-  if (Math.min(length, onClock) <= MAX_DAYS * DAY_MS) return undefined
-  return { name: 'from', message: `The range has more than ${MAX_DAYS} days` }
+  if (Math.min(length, onClock) <= MAX_RANGE_DAYS * DAY_MS) return undefined
+  return { name: 'from', message: `The range has more than ${MAX_RANGE_DAYS} days` }
 }
 
 /** Names the other end where the client gave only that one. */

@@ -5,9 +5,12 @@
  */
 import { AppError } from '../../../../base/errors.ts'
 import { createLru } from '../../../../base/lru.ts'
-import { findQuickFault } from '../../../../formats/template/quick-fault.ts'
-import { checkTemplate, type TemplateFault } from '../../../../formats/template/template.ts'
-import type { CheckedTemplate } from '../../../../outbound/composing/template-checks.ts'
+import {
+  checkTemplate,
+  findQuickFault,
+  type TemplateFault,
+} from '../../../../formats/template/template.ts'
+import type { CheckedTemplate } from '../../../../outbound/composing/texts.ts'
 import type { Outbound } from '../../../../outbound/outbound.ts'
 import type { OnTemplateFault } from '../../../../store/schema/words.ts'
 import { requireClient } from '../../../../turns/owner.ts'

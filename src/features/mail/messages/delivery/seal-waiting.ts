@@ -2,10 +2,12 @@
  * Seals what `0022_platform_mail.sql` has left readable: SQL cannot seal. Runs whenever the database is
  * opened, before anything reads it; there is nothing to do after the first time.
  */
+import type { RowOf } from '../../../../store/database.ts'
 import { asc, sql } from '../../../../store/drizzle.ts'
 import { overwriting } from '../../../../store/overwrite.sqlite.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 
 const PAGE = 100
@@ -28,21 +30,21 @@ const sealOne = statement((db) =>
 )
 
 /** Returns the number of sealed emails. The text is overwritten in the file. */
-export async function sealWaiting({
-  store,
-  keyring,
-}: Pick<Base, 'store' | 'keyring'>): Promise<number> {
-  let sealed = 0
-  for (;;) {
-    const rows = await store.read.list(listReadable, {})
-    if (rows.length === 0) return sealed
-    await store.write((tx) =>
-      overwriting(tx, async () => {
-        for (const { id, text } of rows) {
-          await tx.execute(sealOne, { id, text, sealed: keyring.seal(text) })
-        }
-      }),
-    )
-    sealed += rows.length
-  }
+export async function sealWaiting(deps: Pick<Base, 'store' | 'keyring'>): Promise<number> {
+  return sweepRows<RowOf<typeof listReadable>, number>(
+    deps,
+    { pace: { rows: PAGE, rest: 'none' }, heavyFor: undefined },
+    {
+      from: 0,
+      find: () => deps.store.read.list(listReadable, {}),
+      change: async (tx, rows, sealed) => {
+        await overwriting(tx, async () => {
+          for (const { id, text } of rows) {
+            await tx.execute(sealOne, { id, text, sealed: deps.keyring.seal(text) })
+          }
+        })
+        return sealed + rows.length
+      },
+    },
+  )
 }

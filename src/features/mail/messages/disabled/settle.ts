@@ -11,8 +11,9 @@ import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type BatchPace, createBatchPace } from '../../../../work/jobs/pace.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
+import { settleInPasses } from '../../../../work/settle.ts'
+import { type Pace, sweep, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { notifyReleased } from '../queue/aside.ts'
@@ -34,13 +35,12 @@ type SettleDeps = Pick<Base, 'store' | 'directory' | 'counters' | 'now' | 'log'>
   queueNotifier: QueueNotifier
 }
 type Disabled = RowOf<typeof listDisabled>
+type Queued = RowOf<typeof listQueued>
 
 /** The disabled projects whose mail was looked for, and when, on the monotonic clock. */
 type Emptied = { projects: string; at: number }
 
-const FIRST_BATCH = 50
-const MAX_BATCH = 1_000
-const BATCH_MS = 8
+const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** Row numbers that one pass over the queue returns. */
 const PAGE = 20_000
 const NEVER: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
@@ -84,18 +84,16 @@ export async function settleDisabled(
 }
 
 async function release(
-  { store, queueNotifier, now }: SettleDeps,
+  deps: SettleDeps,
   projectId: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await repeat(signal, async (limit, pace) => {
-    const write = (tx: Tx) =>
-      pace.measure(limit, async () => {
-        const released = await tx.list(releaseSome, { projectId, limit, at: now() })
-        tx.afterCommit(() => notifyReleased(queueNotifier, released))
-        return released.length
-      })
-    return store.write(write, { heavyFor: projectId })
+  const { queueNotifier, now } = deps
+  const rules = { pace: PACE, heavyFor: projectId, signal, until: 'none' as const }
+  await sweep(deps, rules, async (tx, limit) => {
+    const released = await tx.list(releaseSome, { projectId, limit, at: now() })
+    tx.afterCommit(() => notifyReleased(queueNotifier, released))
+    return released.length
   })
 }
 
@@ -107,33 +105,24 @@ async function emptyQueue(
 ): Promise<void> {
   if (disabled.length === 0) return
   const projectIds = JSON.stringify(disabled.map(({ id }) => id))
-  for (let moved = 1; moved > 0 && !signal?.aborted; ) {
+  const list = async () => {
     const found = await deps.store.scan.list(listQueued, { projectIds, limit: PAGE })
-    moved = 0
-    for (const [projectId, rows] of Map.groupBy(found, (row) => row.projectId)) {
-      const numbers = rows.map(({ number }) => number)
-      moved += await moveQueued(deps, { projectId, numbers }, signal)
-    }
+    return [...Map.groupBy(found, ({ projectId }) => projectId)]
   }
-}
-
-async function moveQueued(
-  deps: SettleDeps,
-  { projectId, numbers }: { projectId: string; numbers: readonly number[] },
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  let next = 0
-  let moved = 0
-  await repeat(signal, async (limit, pace) => {
-    const some = numbers.slice(next, next + limit)
-    next += some.length
-    if (some.length === 0) return 0
-    const write = (tx: Tx) =>
-      pace.measure(some.length, () => moveSome(deps, tx, { projectId, numbers: some }))
-    moved += await deps.store.write(write, { heavyFor: projectId })
-    return some.length
-  })
-  return moved
+  const move = ([projectId, rows]: [string, Queued[]]) =>
+    sweepPages<Queued, number>(
+      deps,
+      { pace: PACE, heavyFor: projectId, signal },
+      {
+        from: 0,
+        pages: [rows],
+        change: async (tx, some, moved) => {
+          const numbers = some.map(({ number }) => number)
+          return moved + (await moveSome(deps, tx, { projectId, numbers }))
+        },
+      },
+    )
+  await settleInPasses({ list, move }, signal)
 }
 
 /** The project may have been enabled since it was listed. */
@@ -160,11 +149,8 @@ async function endParked(
   { id: projectId }: Disabled,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await repeat(signal, async (limit, pace) => {
-    const write = (tx: Tx) =>
-      pace.measure(limit, () => endSomeParked(deps, tx, { projectId, limit }))
-    return deps.store.write(write, { heavyFor: projectId })
-  })
+  const rules = { pace: PACE, heavyFor: projectId, signal, until: 'none' as const }
+  await sweep(deps, rules, (tx, limit) => endSomeParked(deps, tx, { projectId, limit }))
 }
 
 async function endSomeParked(
@@ -189,15 +175,4 @@ async function end(
   const failed = { state: 'failed', error, reason: 'refused' } as const
   const endings = waiting.map((email) => ({ email, end: failed }))
   return endEmails(deps, tx, { endings, at })
-}
-
-/** Runs batches at a pace that leaves room for other writers, until one finds nothing to do. */
-async function repeat(
-  signal: AbortSignal | undefined,
-  run: (limit: number, pace: BatchPace) => Promise<number>,
-): Promise<void> {
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
-  for (let done = 1; done > 0 && !signal?.aborted; ) {
-    done = await pace.batch(() => run(pace.size(), pace), signal)
-  }
 }

@@ -9,20 +9,25 @@
  */
 import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
-import { createBatchPace } from '../../../../work/jobs/pace.ts'
+import type { RowOf } from '../../../../store/database.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
+import { settleInPasses } from '../../../../work/settle.ts'
+import { type Pace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findGeneration } from '../../../ground/fence/rows.ts'
-import { findSending, findUnsettled, listQueued, putAside, setSettled } from './waiting-rows.ts'
+import {
+  findSending,
+  findUnsettled,
+  listQueued,
+  putAside as putAsideRows,
+  setSettled,
+} from './waiting-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
-const FIRST_BATCH = 50
-const MAX_BATCH = 1_000
-const BATCH_MS = 8
+const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** Without a server that other writes wait for. */
-const ALONE_BATCH = 2_000
+const ALONE: Pace = { rows: 2_000, rest: 'none' }
 /** Row numbers that one pass over the queue returns. */
 const PAGE = 20_000
 
@@ -59,10 +64,11 @@ export async function settleFenced(deps: Deps, options: SettleOptions = {}): Pro
   const generation = (await findGeneration(store.read))?.number ?? 0
   // First: what is claimed now may be due before the queue has been read.
   const isSending = (await store.scan.find(findSending)) !== undefined
-  let moved = 0
-  for (let more = 1; more > 0 && !options.signal?.aborted; moved += more) {
-    more = await putAsidePage(deps, options)
-  }
+  const list = async () => [await store.scan.list(listQueued, { limit: PAGE })]
+  const moved = await settleInPasses(
+    { list, move: (page) => putAside(deps, page, options) },
+    options.signal,
+  )
   if (isSending || options.signal?.aborted) return { moved, isSending }
   await store.write(async (tx) => {
     await tx.execute(setSettled, { generation })
@@ -71,22 +77,21 @@ export async function settleFenced(deps: Deps, options: SettleOptions = {}): Pro
   return { moved, isSending }
 }
 
-async function putAsidePage(
-  { store, now }: Deps,
+function putAside(
+  deps: Deps,
+  page: readonly RowOf<typeof listQueued>[],
   { signal, isAlone = false }: SettleOptions,
 ): Promise<number> {
-  const found = await store.scan.list(listQueued, { limit: PAGE })
-  const first = isAlone ? ALONE_BATCH : FIRST_BATCH
-  const pace = createBatchPace({ first, max: MAX_BATCH, batchMs: BATCH_MS })
-  let moved = 0
-  for (let done = 0; done < found.length && !signal?.aborted; ) {
-    const some = found.slice(done, done + (isAlone ? ALONE_BATCH : pace.size()))
-    done += some.length
-    const numbers = JSON.stringify(some.map(({ number }) => number))
-    const write = (tx: Tx) =>
-      pace.measure(some.length, () => tx.execute(putAside, { numbers, at: now() }))
-    const act = () => store.write(write, { heavyFor: 'fence' })
-    moved += isAlone ? await act() : await pace.batch(act, signal)
-  }
-  return moved
+  return sweepPages<RowOf<typeof listQueued>, number>(
+    deps,
+    { pace: isAlone ? ALONE : PACE, heavyFor: 'fence', signal },
+    {
+      from: 0,
+      pages: [page],
+      change: async (tx, rows, moved) => {
+        const numbers = JSON.stringify(rows.map(({ number }) => number))
+        return moved + (await tx.execute(putAsideRows, { numbers, at: deps.now() }))
+      },
+    },
+  )
 }

@@ -12,6 +12,7 @@ import { eq, sql } from '../../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Fuse } from './fuse.ts'
 import { hasDeliveredSince } from './strikes.ts'
@@ -25,6 +26,7 @@ const AT_ONCE = 8
 const MAX_DOMAINS = 500
 /** Suppressions of one domain per transaction. */
 const BATCH = 100
+const PACE: Pace = { rows: BATCH, rest: 'none' }
 const RECHECK_MS = HOUR_MS
 const GIVE_UP_MS = 7 * DAY_MS
 
@@ -94,7 +96,8 @@ async function recheck(deps: Deps, domain: string): Promise<void> {
       await tx.execute(postpone, { domain, at, dueAt: at + RECHECK_MS })
     })
   } else {
-    while ((await store.write((tx) => suppressSome(deps, tx, { domain, at }))) === BATCH);
+    const rules = { pace: PACE, heavyFor: undefined, until: 'short' as const }
+    await sweep(deps, rules, (tx) => suppressSome(deps, tx, { domain, at }))
   }
 }
 

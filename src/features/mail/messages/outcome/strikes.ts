@@ -8,7 +8,7 @@ import { and, eq, gte, sql } from '../../../../store/drizzle.ts'
 import { strikes } from '../../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import type { Base } from '../../../ground/base.ts'
+import { oldRows, type Retention } from '../../../../work/retention.ts'
 
 type NewStrike = {
   projectId: string
@@ -25,7 +25,6 @@ const MIN_STRIKES = 3
 const SPAN_MS = 14 * DAY_MS
 /** Strikes are deleted at this age. */
 const RETENTION_MS = 180 * DAY_MS
-const BATCH = 500
 
 const insertStrike = statement((db) =>
   db
@@ -74,14 +73,6 @@ const deleteSince = statement((db) =>
     ),
 )
 
-const deleteOld = statement((db) =>
-  db
-    .delete(strikes)
-    .where(
-      sql`${strikes.id} in (select id from strikes where at < ${parameter('before')} limit ${BATCH})`,
-    ),
-)
-
 /** Returns a line for operators about all strikes if this one suppresses the address. */
 export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | undefined> {
   if ((await tx.execute(insertStrike, strike)) === 0) return undefined
@@ -119,16 +110,10 @@ export async function deleteStrikesOf(
   await tx.execute(deleteAll, scope)
 }
 
-/** Returns the number of deleted strikes. */
-export async function deleteExpiredStrikes({
-  store,
-  now,
-}: Pick<Base, 'store' | 'now'>): Promise<number> {
-  const before = now() - RETENTION_MS
-  for (let total = 0; ; ) {
-    const deleted = await store.write((tx) => tx.execute(deleteOld, { before }))
-    total += deleted
-    if (deleted < BATCH) return total
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+export const STRIKES: Retention = {
+  name: 'delete-expired-strikes',
+  schedule: '50 3 * * *',
+  keptMs: RETENTION_MS,
+  deletions: [oldRows({ table: 'strikes', key: 'id', column: 'at', index: 'strikes_age' })],
+  pace: { rows: 500, rest: 'event loop' },
 }

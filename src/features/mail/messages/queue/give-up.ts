@@ -19,14 +19,14 @@ import { rowNumber, unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Ending, endEmails, endingColumns } from '../outcome/end-emails.ts'
 import { giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
 const MIN_OVERDUE_MS = 600_000
-const BATCH = 500
+const PACE: Pace = { rows: 500, rest: 'event loop' }
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
 
@@ -87,18 +87,12 @@ async function giveUpDomain(
   deps: Deps,
   overdue: { domain: string; reason: string; before: number },
 ): Promise<number> {
-  for (let total = 0; ; ) {
-    const row = { ...overdue, at: deps.now(), limit: BATCH }
-    const write = async (tx: Tx) => {
-      const overdue = await tx.list(listOverdue, row)
-      const endings = overdue.map((email) => toEnding(email, row.reason))
-      return endEmails(deps, tx, { endings, at: row.at })
-    }
-    const count = await deps.store.write(write, { heavyFor: 'give-up' })
-    total += count
-    if (count < BATCH) return total
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const rules = { pace: PACE, heavyFor: 'give-up', until: 'short' as const }
+  return sweep(deps, rules, async (tx, limit) => {
+    const row = { ...overdue, at: deps.now(), limit }
+    const endings = (await tx.list(listOverdue, row)).map((email) => toEnding(email, row.reason))
+    return endEmails(deps, tx, { endings, at: row.at })
+  })
 }
 
 function toEnding({ error: cause, ...email }: RowOf<typeof listOverdue>, reason: string): Ending {

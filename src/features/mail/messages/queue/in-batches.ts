@@ -1,7 +1,7 @@
 /** A bulk change in short transactions with pauses, so that other writers wait only briefly. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { rowsChanged } from '../../../../store/database.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 
 /** Rows per transaction. Every `change` must use it as its limit. */
@@ -10,19 +10,13 @@ export const BATCH = 500
  * A server that waits for the lock tries again every few milliseconds, so it gets the lock in a
  * pause.
  */
-const PAUSE_MS = 60
+const PACE: Pace = { rows: BATCH, rest: { ms: 60 } }
 
 /** Repeats `change` until it changes less than a batch. Returns the number of changed rows. */
 export async function inBatches(
   store: Base['store'],
   change: (tx: Tx) => PromiseLike<Parameters<typeof rowsChanged>[0]>,
 ): Promise<number> {
-  let total = 0
-  for (;;) {
-    const write = async (tx: Tx) => rowsChanged(await change(tx))
-    const changed = await store.write(write, { heavyFor: 'operator' })
-    total += changed
-    if (changed < BATCH) return total
-    await sleep(PAUSE_MS)
-  }
+  const rules = { pace: PACE, heavyFor: 'operator', until: 'short' as const }
+  return sweep({ store }, rules, async (tx) => rowsChanged(await change(tx)))
 }

@@ -2,7 +2,6 @@
  * Lists the deliveries of an endpoint, newest first. Each status is a range of an index, so the cost
  * depends on the page, not on the number of deliveries.
  */
-
 import { unknownCursor } from '../../../../base/errors.ts'
 import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
 import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'

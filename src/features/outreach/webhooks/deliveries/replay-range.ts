@@ -8,9 +8,10 @@ import { UNLISTED_EVENTS } from '../../../../records/words.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
+import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
+import { type Pace, sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isListed } from '../../../ground/events/unlisted.ts'
@@ -23,7 +24,7 @@ export const REPLAY_KIND = 'replay-webhooks'
 const MAX_BACK_MS = 30 * DAY_MS
 /** A clock of the client that is a little behind. */
 const TOLERANCE_MS = 60_000
-const BATCH = 500
+const PACE: Pace = { rows: 500, rest: 'none' }
 
 /** Epoch ms, both included. */
 type ReplaySpan = { since: number; until: number }
@@ -98,40 +99,39 @@ export async function findReplayStatus(
 
 /** Runs the job. Returns the number of deliveries made. */
 export async function replayEvents(
-  { store, now, webhookNotifier }: Deps & Pick<Base, 'webhookNotifier'>,
+  deps: Deps & Pick<Base, 'webhookNotifier'>,
   job: RunningJob,
 ): Promise<{ created: number }> {
+  const { store, now, webhookNotifier } = deps
   const { endpointId, since, until, last } = job.payload as ReplayPayload
   const { projectId } = job
   if (projectId === null) throw new TypeError('The job belongs to no project.')
-  let state = (await loadProgress<ReplayProgress>(store.read, job.id)) ?? {
+  const from = (await loadProgress<ReplayProgress>(store.read, job.id)) ?? {
     ...{ at: since, seq: 0, created: 0 },
   }
-  for (;;) {
-    job.signal.throwIfAborted()
-    const { at, seq } = state
-    const query = { projectId, until, last, at, seq, limit: BATCH }
-    const batch = await store.scan.list(listReplayed, query)
-    const end = batch.at(-1)
-    if (end === undefined) return { created: state.created }
-    const before = state
-    state = await store.write(
-      async (tx) => {
+  const percentOf = ({ at }: ReplayProgress) => (99 * (at - since)) / Math.max(1, until - since)
+  const { created } = await sweepRows<ReplayedEvent, ReplayProgress>(
+    deps,
+    { pace: PACE, heavyFor: projectId },
+    {
+      from,
+      progress: { job, now, percentOf },
+      find: (limit, { at, seq }) =>
+        store.scan.list(listReplayed, { projectId, until, last, at, seq, limit }),
+      change: async (tx, events, before) => {
         const endpoint = await loadEndpoint(tx, { projectId, id: endpointId })
         if (!endpoint.isEnabled) throw new FinalFailure('The endpoint was disabled.')
         const matches = createEventMatcher(endpoint.events)
-        const wanted = batch.filter(({ name }) => matches(name))
+        const wanted = events.filter(({ name }) => matches(name))
         const made = wanted.map((event) => ({ endpointId, event }))
         await insertDeliveries(tx, made, now())
-        const next = { at: end.at, seq: end.seq, created: before.created + wanted.length }
-        const share = (end.at - since) / Math.max(1, until - since)
-        await saveProgress(tx, job, { state: next, percent: 99 * share, at: now() })
         tx.afterCommit(() => webhookNotifier.notify({ kind: 'due', endpointId, projectId }))
-        return next
+        const { at, seq } = events.at(-1) ?? before
+        return { at, seq, created: before.created + wanted.length }
       },
-      { heavyFor: projectId },
-    )
-  }
+    },
+  )
+  return { created }
 }
 
 function toText(at: number): string {

@@ -2,7 +2,6 @@
  * Sends the event of a delivery again, under the same `webhook-id`. A delivery that waits is tried now;
  * for one that has ended a new delivery is made.
  */
-
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'

@@ -4,13 +4,13 @@ import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { WebhookStatus } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Pace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 
 const SUCCESS_MS = 7 * DAY_MS
 const FAILURE_MS = 30 * DAY_MS
 const PAGE = 2_000
-const BATCH = 200
+const PACE: Pace = { rows: 200, rest: 'event loop' }
 
 type Aged = { number: number; status: WebhookStatus; createdAt: number; completedAt: number | null }
 
@@ -26,24 +26,30 @@ const deleteRows = statement(
 
 /** Returns the number of deleted rows. */
 export async function deleteExpiredDeliveries(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   signal?: AbortSignal,
 ): Promise<number> {
+  return sweepPages<number, number>(
+    deps,
+    { pace: PACE, heavyFor: 'retention', signal },
+    {
+      from: 0,
+      pages: listExpired(deps),
+      change: async (tx, numbers, total) =>
+        total + (await tx.execute(deleteRows, { numbers: JSON.stringify(numbers) })),
+    },
+  )
+}
+
+/** Yields the numbers of expired deliveries, page by page; pages may be empty. */
+async function* listExpired({ store, now }: Pick<Base, 'store' | 'now'>): AsyncGenerator<number[]> {
   const at = now()
   let after = 0
-  let total = 0
   for (;;) {
-    signal?.throwIfAborted()
     const page = await store.scan.list(listAged, { after })
-    const numbers = page.filter((row) => isExpired(row, at)).map(({ number }) => number)
-    for (let start = 0; start < numbers.length; start += BATCH) {
-      const batch = JSON.stringify(numbers.slice(start, start + BATCH))
-      const write = (tx: Tx) => tx.execute(deleteRows, { numbers: batch })
-      total += await store.write(write, { heavyFor: 'retention' })
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    yield page.filter((row) => isExpired(row, at)).map(({ number }) => number)
     const last = page.at(-1)
-    if (last === undefined || page.length < PAGE || last.createdAt > at - SUCCESS_MS) return total
+    if (last === undefined || page.length < PAGE || last.createdAt > at - SUCCESS_MS) return
     after = last.number
   }
 }

@@ -1,5 +1,4 @@
 /** A delivery as the API shows it. */
-
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
 import type { WebhookDelivery, WebhookEndpoint } from '../../../../store/schema/webhooks.ts'

@@ -1,5 +1,4 @@
 /** Creates an endpoint. It gets the events from then on. */
-
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { newId } from '../../../../store/ids.ts'

@@ -3,19 +3,18 @@
  * `failed_through` count as failed at once; a job writes that into their rows, a batch at a time, and
  * then sets the number to 0; or it deletes the rows of a deleted endpoint and then the endpoint.
  */
-
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
-import { createBatchPace } from '../../../../work/jobs/pace.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
+
 import type { Base } from '../../../ground/base.ts'
 
 export const CLEAR_KIND = 'clear-webhook-endpoint'
 export const ENDPOINT_DISABLED = 'the endpoint was disabled'
-const FIRST_BATCH = 200
-const MAX_BATCH = 2_000
+const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 
 type StopDeps = Pick<Base, 'now' | 'jobNotifier' | 'webhookNotifier'>
 type StoppedEndpoint = { id: string; projectId: string }
@@ -97,32 +96,22 @@ export async function enqueueClearing(
 
 /** Runs the job. A second run continues where the first ended. */
 export async function clearEndpoint(
-  { store, now }: Pick<Base, 'store' | 'now'>,
-  { payload, signal, projectId }: RunningJob,
+  deps: Pick<Base, 'store' | 'now'>,
+  job: RunningJob,
 ): Promise<void> {
-  const { endpointId: id } = payload as { endpointId: string }
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
-  for (;;) {
-    signal.throwIfAborted()
-    const limit = pace.size()
-    const act = () =>
-      store.write(
-        async (tx) => {
-          const endpoint = await tx.find(findCleared, { id })
-          if (endpoint === undefined) return 0
-          const { failedThrough, deletedAt } = endpoint
-          const values = { id, failedThrough, limit, at: now() }
-          const changed = await pace.measure(limit, () =>
-            deletedAt === null
-              ? tx.execute(failBatch, values)
-              : tx.execute(deleteBatch, { id, limit }),
-          )
-          if (changed < limit)
-            await tx.execute(deletedAt === null ? setCleared : deleteEndpoint, { id })
-          return changed
-        },
-        { heavyFor: projectId ?? id },
-      )
-    if ((await pace.batch(act, signal)) < limit) return
-  }
+  const { endpointId: id } = job.payload as { endpointId: string }
+  const rules = { pace: PACE, heavyFor: job.projectId ?? id, job, until: 'short' as const }
+  await sweep(deps, rules, async (tx, limit) => {
+    const endpoint = await tx.find(findCleared, { id })
+    if (endpoint === undefined) return 0
+    const { failedThrough, deletedAt } = endpoint
+    const changed =
+      deletedAt === null
+        ? await tx.execute(failBatch, { id, failedThrough, limit, at: deps.now() })
+        : await tx.execute(deleteBatch, { id, limit })
+    if (changed < limit) {
+      await tx.execute(deletedAt === null ? setCleared : deleteEndpoint, { id })
+    }
+    return changed
+  })
 }

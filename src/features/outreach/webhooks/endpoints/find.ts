@@ -1,5 +1,4 @@
 /** Finds the endpoints of a project. Deleted ones, and those of other projects, count as unknown. */
-
 import { type AppError, notFound } from '../../../../base/errors.ts'
 import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { and, asc, eq, isNull, type SQL } from '../../../../store/drizzle.ts'

@@ -1,5 +1,4 @@
 /** An endpoint as the API shows it: without its secret, which only its creation and rotation return. */
-
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import type { WebhookEndpoint } from '../../../../store/schema/webhooks.ts'

@@ -14,6 +14,7 @@ import { octets, unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import { inTurn } from '../dispatch/in-turn.ts'
@@ -47,6 +48,7 @@ const PAGE_BYTES = 256 * 1024
 const TASK_BYTES = 1_024
 /** Held deliveries that are passed over at a time. */
 const MAX_PASSED = 500
+const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
 /** How often a lane looks whether its rows are cleared. */
 const CLEARING_MS = SECOND_MS
 
@@ -131,9 +133,9 @@ async function passOverHeld(
   store: Deps['store'],
   held: { id: string; now: number; fenced: number },
 ): Promise<void> {
-  while ((await store.read.find(findHeld, held)) !== undefined) {
-    await store.write((tx) => tx.execute(passOver, held))
-  }
+  const until = async () => (await store.read.find(findHeld, held)) === undefined
+  const rules = { pace: PASSING, heavyFor: undefined, until }
+  await sweep({ store }, rules, (tx) => tx.execute(passOver, held))
 }
 
 async function toTasks(

@@ -1,5 +1,4 @@
 /** Adds a step to a workflow, at the end of the graph or into a transition. */
-
 import { AppError } from '../../../../base/errors.ts'
 import type { StepRecord } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'

@@ -2,7 +2,6 @@
  * Edits of a workflow: each is one transaction, checks the version that the caller knows, and makes a
  * new version. The engine keeps graphs by their version.
  */
-
 import { AppError } from '../../../../base/errors.ts'
 import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'

@@ -2,21 +2,18 @@
  * Deletes the rows of deleted workflows in short transactions between which other writes run. What is
  * left after a crash is found in the database.
  */
-
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
-import { createBatchPace } from '../../../../work/jobs/pace.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 
 export const ERASE_KIND = 'erase-workflows'
 
 /** Steps that one transaction deletes while a request waits, with their transitions: about 10 ms. */
-const STEPS_AT_ONCE = 500
-const FIRST_BATCH = 200
-const MAX_BATCH = 2_000
+const WHILE_WAITING: Pace = { rows: 500, rest: 'none' }
+const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 
 export const listDeleted = statement<{ id: string }>(
   () => sql`select id from workflows
@@ -55,29 +52,26 @@ const deleteRow = statement(
 
 /** Deletes the steps and transitions of deleted workflows. */
 export async function eraseSteps(
-  { store }: Pick<Base, 'store'>,
+  deps: Pick<Base, 'store'>,
   { projectId, ids }: { projectId: string; ids: readonly string[] },
 ): Promise<void> {
-  const values = { ids: JSON.stringify(ids), limit: STEPS_AT_ONCE }
-  const erase = (tx: Tx) => tx.execute(deleteSteps, values)
-  while ((await store.write(erase, { heavyFor: projectId })) === STEPS_AT_ONCE);
+  const rules = { pace: WHILE_WAITING, heavyFor: projectId, until: 'short' as const }
+  const workflows = JSON.stringify(ids)
+  await sweep(deps, rules, (tx, limit) => tx.execute(deleteSteps, { ids: workflows, limit }))
 }
 
 /** Runs the job: deletes what is left of all deleted workflows of the project. */
 export async function eraseWorkflows(
-  { store }: Pick<Base, 'store'>,
-  { projectId, signal }: Pick<RunningJob, 'projectId' | 'signal'>,
+  deps: Pick<Base, 'store'>,
+  job: Pick<RunningJob, 'projectId' | 'signal'>,
 ): Promise<void> {
-  const heavyFor = projectId ?? ''
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
+  const { store } = deps
+  const { projectId } = job
+  const rules = { pace: PACE, heavyFor: projectId ?? '', job, until: 'none' as const }
   for (const { id } of await store.read.list(listDeleted, { projectId })) {
+    const ids = JSON.stringify([id])
     for (const part of ERASED_PARTS) {
-      for (let deleted = 1; deleted > 0; ) {
-        signal.throwIfAborted()
-        const values = { ids: JSON.stringify([id]), limit: pace.size() }
-        const erase = (tx: Tx) => pace.measure(values.limit, () => tx.execute(part, values))
-        deleted = await pace.batch(() => store.write(erase, { heavyFor }), signal)
-      }
+      await sweep(deps, rules, (tx, limit) => tx.execute(part, { ids, limit }))
     }
     await store.write((tx) => tx.execute(deleteRow, { id }))
   }

@@ -10,6 +10,7 @@ import {
   workflowTransitions,
 } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
@@ -18,6 +19,7 @@ import { listActiveAt } from './active.ts'
 
 /** Executions that one transaction cancels: about 50 ms. */
 const MAX_CANCELLED = 500
+const PACE: Pace = { rows: MAX_CANCELLED, rest: 'none' }
 
 /** So many executions stand at the steps that `clearSteps` has to cancel them first. */
 export class CrowdedSteps extends Error {
@@ -59,22 +61,18 @@ export async function removeSteps(
  * returns how many. Stops when the workflow has another version, which it also gets when it is enabled.
  */
 export async function clearSteps(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   key: WorkflowKey,
   { stepIds, version }: Pick<CrowdedSteps, 'stepIds' | 'version'>,
 ): Promise<number> {
-  const clearSome = async (tx: Tx) => {
+  const rules = { pace: PACE, heavyFor: key.projectId, until: 'short' as const }
+  return sweep(deps, rules, async (tx, limit) => {
     const workflow = await loadWorkflow(tx, key)
     if (workflow.version !== version) return 0
-    const numbers = await listActiveAt(tx, workflow, { stepIds, limit: MAX_CANCELLED })
-    await cancelEach(tx, workflow, { numbers, at: now() })
+    const numbers = await listActiveAt(tx, workflow, { stepIds, limit })
+    await cancelEach(tx, workflow, { numbers, at: deps.now() })
     return numbers.length
-  }
-  for (let total = 0; ; ) {
-    const cancelled = await store.write(clearSome, { heavyFor: key.projectId })
-    total += cancelled
-    if (cancelled < MAX_CANCELLED) return total
-  }
+  })
 }
 
 async function cancelEach(

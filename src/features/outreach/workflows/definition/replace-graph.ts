@@ -3,7 +3,6 @@
  * keep their rows; those that are missing are removed; ids are the client's, or stand for short ones
  * (`step-names.ts`).
  */
-
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { WorkflowDetail } from '../../../../records/workflow.ts'

@@ -1,5 +1,4 @@
 /** Changes a workflow: its name, its trigger, whether it is enabled. */
-
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../../base/errors.ts'
 import type { WorkflowDetail } from '../../../../records/workflow.ts'

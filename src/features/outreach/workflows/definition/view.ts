@@ -1,5 +1,4 @@
 /** Workflows as the API returns them. */
-
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type {
   StepRecord,

@@ -8,6 +8,7 @@ import { eq, sql } from '../../../../store/drizzle.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
@@ -17,6 +18,7 @@ type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
 /** Executions that one transaction counts and cancels: 3 ms. */
 export const CANCELLED_AT_ONCE = 20_000
+const PACE: Pace = { rows: CANCELLED_AT_ONCE, rest: 'none' }
 
 const findNewestNumber = statement<{ newest: number }>(
   () => sql`select coalesce(max(number), 0) as newest from workflow_executions`,
@@ -39,15 +41,15 @@ const countActive = statement<{ count: number; last: number }>(
  * @throws AppError WORKFLOW_NOT_FOUND
  */
 export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise<number> {
-  let cancelled = 0
   let after = 0
-  for (;;) {
-    const cancelNext = (tx: Tx) => cancelSome(deps, tx, { ...key, after })
-    const { count, last } = await deps.store.write(cancelNext, { heavyFor: key.projectId })
-    cancelled += count
-    if (count < CANCELLED_AT_ONCE) return cancelled
-    after = last
-  }
+  const rules = { pace: PACE, heavyFor: key.projectId, until: 'short' as const }
+  return sweep(deps, rules, async (tx) => {
+    const { count, last } = await cancelSome(deps, tx, { ...key, after })
+    tx.afterCommit(() => {
+      after = last
+    })
+    return count
+  })
 }
 
 /** Cancels whatever is active, without counting it. */

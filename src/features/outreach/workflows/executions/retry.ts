@@ -1,5 +1,4 @@
 /** Lets a failed execution go on at the step that failed. */
-
 import { AppError } from '../../../../base/errors.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import { eq, sql } from '../../../../store/drizzle.ts'

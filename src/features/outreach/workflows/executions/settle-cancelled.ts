@@ -10,8 +10,9 @@ import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import { statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { createBatchPace } from '../../../../work/jobs/pace.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
+import { settleInPasses } from '../../../../work/settle.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
@@ -28,9 +29,7 @@ type Unsettled = Pick<
   'id' | 'projectId' | 'cancelledThrough' | 'cancelReason' | 'cancelledAt'
 >
 
-const FIRST_BATCH = 50
-const MAX_BATCH = 1_000
-const BATCH_MS = 8
+const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** Then it is another workflow's turn. */
 const TURN_MS = 500
 
@@ -69,18 +68,17 @@ export function startSettlingCancelled(deps: SettleDeps): Loop {
 export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   await cancelOfDisabled(deps)
   const failed = new Set<string>()
-  for (;;) {
+  const list = async () => {
     const unsettled = await deps.store.scan.list(listUnsettled)
-    const settleable = unsettled.filter(({ id }) => !failed.has(id))
-    if (settleable.length === 0) return
-    for (const workflow of settleable) {
-      if (signal?.aborted) return
-      await takeTurn(deps, workflow, signal).catch((error: unknown) => {
-        failed.add(workflow.id)
-        logFailure(deps, { workflowId: workflow.id, error: describeError(error) })
-      })
-    }
+    return unsettled.filter(({ id }) => !failed.has(id))
   }
+  const move = (workflow: Unsettled) =>
+    takeTurn(deps, workflow, signal).catch((error: unknown) => {
+      failed.add(workflow.id)
+      logFailure(deps, { workflowId: workflow.id, error: describeError(error) })
+      return 0
+    })
+  await settleInPasses({ list, move }, signal)
 }
 
 function logFailure({ log }: Pick<SettleDeps, 'log'>, facts: object): void {
@@ -97,21 +95,15 @@ async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
   }
 }
 
-/** Writes rows of the workflow for a moment. */
-async function takeTurn(
+/** Writes rows of the workflow for a moment. Returns how many. */
+function takeTurn(
   deps: SettleDeps,
   workflow: Unsettled,
   signal: AbortSignal | undefined,
-): Promise<void> {
-  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
-  const endAt = performance.now() + TURN_MS
-  const heavyFor = workflow.projectId
-  while (performance.now() < endAt && !signal?.aborted) {
-    const limit = pace.size()
-    const write = (tx: Tx) => pace.measure(limit, () => writeSome(deps, tx, workflow, limit))
-    const count = await pace.batch(() => deps.store.write(write, { heavyFor }), signal)
-    if (count === 0) return
-  }
+): Promise<number> {
+  const { projectId: heavyFor } = workflow
+  const rules = { pace: PACE, heavyFor, signal, forMs: TURN_MS, until: 'none' as const }
+  return sweep(deps, rules, (tx, limit) => writeSome(deps, tx, workflow, limit))
 }
 
 /** When no row is left, the workflow says so, unless more executions were cancelled meanwhile. */

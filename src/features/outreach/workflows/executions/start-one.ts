@@ -1,5 +1,4 @@
 /** Starts an execution for one contact, at the request of the project. */
-
 import { AppError } from '../../../../base/errors.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import type { Base } from '../../../ground/base.ts'

@@ -2,7 +2,6 @@
  * An execution as the API shows it. Active executions that were cancelled together are shown as
  * cancelled at once, although their rows follow later (`settle-cancelled.ts`).
  */
-
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import type { ExecutionStatus, StepType } from '../../../../store/schema/words.ts'

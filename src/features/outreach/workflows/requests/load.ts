@@ -21,6 +21,7 @@ import {
   workflows,
 } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import { inTurn } from '../../webhooks/dispatch/in-turn.ts'
@@ -38,6 +39,7 @@ type DueRequest = Pick<Task, 'number' | 'sentBytes'>
 const TASK_BYTES = 512
 /** Held requests that are passed over at a time. */
 const MAX_PASSED = 500
+const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
 /** How often a lane looks whether the cancelled rows are written. */
 const CANCELLING_MS = SECOND_MS
 
@@ -156,9 +158,9 @@ async function passOverHeld(
   store: Deps['store'],
   held: { id: string; now: number; after: number },
 ): Promise<void> {
-  while ((await store.read.find(findHeld, held)) !== undefined) {
-    await store.write((tx) => tx.execute(passOver, held))
-  }
+  const until = async () => (await store.read.find(findHeld, held)) === undefined
+  const rules = { pace: PASSING, heavyFor: undefined, until }
+  await sweep({ store }, rules, (tx) => tx.execute(passOver, held))
 }
 
 /** Undefined, too, while a fence holds its execution. */

@@ -8,22 +8,21 @@
  * reaches them. The walk follows their numbers, which a change of `subscribed` does not affect.
  */
 import { AppError } from '../../../../base/errors.ts'
-import { addressDigest, listOf, unindexed } from '../../../../store/dialect.ts'
-import { max, sql } from '../../../../store/drizzle.ts'
-import { contacts } from '../../../../store/schema/contacts.ts'
+import { addressDigest, listOf } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type BatchPace, createBatchPace } from '../../../../work/jobs/pace.ts'
-import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
+import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
+import { type Pace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { clearWishOfContact, isOwnWish } from '../../wishes/wishes.ts'
 import { countContacts } from '../list/count.ts'
 import type { ContactScope } from '../list/scope.ts'
-import { walkContacts } from '../list/walk.ts'
 import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
 import { setSubscribed } from '../write/set-subscribed.ts'
+import { findExisting, findNewestNumber, walkExisting } from './existing.ts'
 import type { BulkOperation, BulkPayload } from './start.ts'
 
 type BulkFailure = { contactId: string; email: string | null; error: string }
@@ -52,14 +51,8 @@ type Applied = { changed: number; kept: number }
 /** `number`: the value of `after` once the contact is processed. */
 type Candidate = { number: number; id: string; address: string | null }
 
-const MAX_BATCH_SIZE = 100
+const PACE: Pace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
 const MAX_ERRORS = 1_000
-
-/** Finds each contact by its id, not by the index of the project. */
-export const selectExisting = statement<{ id: string }>(
-  () => sql`select id from contacts where ${unindexed(sql`project_id`)} = ${parameter('projectId')}
-    and id in ${listOf(parameter('ids'))}`,
-)
 
 /** The contacts whose owners left, and `subscribed` is not true. */
 export const selectLeft = statement<{ id: string }>(
@@ -71,21 +64,23 @@ export const selectLeft = statement<{ id: string }>(
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
   const payload = job.payload as BulkPayload
-  const pace = createBatchPace({ first: 10, max: MAX_BATCH_SIZE })
-  let state =
+  const { projectId } = payload
+  const from =
     (await loadProgress<BulkProgress>(deps.store.read, job.id)) ?? (await begin(deps, payload))
-  for await (const page of candidatesOf(deps, payload, state)) {
-    let done = 0
-    while (done < page.length) {
-      job.signal.throwIfAborted()
-      const batch = page.slice(done, done + pace.size())
-      done += batch.length
-      const before = state
-      const apply = () => applyBatch(deps, { job, payload, state: before, batch, pace })
-      state = await pace.batch(apply, job.signal)
-    }
-  }
-  const { tally } = state
+  const { tally } = await sweepPages<Candidate, BulkProgress>(
+    deps,
+    { pace: PACE, heavyFor: undefined },
+    {
+      from,
+      pages: candidatesOf(deps, payload, from),
+      progress: { job, now: deps.now, percentOf },
+      prepare: async (batch) => {
+        if (payload.operation !== 'delete') return
+        await deleteLongHistory(deps, { projectId, ids: batch.map(({ id }) => id) })
+      },
+      change: (tx, batch, state) => applyBatch(deps, tx, { payload, state, batch }),
+    },
+  )
   const totalRequested = tally.successCount + tally.unchangedCount + tally.failureCount
   const { keptUnsubscribedCount = 0 } = tally
   return { operation: payload.operation, totalRequested, ...tally, keptUnsubscribedCount }
@@ -101,12 +96,9 @@ async function begin(deps: Deps, payload: BulkPayload): Promise<BulkProgress> {
     const total = payload.contactIds.length
     return { startedAt, after: 0, last: total, total, tally }
   }
-  const row = await deps.store.read
-    .select({ last: max(contacts.number) })
-    .from(contacts)
-    .get()
+  const last = await findNewestNumber(deps)
   const total = await countContacts(deps, await toScope(deps, payload, startedAt))
-  return { startedAt, after: 0, last: row?.last ?? 0, total, tally }
+  return { startedAt, after: 0, last, total, tally }
 }
 
 /** Yields the contacts that are not processed yet, page by page. */
@@ -121,9 +113,9 @@ async function* candidatesOf(
     return
   }
   const excluded = new Set(payload.excludeIds)
-  for await (const page of walkContacts(deps, await toScope(deps, payload, startedAt), { after })) {
-    yield page.filter(({ number, id }) => number <= last && !excluded.has(id))
-    if ((page.at(-1)?.number ?? last) >= last) return
+  const scope = await toScope(deps, payload, startedAt)
+  for await (const page of walkExisting(deps, scope, { after, last })) {
+    yield page.filter(({ id }) => !excluded.has(id))
   }
 }
 
@@ -150,39 +142,24 @@ async function toScope(
   }
 }
 
-type BulkBatch = {
-  job: RunningJob
-  payload: BulkPayload
-  state: BulkProgress
-  batch: readonly Candidate[]
-  pace: BatchPace
-}
+type BulkBatch = { payload: BulkPayload; state: BulkProgress; batch: readonly Candidate[] }
 
 async function applyBatch(
-  deps: Deps,
-  { job, payload, state, batch, pace }: BulkBatch,
+  { now }: Deps,
+  tx: Tx,
+  { payload, state, batch }: BulkBatch,
 ): Promise<BulkProgress> {
-  const { projectId, operation } = payload
+  const { projectId } = payload
   const ids = batch.map(({ id }) => id)
-  if (operation === 'delete') await deleteLongHistory(deps, { projectId, ids })
-  return deps.store.write((tx) =>
-    pace.measure(batch.length, async () => {
-      const at = deps.now()
-      const known = await tx.list(selectExisting, { projectId, ids: JSON.stringify(ids) })
-      const knownIds = new Set(known.map(({ id }) => id))
-      const applied = await applyOperation(tx, payload, {
-        ids: ids.filter((id) => knownIds.has(id)),
-        at,
-      })
-      const missing = batch.filter(({ id }) => !knownIds.has(id))
-      const unchanged = known.length - applied.changed
-      const tally = addUp(state.tally, { ...applied, unchanged, missing })
-      const after = batch.at(-1)?.number ?? state.after
-      const next = { ...state, after, tally }
-      await saveProgress(tx, job, { state: next, percent: percentOf(next), at })
-      return next
-    }),
-  )
+  const known = await findExisting(tx, { projectId, ids })
+  const applied = await applyOperation(tx, payload, {
+    ids: ids.filter((id) => known.has(id)),
+    at: now(),
+  })
+  const missing = batch.filter(({ id }) => !known.has(id))
+  const unchanged = known.size - applied.changed
+  const tally = addUp(state.tally, { ...applied, unchanged, missing })
+  return { ...state, after: batch.at(-1)?.number ?? state.after, tally }
 }
 
 async function applyOperation(

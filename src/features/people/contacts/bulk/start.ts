@@ -1,5 +1,4 @@
 /** Enqueues the job that subscribes, unsubscribes or deletes many contacts (run.ts). */
-
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'

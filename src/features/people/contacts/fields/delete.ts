@@ -5,6 +5,7 @@
  * visit.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
+import type { FieldDeletion } from '../../../../records/contact-field.ts'
 import {
   indexedBy,
   jsonPath,
@@ -13,21 +14,17 @@ import {
   listOf,
   unindexed,
 } from '../../../../store/dialect.ts'
-import { max, sql } from '../../../../store/drizzle.ts'
-import { contacts } from '../../../../store/schema/contacts.ts'
+import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
-import { type BatchPace, createBatchPace } from '../../../../work/jobs/pace.ts'
-import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
+import { loadProgress } from '../../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
+import { type JobProgress, type Pace, sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
+import { findNewestNumber } from '../bulk/existing.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'
-
-/** `jobId`: the job that deletes the key, if the deletion is not done yet. */
-type FieldDeletion = { deletedFrom: number; jobId?: string }
 
 type FieldKey = { projectId: string; key: string }
 /** `last`: the highest number of a contact at the start. */
@@ -36,7 +33,7 @@ type Deps = Pick<Base, 'store' | 'now'>
 
 /** Contacts that change while the caller waits: 0.1 s. */
 const MAX_AT_ONCE = 5_000
-const MAX_BATCH_SIZE = 500
+const PACE: Pace = { first: 50, max: 500, batchMs: 4, rest: { times: 2 } }
 
 const holders = (subscribed: 0 | 1) => sql`
   select number from contacts ${indexedBy('contacts_order')}
@@ -83,14 +80,12 @@ export async function deleteField(
 /** Runs the job. */
 export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<FieldDeletion> {
   const { deletedFrom: total, ...fieldKey } = job.payload as FieldKey & { deletedFrom: number }
-  const saved = await loadProgress<FieldDeletionProgress>(deps.store.read, job.id)
+  const from = await loadProgress<FieldDeletionProgress>(deps.store.read, job.id)
+  const percentOf = ({ deletedFrom }: FieldDeletionProgress) =>
+    Math.min(99, (100 * deletedFrom) / total)
   const end = await removeFromAll(deps, fieldKey, {
-    from: saved,
-    signal: job.signal,
-    onBatch: (tx, state) => {
-      const percent = Math.min(99, (100 * state.deletedFrom) / total)
-      return saveProgress(tx, job, { state, percent, at: deps.now() })
-    },
+    from,
+    progress: { job, now: deps.now, percentOf },
   })
   return { deletedFrom: end.deletedFrom }
 }
@@ -127,58 +122,31 @@ async function enqueueDeletion(
 
 type DeletionOptions = {
   from?: FieldDeletionProgress | undefined
-  signal?: AbortSignal
-  /** Called within the transaction of each batch. */
-  onBatch?(tx: Tx, state: FieldDeletionProgress): Promise<void>
+  progress?: JobProgress<FieldDeletionProgress>
 }
 
 async function removeFromAll(
   deps: Deps,
-  fieldKey: FieldKey,
-  { from, signal, onBatch }: DeletionOptions = {},
+  { projectId, key }: FieldKey,
+  { from, progress }: DeletionOptions = {},
 ): Promise<FieldDeletionProgress> {
-  const pace = createBatchPace({ first: 50, max: MAX_BATCH_SIZE })
-  let state = from ?? { after: 0, last: await findLast(deps), deletedFrom: 0 }
-  for (;;) {
-    signal?.throwIfAborted()
-    const numbers = await listHolders(deps, { ...fieldKey, ...state, size: pace.size() })
-    if (numbers.length === 0) return state
-    const before = state
-    const removeBatch = () =>
-      deps.store.write(async (tx) => {
-        const deleted = await removeFrom(deps, tx, { ...fieldKey, numbers, pace })
-        const after = numbers.at(-1) ?? before.after
-        const next = { ...before, after, deletedFrom: before.deletedFrom + deleted }
-        await onBatch?.(tx, next)
-        return next
-      })
-    state = await pace.batch(removeBatch, signal)
-  }
-}
-
-async function findLast({ store }: Pick<Base, 'store'>): Promise<number> {
-  const row = await store.read
-    .select({ last: max(contacts.number) })
-    .from(contacts)
-    .get()
-  return row?.last ?? 0
-}
-
-type PageQuery = FieldKey & FieldDeletionProgress & { size: number }
-
-async function listHolders(
-  { store }: Pick<Base, 'store'>,
-  { projectId, key, after, last, size }: PageQuery,
-): Promise<number[]> {
-  const values = { projectId, path: jsonPath(key), after, last, size }
-  return (await store.scan.list(selectHolders, values)).map(({ number }) => number)
-}
-
-async function removeFrom(
-  { now }: Pick<Base, 'now'>,
-  tx: Tx,
-  { projectId, key, numbers, pace }: FieldKey & { numbers: readonly number[]; pace: BatchPace },
-): Promise<number> {
-  const values = { projectId, path: jsonPath(key), numbers: JSON.stringify(numbers), at: now() }
-  return pace.measure(numbers.length, () => tx.execute(removeKey, values))
+  const path = jsonPath(key)
+  const start = from ?? { after: 0, last: await findNewestNumber(deps), deletedFrom: 0 }
+  return sweepRows<number, FieldDeletionProgress>(
+    deps,
+    { pace: PACE, heavyFor: undefined },
+    {
+      from: start,
+      progress,
+      find: async (size, { after, last }) => {
+        const values = { projectId, path, after, last, size }
+        return (await deps.store.scan.list(selectHolders, values)).map(({ number }) => number)
+      },
+      change: async (tx, numbers, state) => {
+        const values = { projectId, path, numbers: JSON.stringify(numbers), at: deps.now() }
+        const deletedFrom = state.deletedFrom + (await tx.execute(removeKey, values))
+        return { ...state, after: numbers.at(-1) ?? state.after, deletedFrom }
+      },
+    },
+  )
 }

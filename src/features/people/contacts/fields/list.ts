@@ -2,6 +2,7 @@
  * Lists the fields of a project's contacts: four standard fields, and the keys of their data as
  * `data.<key>`. Triggers count the contacts of each key; this module reads the counts.
  */
+import type { ContactField } from '../../../../records/contact-field.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { projects } from '../../../../store/schema/accounts.ts'
 import { contactFields } from '../../../../store/schema/contacts.ts'
@@ -10,16 +11,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Reader } from '../../../../store/store.ts'
 import type { Base } from '../../../ground/base.ts'
 
-type FieldType = 'string' | 'number' | 'boolean' | 'date'
-
-type ContactField = {
-  /** `email`, `data.plan` */
-  field: string
-  /** The type of most values; lists and objects count as strings. */
-  type: FieldType
-  /** The share of contacts that have the field, as a whole percentage. */
-  coverage: number
-}
+type FieldType = ContactField['type']
 
 /** A parsed field name. */
 export type FieldName = { standard: StandardField } | { key: string }

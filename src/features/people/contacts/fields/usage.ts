@@ -1,6 +1,7 @@
 /** Finds the references to a field of contacts. A field with references cannot be deleted. */
+import type { FieldUsage } from '../../../../records/contact-field.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { Reference, References } from '../../../ground/manifest/reference.ts'
+import type { References } from '../../../ground/manifest/reference.ts'
 import { findReferences, isUsed } from '../../../ground/references/registry.ts'
 import {
   countContactsWithKey,
@@ -8,16 +9,6 @@ import {
   type FieldName,
   parseFieldName,
 } from './list.ts'
-
-type FieldUsage = {
-  usedInSegments: Reference[]
-  usedInCampaigns: Reference[]
-  usedInWorkflows: Reference[]
-  /** Contacts that have the field. */
-  contactCount: number
-  /** False for a standard field, and while a definition uses the field. */
-  canDelete: boolean
-}
 
 export async function findFieldUsage(
   deps: Pick<Base, 'store' | 'duties'>,

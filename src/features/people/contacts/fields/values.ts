@@ -3,14 +3,13 @@
  * texts are omitted. `email`, `createdAt` and `updatedAt` have no values here, because they differ
  * from contact to contact.
  */
+import type { FieldValues } from '../../../../records/contact-field.ts'
 import { jsonPath } from '../../../../store/dialect.ts'
 import type { Base } from '../../../ground/base.ts'
 import { countContactsWithKey, parseFieldName, type StandardField } from './list.ts'
 import { selectValues } from './values.sqlite.ts'
 
-type FieldValue = string | number | boolean
-
-type FieldValues = { field: string; values: FieldValue[]; count: number; limit: number }
+type FieldValue = FieldValues['values'][number]
 
 type Deps = Pick<Base, 'store'>
 

@@ -8,6 +8,7 @@ import { listOf, rowNumber, unindexed } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { insertErasedContacts, insertErasedEmails } from '../../wishes/erased-recipients.ts'
 import { contactNotFound } from '../read/view.ts'
@@ -48,6 +49,7 @@ export const deleteByIds = statement(() => sql`delete from contacts where ${isSe
 export const history = LONG.map(([name, page]) => {
   const rows = sql`from ${sql.raw(name)} where contact_id in (${selected})`
   return {
+    page,
     keepIds:
       name === 'emails'
         ? statement(() => insertErasedEmails(sql`select id ${rows} limit ${page}`))
@@ -81,18 +83,17 @@ export async function deleteContacts(
  * transactions between which other writes run. The rest is short and is deleted with its contact.
  */
 export async function deleteLongHistory(
-  { store, now }: Deps,
-  chosen: { projectId: string; ids: readonly string[] },
+  deps: Deps,
+  { projectId, ids }: { projectId: string; ids: readonly string[] },
 ): Promise<void> {
-  const values = { projectId: chosen.projectId, ids: JSON.stringify(chosen.ids), at: now() }
-  for (const { hasMore, keepIds, deletePage } of history) {
-    const write = async (tx: Tx) => {
+  const values = { projectId, ids: JSON.stringify(ids), at: deps.now() }
+  for (const { page, hasMore, keepIds, deletePage } of history) {
+    const pace: Pace = { rows: page, rest: 'none' }
+    const until = async () => (await deps.store.read.find(hasMore, values)) === undefined
+    await sweep(deps, { pace, heavyFor: projectId, until }, async (tx) => {
       if (keepIds !== undefined) await tx.execute(keepIds, values)
-      await tx.execute(deletePage, values)
-    }
-    while ((await store.read.find(hasMore, values)) !== undefined) {
-      await store.write(write, { heavyFor: chosen.projectId })
-    }
+      return tx.execute(deletePage, values)
+    })
   }
 }
 

@@ -6,21 +6,12 @@
  * A field that the project has keeps its type if the whole column fits, also in quotes. A warning says so if it
  * does not fit, and if numbers have more digits than a number of JSON holds.
  */
+import type { ColumnReading } from '../../../../records/import.ts'
 import type { ValueKind } from '../../../../store/schema/words.ts'
 import { type ColumnType, isHugeNumber, readBoolean, readNumber } from './cell.ts'
 import { keyOf, shorten } from './column-names.ts'
 import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
-
-export type ColumnReading = {
-  /** `data.<key>` */
-  field: string
-  type: ColumnType
-  /** Why a column with numbers or booleans is of texts; null otherwise. */
-  reason: string | null
-  /** Of objects: the first keys that become keys of the data. */
-  keys?: string[]
-}
 
 export type Place = { line: number; text: string }
 

@@ -6,10 +6,11 @@
  * has only texts there, or if a number of the column would lose characters, since an export has no such
  * number. It is of booleans, in any spelling, if the project has only booleans there.
  */
+import type { ColumnReading } from '../../../../records/import.ts'
 import type { ValueKind } from '../../../../store/schema/words.ts'
 import { isNumeral, looksTyped, readBoolean, readCell } from './cell.ts'
 import { keyOf, shorten } from './column-names.ts'
-import { type ColumnReading, describePlace, MAX_WARNINGS, type Place } from './column-types.ts'
+import { describePlace, MAX_WARNINGS, type Place } from './column-types.ts'
 import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 

@@ -2,19 +2,11 @@
  * Counts the words that say of the people of a file whether they get mail, so that nobody is subscribed or
  * unsubscribed by a word that nobody saw.
  */
+import type { StateWord } from '../../../../records/import.ts'
 import type { Header } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 import { statesOf } from './row-state.ts'
 import { isWordOfLeaving, type StateKind, type StateReading, simplify } from './state-columns.ts'
-
-export type StateWord = {
-  /** The header of the column. */
-  column: string
-  /** In lower case; null for all other texts of the column together. */
-  word: string | null
-  rows: number
-  readAs: 'subscribed' | 'unsubscribed' | 'unchanged'
-}
 
 type Count = { rows: number; reading: StateReading }
 type ColumnCounts = {

@@ -1,5 +1,5 @@
 /** The result of a list, summed up page by page. */
-import type { Verification } from '../assess.ts'
+import type { Verification } from '../../../../records/verification.ts'
 
 /** `unknown`: well formed, but the name servers of its domain gave no answer. */
 type ListedState = 'valid' | 'invalid' | 'unknown'

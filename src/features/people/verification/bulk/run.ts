@@ -6,16 +6,11 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { createLru } from '../../../../base/lru.ts'
+import type { Verification } from '../../../../records/verification.ts'
 import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
 import type { Base } from '../../../ground/base.ts'
-import {
-  assessAddress,
-  assessDomain,
-  assessMalformed,
-  type DomainAssessment,
-  type Verification,
-} from '../assess.ts'
+import { assessAddress, assessDomain, assessMalformed, type DomainAssessment } from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
 import { readAddress } from '../read-address.ts'
 import type { Verifier } from '../verifier.ts'

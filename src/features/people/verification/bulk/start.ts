@@ -1,5 +1,4 @@
 /** Enqueues the job that verifies many addresses (run.ts). It changes no contact. */
-
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Condition } from '../../../ground/conditions/condition.ts'

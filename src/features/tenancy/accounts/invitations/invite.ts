@@ -5,13 +5,14 @@
  * the user who invites.
  */
 import { DAY_MS } from '../../../../base/clock.ts'
+import type { GivenRole, Invited } from '../../../../records/member.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import { invitations, memberships, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
-import { alreadyMember, type GivenRole } from '../members/member.ts'
+import { alreadyMember } from '../members/member.ts'
 import { requireAdmin } from '../members/require-admin.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 import { findMailProjectId } from '../platform-mail/mail-project.ts'
@@ -26,9 +27,6 @@ type Invitee = {
   /** The id of the user who invites. */
   actorId: string
 }
-
-/** `url`: the link, when this server has no mail for its users. */
-export type Invited = { invited: true; email: string; role: GivenRole; url?: string }
 
 type NewInvitation = Omit<Invitee, 'actorId'> & {
   /** The id of the user who invites. */

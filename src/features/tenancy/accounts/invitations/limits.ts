@@ -7,6 +7,7 @@ import { AppError } from '../../../../base/errors.ts'
 import { and, desc, eq, gt, type SQL } from '../../../../store/drizzle.ts'
 import { invitations } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { oldRows, type Retention } from '../../../../work/retention.ts'
 
 type Limit = { max: number; windowMs: number; text: string }
 
@@ -59,4 +60,19 @@ async function refuseOver(
   if (last === undefined) return
   const retryAfter = Math.ceil((last.createdAt + windowMs - at) / 1000)
   throw new AppError('RATE_LIMIT_EXCEEDED', text, { details: { limit: max, retryAfter } })
+}
+
+/** Deletes old invitations, which hold the addresses of people. */
+export const INVITATIONS: Retention = {
+  name: 'delete-expired-invitations',
+  schedule: '30 3 * * *',
+  // Longer than an invitation is open, and than any limit looks back.
+  keptMs: 30 * DAY_MS,
+  deletions: [
+    oldRows({
+      ...{ table: 'invitations', key: 'id', column: 'created_at' },
+      index: 'invitations_oldest',
+    }),
+  ],
+  pace: { first: 100, max: 2_000, batchMs: 4, rest: { times: 2 } },
 }

@@ -1,5 +1,4 @@
 /** The open invitations of a project. */
-
 import { formatInstant } from '../../../../base/clock.ts'
 import type { InvitationRecord } from '../../../../records/member.ts'
 import type { Base } from '../../../ground/base.ts'

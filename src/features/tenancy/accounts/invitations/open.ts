@@ -2,11 +2,11 @@
  * Open invitations: neither accepted nor revoked nor expired, to a project that is there, from a user
  * who is still an owner or admin of it.
  */
+import type { GivenRole } from '../../../../records/member.ts'
 import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../../store/drizzle.ts'
 import { invitations, memberships, projects, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { digestLinkToken } from '../links/link-token.ts'
-import type { GivenRole } from '../members/member.ts'
 
 export type OpenInvitation = {
   id: string

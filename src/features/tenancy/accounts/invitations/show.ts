@@ -1,10 +1,10 @@
 /** What the page of an invitation shows to its reader. */
+import type { GivenRole } from '../../../../records/member.ts'
 import { and, eq, isNotNull, isNull } from '../../../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { SessionUser } from '../callers/caller.ts'
 import { digestLinkToken } from '../links/link-token.ts'
-import type { GivenRole } from '../members/member.ts'
 import { boundProjectOf } from '../users/proof.ts'
 import { findUserId } from '../users/users.ts'
 import { findOpenInvitation, type OpenInvitation } from './open.ts'

@@ -2,10 +2,9 @@
  * The tokens in links that prove something of the person who follows them: 256 random bits in hexadecimal.
  * The database has their digests only.
  */
-import { hash, randomBytes } from 'node:crypto'
 
-/** Characters of a token. */
-export const LINK_TOKEN_LENGTH = 64
+import { hash, randomBytes } from 'node:crypto'
+import { LINK_TOKEN_LENGTH } from '../../../../records/limits.ts'
 
 export function makeLinkToken(): string {
   return randomBytes(LINK_TOKEN_LENGTH / 2).toString('hex')

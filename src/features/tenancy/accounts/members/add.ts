@@ -1,8 +1,9 @@
 /** Makes a user a member at once, for the command line. The API invites (`invitations/invite.ts`). */
+import type { GivenRole, MemberRecord } from '../../../../records/member.ts'
 import type { Base } from '../../../ground/base.ts'
 import { revokeInvitationsTo } from '../invitations/revoke.ts'
 import { getProvenUserId } from '../users/proof.ts'
-import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
+import { getMember, insertMember } from './member.ts'
 import { requireManager } from './require-admin.ts'
 
 /**
@@ -12,7 +13,7 @@ import { requireManager } from './require-admin.ts'
 export async function addMember(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, email, role }: { projectId: string; email: string; role: GivenRole },
-): Promise<Member> {
+): Promise<MemberRecord> {
   const at = now()
   return store.write(async (tx) => {
     await requireManager(tx, { projectId })

@@ -1,8 +1,9 @@
 /** Changes the role of a member. The role of the owner changes only with a new owner (`handOver`). */
 import { AppError } from '../../../../base/errors.ts'
+import type { GivenRole, MemberRecord } from '../../../../records/member.ts'
 import type { Base } from '../../../ground/base.ts'
 import { revokeInvitationsBy } from '../invitations/revoke.ts'
-import { type GivenRole, getMember, type Member, type MemberKey, setRole } from './member.ts'
+import { getMember, type MemberKey, setRole } from './member.ts'
 import { requireManager } from './require-admin.ts'
 
 /**
@@ -13,7 +14,7 @@ export async function changeRole(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, userId }: MemberKey,
   { role, actorId }: { role: GivenRole; actorId?: string },
-): Promise<Member> {
+): Promise<MemberRecord> {
   const at = now()
   return store.write(async (tx) => {
     await requireManager(tx, { projectId, actorId })

@@ -1,9 +1,10 @@
 /** Makes a member the owner of a project. */
+import type { MemberRecord } from '../../../../records/member.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { memberships } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
 import { getProvenUserId } from '../users/proof.ts'
-import { getMember, type Member, type MemberKey, setRole } from './member.ts'
+import { getMember, type MemberKey, setRole } from './member.ts'
 import { requireManager } from './require-admin.ts'
 
 /**
@@ -14,7 +15,7 @@ import { requireManager } from './require-admin.ts'
 export async function handOver(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, userId }: MemberKey,
-): Promise<Member> {
+): Promise<MemberRecord> {
   const at = now()
   return store.write(async (tx) => {
     await requireManager(tx, { projectId })

@@ -1,5 +1,4 @@
 /** The members of a project. */
-
 import { formatInstant } from '../../../../base/clock.ts'
 import type { ListedMember } from '../../../../records/member.ts'
 import { asc, eq } from '../../../../store/drizzle.ts'

@@ -1,23 +1,17 @@
 /** Rows of members, as the verbs of this folder read and write them. */
-
 import { AppError, notFound } from '../../../../base/errors.ts'
-import type { GIVEN_ROLES } from '../../../../records/words.ts'
+import type { MemberRecord } from '../../../../records/member.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { memberships, users } from '../../../../store/schema/accounts.ts'
 import type { Role } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { requireUnbound } from '../users/proof.ts'
 
-/** A project has one OWNER: `handOver` names another. */
-export type GivenRole = (typeof GIVEN_ROLES)[number]
-
-export type Member = { userId: string; email: string; role: Role }
-
 /** A user in a project. */
 export type MemberKey = { projectId: string; userId: string }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function getMember(tx: Tx, { projectId, userId }: MemberKey): Promise<Member> {
+export async function getMember(tx: Tx, { projectId, userId }: MemberKey): Promise<MemberRecord> {
   const member = await tx
     .select({ userId: users.id, email: users.address, role: memberships.role })
     .from(memberships)

@@ -1,10 +1,11 @@
 /** Removes a member from a project, or lets a member leave. The owner stays. */
 import { AppError } from '../../../../base/errors.ts'
+import type { MemberRecord } from '../../../../records/member.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { memberships } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
 import { revokeInvitationsBy } from '../invitations/revoke.ts'
-import { getMember, type Member, type MemberKey } from './member.ts'
+import { getMember, type MemberKey } from './member.ts'
 import { requireManager } from './require-admin.ts'
 
 /**
@@ -16,7 +17,7 @@ export async function removeMember(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, userId }: MemberKey,
   actorId?: string,
-): Promise<Member> {
+): Promise<MemberRecord> {
   const at = now()
   return store.write(async (tx) => {
     if (userId !== actorId) await requireManager(tx, { projectId, actorId })

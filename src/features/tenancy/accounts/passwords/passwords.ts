@@ -3,14 +3,14 @@
  * parameters that OWASP recommends. The hash contains its parameters, so they can be raised without
  * invalidating stored passwords.
  */
+
 import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalidField, tooLongText } from '../../../../base/errors.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../../records/limits.ts'
 
 type Cost = { memory: number; passes: number; parallelism: number }
 
-export const MIN_PASSWORD_LENGTH = 6
-export const MAX_PASSWORD_LENGTH = 1000
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const RANDOM_BYTES = 15

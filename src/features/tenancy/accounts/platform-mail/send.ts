@@ -6,7 +6,6 @@
  *
  * While the mail project cannot send, the job fails and is tried again (`work/jobs/backoff.ts`).
  */
-
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'

@@ -1,5 +1,4 @@
 /** The projects of a user who has logged in: listing them and creating one. */
-
 import { AppError } from '../../../../base/errors.ts'
 import type { ProjectRecord } from '../../../../records/project.ts'
 import { and, desc, eq, isNull } from '../../../../store/drizzle.ts'

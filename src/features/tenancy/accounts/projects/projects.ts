@@ -2,17 +2,21 @@
  * Projects, which own contacts, emails and keys. Both keys are made together; the secret key is shown
  * only then. Every change drops the directory's cache, so that old keys stop working at once.
  */
-
 import { formatInstant } from '../../../../base/clock.ts'
 import { invalidField, NOT_ONE_LINE_TEXT, tooLongText } from '../../../../base/errors.ts'
 import { oneLine } from '../../../../formats/one-line.ts'
 import { MAX_POSTAL_ADDRESS_LENGTH } from '../../../../records/limits.ts'
 import type {
-  DescribedProject,
-  OwnedProjectRecord,
+  ListedServerProject,
   ProjectKeysRecord,
+  ServerProject,
 } from '../../../../records/project.ts'
-import { DISABLED_REASONS, FAULT_ACTIONS, TRACKING_MODES } from '../../../../records/words.ts'
+import {
+  DISABLED_REASONS,
+  FAULT_ACTIONS,
+  LANGUAGE_PATTERN,
+  TRACKING_MODES,
+} from '../../../../records/words.ts'
 import { and, desc, eq, isNull } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import { memberships, type Project, projects, users } from '../../../../store/schema/accounts.ts'
@@ -55,8 +59,6 @@ type NewProject = {
 
 type ProjectDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
-export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
-
 /**
  * The address of the owner must be proven.
  * @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user, CONFLICT
@@ -75,7 +77,7 @@ export async function createProject(
 }
 
 /** Newest first. */
-export async function listProjects({ store }: Pick<Base, 'store'>): Promise<OwnedProjectRecord[]> {
+export async function listProjects({ store }: Pick<Base, 'store'>): Promise<ListedServerProject[]> {
   const isOwner = and(eq(memberships.projectId, projects.id), eq(memberships.role, 'OWNER'))
   const rows = await store.read
     .select({ project: projects, owner: users.address })
@@ -84,17 +86,17 @@ export async function listProjects({ store }: Pick<Base, 'store'>): Promise<Owne
     .leftJoin(users, eq(users.id, memberships.userId))
     .where(isNull(projects.deletedAt))
     .orderBy(desc(projects.createdAt), desc(projects.id))
-  return rows.map(({ project, owner }) => ({ ...toDescribedProject(project), owner }))
+  return rows.map(({ project, owner }) => ({ ...toServerProject(project), owner }))
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getProject(
   { store }: Pick<Base, 'store'>,
   id: string,
-): Promise<DescribedProject> {
+): Promise<ServerProject> {
   const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
-  return toDescribedProject(project)
+  return toServerProject(project)
 }
 
 /** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
@@ -102,7 +104,7 @@ export async function updateProject(
   { store, directory, now }: ProjectDeps,
   id: string,
   change: ProjectChange,
-): Promise<DescribedProject> {
+): Promise<ServerProject> {
   const { columns, disable } = readChange(change)
   const project = await store.write(async (tx) => {
     const at = now()
@@ -119,7 +121,7 @@ export async function updateProject(
     return row
   })
   if (project === undefined) throw projectNotFound(id)
-  return toDescribedProject(project)
+  return toServerProject(project)
 }
 
 /** Replaces both keys; the old ones stop working. @throws AppError RESOURCE_NOT_FOUND */
@@ -155,7 +157,7 @@ export async function describeKeys(
 ): Promise<ProjectKeysRecord> {
   const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
-  return toKeysView(project)
+  return toKeysRecord(project)
 }
 
 /** Inserts a project with its owner's membership; returns the id of the project. */
@@ -222,13 +224,13 @@ function oneOf<T extends string>(allowed: readonly T[], field: string, value: st
   throw invalidField(field, 'invalid_enum_value', `Expected one of ${allowed.join(', ')}`)
 }
 
-function toKeysView({ id, name, publicKey, secretHint }: Project): ProjectKeysRecord {
+function toKeysRecord({ id, name, publicKey, secretHint }: Project): ProjectKeysRecord {
   return { id, name, public: publicKey, secret: maskSecret(secretHint) }
 }
 
-function toDescribedProject(project: Project): DescribedProject {
+function toServerProject(project: Project): ServerProject {
   return {
-    ...toKeysView(project),
+    ...toKeysRecord(project),
     disabled: project.isDisabled,
     disabledReason: project.disabledReason,
     tracking: project.tracking,

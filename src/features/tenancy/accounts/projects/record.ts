@@ -1,5 +1,4 @@
 /** Projects as their members see them. */
-
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ProjectRecord } from '../../../../records/project.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'

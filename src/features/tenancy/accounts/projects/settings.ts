@@ -1,7 +1,6 @@
 /** Changes of a project by its owner and admins: settings and keys. */
-
 import { formatInstant } from '../../../../base/clock.ts'
-import type { ProjectRecord } from '../../../../records/project.ts'
+import type { ProjectRecord, ProjectWithNewKeys } from '../../../../records/project.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { projects } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -9,20 +8,6 @@ import { type Actor, noProject, requireAdmin } from '../members/require-admin.ts
 import { makeKeys } from './keys.ts'
 import { type ProjectSettings, readSettings, replaceKeys } from './projects.ts'
 import { toProjectRecord } from './record.ts'
-
-/** The record after new keys were made: the secret key is complete. */
-type RegeneratedKeys = Pick<
-  ProjectRecord,
-  | 'id'
-  | 'name'
-  | 'public'
-  | 'secret'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'disabled'
-  | 'customer'
-  | 'subscription'
->
 
 type ChangeDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
@@ -51,7 +36,7 @@ export async function changeSettings(
 export async function regenerateOwnKeys(
   { store, directory, now }: ChangeDeps,
   actor: Actor,
-): Promise<RegeneratedKeys> {
+): Promise<ProjectWithNewKeys> {
   const keys = makeKeys()
   const at = now()
   const project = await store.write(async (tx) => {

@@ -1,22 +1,10 @@
 /** How far a project is set up, for the first page of a dashboard. */
 import { formatOptionalInstant } from '../../../../base/clock.ts'
-import type { Config } from '../../../../config/config.ts'
+import type { SetupState } from '../../../../records/project.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noProject } from '../members/require-admin.ts'
-
-export type SetupState = {
-  hasSubscription: boolean
-  hasVerifiedDomain: boolean
-  contactCount: number
-  hasContacts: boolean
-  lastCampaignSentAt: string | null
-  hasEnabledWorkflow: boolean
-  /** Whether any email has left this server. */
-  hasSentEmail: boolean
-  deliveryMode: Config['delivery']['mode']
-}
 
 type Facts = {
   contactCount: number

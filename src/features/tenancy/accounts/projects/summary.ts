@@ -1,5 +1,4 @@
 /** Projects in short, as `GET /projects` shows them. */
-
 import { formatInstant } from '../../../../base/clock.ts'
 import { displayDomain } from '../../../../formats/address/address.ts'
 import type { ProjectSummary } from '../../../../records/project.ts'

@@ -2,7 +2,9 @@
  * Turns the second factor on, in two steps: the server makes a secret, and the user shows with a code that
  * the authenticator app has it. Until then logins need no code.
  */
+
 import { AppError, invalidField } from '../../../../base/errors.ts'
+import type { NewSecondFactor } from '../../../../records/login.ts'
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
 import { recoveryCodes, type Session, type User, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
@@ -20,8 +22,6 @@ import { requireUser } from '../users/require-user.ts'
 import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
 import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
 
-type NewTotp = { secret: string; uri: string }
-
 type GivenCode = SessionGuesser & {
   session: Pick<Session, 'id'>
   code: string
@@ -31,7 +31,7 @@ type GivenCode = SessionGuesser & {
  * Makes a secret, in place of one that was not confirmed.
  * @throws AppError as `withPassword`, CONFLICT when the second factor is on
  */
-export async function startTotp(deps: LoginDeps, given: GivenPassword): Promise<NewTotp> {
+export async function startTotp(deps: LoginDeps, given: GivenPassword): Promise<NewSecondFactor> {
   return withPassword(deps, given, async (user) => {
     const secret = makeTotpSecret()
     const change = { totpSecret: deps.keyring.seal(secret), totpStep: 0 }

@@ -1,4 +1,5 @@
 /** The sessions of a user, to look at and to end. */
+
 import { formatInstant } from '../../../../base/clock.ts'
 import { notFound } from '../../../../base/errors.ts'
 import type { SessionRecord } from '../../../../records/session.ts'
@@ -18,7 +19,7 @@ export async function listSessions(
     .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, now())))
     .orderBy(desc(sessions.createdAt), desc(sessions.id))
     .limit(MAX_SESSIONS)
-  return rows.map((row) => toView(row, currentId))
+  return rows.map((row) => toRecord(row, currentId))
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND, also for a session of another user */
@@ -30,7 +31,7 @@ export async function endOwnSession(
   if (!isEnded) throw notFound('session', session.id, 'You have no session with this id.')
 }
 
-function toView(session: Session, currentId: string): SessionRecord {
+function toRecord(session: Session, currentId: string): SessionRecord {
   const { id, createdAt, lastUsedAt, expiresAt, ip, userAgent } = session
   return {
     id,

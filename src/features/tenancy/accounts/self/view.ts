@@ -1,12 +1,20 @@
 /** What users see of themselves. */
 import type { UserRecord } from '../../../../records/user.ts'
-import { METHOD_NAMES } from '../../../../records/words.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { type User, users } from '../../../../store/schema/accounts.ts'
+import type { AccountMethod } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noSession } from '../callers/admit.ts'
 import { hasSecondFactor } from '../second-factor/code.ts'
 import { boundProjectOf, isProven } from '../users/proof.ts'
+
+/** The methods by the names that clients of this API family know. */
+const METHOD_NAMES = {
+  PASSWORD: 'PASSWORD',
+  GITHUB: 'GITHUB_OAUTH',
+  GOOGLE: 'GOOGLE_OAUTH',
+  OIDC: 'OIDC',
+} as const satisfies Record<AccountMethod, UserRecord['method']>
 
 /** @throws AppError UNAUTHORIZED when the user was deleted meanwhile */
 export async function describeSelf(

@@ -11,7 +11,7 @@ import { toUserRecord } from '../self/view.ts'
 export async function listUsers({ store }: Pick<Base, 'store'>): Promise<ListedUser[]> {
   const rows = await store.read.select().from(users).orderBy(asc(users.createdAt), asc(users.id))
   return rows.map((row) => {
-    const { language: _language, timezone: _timezone, ...view } = toUserRecord(row)
-    return { ...view, isSandbox: row.isSandbox, createdAt: formatInstant(row.createdAt) }
+    const { language: _language, timezone: _timezone, ...user } = toUserRecord(row)
+    return { ...user, isSandbox: row.isSandbox, createdAt: formatInstant(row.createdAt) }
   })
 }

@@ -9,7 +9,7 @@ import {
   changeSubscription,
 } from '../../../../../src/features/people/contacts/write/subscription-request.ts'
 import { updateContact } from '../../../../../src/features/people/contacts/write/update.ts'
-import { deleteExpiredErasedRecipients } from '../../../../../src/features/people/wishes/erased-recipients.ts'
+import { ERASED_RECIPIENTS } from '../../../../../src/features/people/wishes/erased-recipients.ts'
 import { hasLeft } from '../../../../../src/features/people/wishes/wishes.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
@@ -20,6 +20,7 @@ import { events } from '../../../../../src/store/schema/events.ts'
 import { emails } from '../../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../../src/store/schema/suppressions.ts'
 import { erasedRecipients } from '../../../../../src/store/schema/wishes.ts'
+import { deleteExpired } from '../../../../../src/work/retention.ts'
 import { addProject, address, openTestCore, type TestCore } from '../../../../core.ts'
 import { addEmail, addRecipient, subscriptionEvents } from '../add-recipient.ts'
 
@@ -181,7 +182,7 @@ for (const [who, take] of Object.entries(TAKING)) {
       await change('ada@new.test')
       await take(core, projectId, before)
       core.clock.now += 399 * DAY_MS
-      await deleteExpiredErasedRecipients(core)
+      await deleteExpired(core, ERASED_RECIPIENTS)
       await changeSubscription(core, { contactId, emailId, digest }, { subscribed: false, ...page })
       const rows = await core.store.read.select().from(contacts).all()
       const states = rows.map((row) => [row.address, row.subscribed])

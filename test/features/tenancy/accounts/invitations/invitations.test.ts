@@ -4,8 +4,8 @@ import { describe, it, type TestContext } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { acceptInvitation } from '../../../../../src/features/tenancy/accounts/invitations/accept.ts'
 import { inviteMember } from '../../../../../src/features/tenancy/accounts/invitations/invite.ts'
+import { INVITATIONS } from '../../../../../src/features/tenancy/accounts/invitations/limits.ts'
 import { listInvitations } from '../../../../../src/features/tenancy/accounts/invitations/list.ts'
-import { deleteOldInvitations } from '../../../../../src/features/tenancy/accounts/invitations/retention.ts'
 import { revokeInvitation } from '../../../../../src/features/tenancy/accounts/invitations/revoke.ts'
 import { digestLinkToken } from '../../../../../src/features/tenancy/accounts/links/link-token.ts'
 import { changeRole } from '../../../../../src/features/tenancy/accounts/members/change-role.ts'
@@ -19,6 +19,7 @@ import { findSession } from '../../../../../src/features/tenancy/accounts/sessio
 import { asc, eq } from '../../../../../src/store/drizzle.ts'
 import { invitations, projects, sessions, users } from '../../../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../../../src/store/schema/jobs.ts'
+import { deleteExpired } from '../../../../../src/work/retention.ts'
 import { addProject, openTestCore, type TestCore, trustDomain } from '../../../../core.ts'
 import { addMember as addRow, addUser } from '../../../../session.ts'
 
@@ -338,10 +339,10 @@ describe('an invitation', () => {
     const { core, tokenOf } = await open(t)
     await tokenOf()
     core.clock.now += 30 * DAY_MS - 1
-    await deleteOldInvitations(core)
+    await deleteExpired(core, INVITATIONS)
     assert.equal(await core.store.read.$count(invitations), 1)
     core.clock.now += 1
-    await deleteOldInvitations(core)
+    await deleteExpired(core, INVITATIONS)
     assert.equal(await core.store.read.$count(invitations), 0)
   })
 })

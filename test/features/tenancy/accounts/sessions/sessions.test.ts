@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deleteExpiredSessions } from '../../../../../src/features/tenancy/accounts/sessions/expiry.ts'
 import { findSession } from '../../../../../src/features/tenancy/accounts/sessions/find.ts'
+import { SESSIONS } from '../../../../../src/features/tenancy/accounts/sessions/lifetime.ts'
 import {
   insertSession,
   issueCookie,
@@ -9,6 +9,7 @@ import {
 } from '../../../../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { desc } from '../../../../../src/store/drizzle.ts'
 import { accountTokens, sessions } from '../../../../../src/store/schema/accounts.ts'
+import { deleteExpired } from '../../../../../src/work/retention.ts'
 import { openTestCore, START, type TestCore } from '../../../../core.ts'
 import { addUser } from '../../../../session.ts'
 
@@ -110,7 +111,7 @@ test('expired sessions and tokens are deleted in batches, and others stay', asyn
       await tx.insert(accountTokens).values({ digest: `t${count}`, ...token, expiresAt })
     }
   })
-  await deleteExpiredSessions(core)
+  await deleteExpired(core, SESSIONS)
   const { read } = core.store
   assert.deepEqual(await read.select({ id: sessions.id }).from(sessions), [{ id: 's0' }])
   assert.deepEqual(await read.select({ digest: accountTokens.digest }).from(accountTokens), [

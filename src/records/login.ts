@@ -1,0 +1,95 @@
+/** What users prove themselves with, and the answers to logins, sign-ups and second factors. */
+import { z } from 'zod'
+import { tooLongText } from '../base/errors.ts'
+import { emailAddress } from './fields.ts'
+import {
+  LINK_TOKEN_LENGTH,
+  MAX_CODE_LENGTH,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+} from './limits.ts'
+
+/** A password that is only compared. */
+export const presentPassword = z.string().min(1).max(MAX_PASSWORD_LENGTH)
+
+/** The password of a log-in: a wrong one may be shorter than any that is stored. */
+const loginPassword = z.string().max(MAX_PASSWORD_LENGTH, tooLongText(MAX_PASSWORD_LENGTH))
+
+/** A password that is stored, or could have been. */
+export const newPassword = z
+  .string()
+  .min(MIN_PASSWORD_LENGTH, `Must be at least ${MIN_PASSWORD_LENGTH} characters long`)
+  .max(MAX_PASSWORD_LENGTH, tooLongText(MAX_PASSWORD_LENGTH))
+
+export const loginCode = z
+  .string()
+  .min(1)
+  .max(MAX_CODE_LENGTH)
+  .meta({ description: 'Six digits of the authenticator app, or a recovery code' })
+
+/** The token of a mailed link. */
+export const emailToken = z
+  .string()
+  .length(LINK_TOKEN_LENGTH, `Must be exactly ${LINK_TOKEN_LENGTH} characters long`)
+
+export const credentials = z.object({
+  email: emailAddress,
+  password: loginPassword,
+  code: loginCode.optional(),
+})
+
+export const newCredentials = z.object({ email: emailAddress, password: newPassword })
+
+export const loginResult = z
+  .object({
+    success: z.boolean(),
+    twoFactor: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'The password is right, and a code is needed' }),
+    data: z.union([
+      z.object({ id: z.string(), email: z.string() }),
+      z.string().meta({ description: 'Why the login was refused' }),
+    ]),
+  })
+  .meta({ id: 'LoginResult' })
+
+export const signUpResult = z.discriminatedUnion('success', [
+  z.object({
+    success: z.literal(true),
+    data: z.object({ id: z.uuid(), email: z.string() }),
+  }),
+  z.object({
+    success: z.literal(false),
+    data: z.string().meta({ description: 'Why not, for the person who signs up' }),
+  }),
+])
+
+export const newSecondFactor = z
+  .object({
+    secret: z.string().meta({ description: 'Base32, to type into the authenticator app' }),
+    uri: z.string().meta({ description: '`otpauth:`, to show as a QR code' }),
+  })
+  .meta({ id: 'NewSecondFactor' })
+
+export type NewSecondFactor = z.output<typeof newSecondFactor>
+
+export const recoveryCodes = z
+  .object({
+    recoveryCodes: z
+      .array(z.string())
+      .meta({ description: 'Each replaces one code of the app; shown only this once' }),
+  })
+  .meta({ id: 'RecoveryCodes' })
+
+export const identityProviders = z
+  .object({
+    github: z.boolean(),
+    google: z.boolean(),
+    oidc: z
+      .object({ name: z.string().meta({ description: 'As users know the provider' }) })
+      .nullable(),
+  })
+  .meta({ id: 'IdentityProviders' })
+
+export type IdentityProvidersRecord = z.output<typeof identityProviders>
