@@ -1,5 +1,5 @@
 /**
- * What an export of a project holds: a file for each of the tables that an area exports. A record has its
+ * The content of an export of a project: a file for each of the tables that an area exports. A record has its
  * row's columns, or the API's fields if the API exposes it.
  */
 import { getTableName } from '../../../store/drizzle.ts'
