@@ -1,21 +1,57 @@
-/** Changes of users to themselves: the password, the language and the time zone. */
+/** Users about themselves: their record, the password, the language and the time zone. */
 import type { UserRecord } from '../../../../records/user.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
-import { type Session, users } from '../../../../store/schema/accounts.ts'
+import { type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import type { AccountMethod } from '../../../../store/schema/words.ts'
+import type { Base } from '../../../ground/base.ts'
 import { noSession } from '../callers/admit.ts'
 import { type GivenPassword, placeOf, withPassword } from '../login/confirm-password.ts'
 import { issueDevice } from '../login/device.ts'
 import type { LoginDeps } from '../login/log-in.ts'
 import { hashPassword } from '../passwords/passwords.ts'
+import { hasSecondFactor } from '../second-factor/code.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
-import { toUserRecord } from './view.ts'
+import { boundProjectOf, isProven } from './proof.ts'
 
-export type Preferences = { language?: string | undefined; timezone?: string | undefined }
+/** The methods by the names that clients of this API family know. */
+const METHOD_NAMES = {
+  PASSWORD: 'PASSWORD',
+  GITHUB: 'GITHUB_OAUTH',
+  GOOGLE: 'GOOGLE_OAUTH',
+  OIDC: 'OIDC',
+} as const satisfies Record<AccountMethod, UserRecord['method']>
+
+type Preferences = { language?: string | undefined; timezone?: string | undefined }
+
+/** The record of a user. @throws AppError UNAUTHORIZED when the user was deleted meanwhile */
+export async function describeSelf(
+  { store }: Pick<Base, 'store'>,
+  userId: string,
+): Promise<UserRecord> {
+  const user = await store.read.select().from(users).where(eq(users.id, userId)).get()
+  if (user === undefined) throw noSession()
+  return toUserRecord(user)
+}
+
+export function toUserRecord(user: User): UserRecord {
+  const { id, address, isOperator, method, language, timezone } = user
+  return {
+    id,
+    email: address,
+    isOperator,
+    emailVerified: isProven(user),
+    onlyProjectId: boundProjectOf(user),
+    method: METHOD_NAMES[method],
+    twoFactor: hasSecondFactor(user),
+    language,
+    timezone,
+  }
+}
 
 /**
- * All other sessions end, and this one gets a new cookie. The browser gets one too (`login/device.ts`): the
- * user knows the new password there.
+ * Changes the password of a user. All other sessions end, and this one gets a new cookie. The
+ * browser gets one too (`login/device.ts`): the user knows the new password there.
  * @throws AppError as `withPassword`
  */
 export async function changePassword(

@@ -1,12 +1,12 @@
-/** The sessions of a user, to look at and to end. */
-
+/** The sessions of a user: listing, ending, and logging out. */
 import { formatInstant } from '../../../../base/clock.ts'
 import { notFound } from '../../../../base/errors.ts'
 import type { SessionRecord } from '../../../../records/session.ts'
 import { and, desc, eq, gt } from '../../../../store/drizzle.ts'
 import { type Session, sessions } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
-import { endSession, MAX_SESSIONS } from '../sessions/sessions.ts'
+import { endPresented, endSession, MAX_SESSIONS, readPresented } from './sessions.ts'
+import type { SessionTokens } from './token.ts'
 
 /** Newest first, without those that have expired. */
 export async function listSessions(
@@ -29,6 +29,15 @@ export async function endOwnSession(
 ): Promise<void> {
   const isEnded = await store.write((tx) => endSession(tx, session))
   if (!isEnded) throw notFound('session', session.id, 'You have no session with this id.')
+}
+
+/** Ends the session of a cookie. Does nothing if the cookie belongs to no session. */
+export async function logOut(
+  deps: Pick<Base, 'store'> & { sessionTokens: SessionTokens },
+  cookie: string | undefined,
+): Promise<void> {
+  const id = await readPresented(deps, cookie)
+  if (id !== undefined) await deps.store.write((tx) => endPresented(tx, id))
 }
 
 function toRecord(session: Session, currentId: string): SessionRecord {
