@@ -12,7 +12,7 @@ import type {
 } from '../../../../src/features/ground/manifest/reference.ts'
 import { findReferences, isUsed } from '../../../../src/features/ground/references/registry.ts'
 import { ACTIVITY_SOURCES } from '../../../../src/features/insight/activity/sources.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openTestCore } from '../../../core.ts'
 

@@ -24,7 +24,7 @@ import { triggerHandler } from '../../../../src/features/outreach/workflows/engi
 import { settleCancelled } from '../../../../src/features/outreach/workflows/executions/settle-cancelled.ts'
 import { fireDue } from '../../../../src/features/outreach/workflows/schedule/fire-due.ts'
 import { findPageContact } from '../../../../src/features/people/contacts/read/public-contact.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { refreshSegments } from '../../../../src/features/people/segments/refresh-all.ts'
 import {
   describeKeys,

@@ -1,7 +1,13 @@
-/** An operator's list of domains: one domain per line, with comments after `#`. */
+/**
+ * Lists of domains: the lists that are shipped with the program (disposable mailboxes, from the
+ * community's blocklist in disposable-email-domains-js; free mail providers, from free-email-
+ * domains; forwarding services), and the file of an operator, with one domain per line and comments
+ * after `#`.
+ */
 import { readFile, stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { hasCode } from '../../../../base/errors.ts'
+import { readAsset } from '../../../../config/assets.ts'
 import { parseDomain } from '../../../../formats/address/address.ts'
 
 /** Identifies the state of a file; undefined if there is no file. */
@@ -14,6 +20,63 @@ export const MAX_DOMAINS = 1_000_000
 const LINES_AT_ONCE = 2_000
 /** Lines per tolerated invalid line: published lists contain a few. */
 const LINES_PER_FAULT = 100
+
+export type ListName = 'disposable' | 'free' | 'alias'
+
+export const LIST_NAMES: readonly ListName[] = ['disposable', 'free', 'alias']
+
+/**
+ * Services that forward mail to an address that they hide. People use them on purpose and read the
+ * mail. A domain includes its subdomains, because some services give each user a subdomain.
+ *
+ * Only domains that serve aliases alone are listed, because aliases at icloud.com and Fastmail look
+ * like ordinary addresses. StartMail's domain is listed although it has ordinary addresses too.
+ */
+const ALIAS_DOMAINS: readonly string[] = [
+  // Apple: Hide My Email of Sign in with Apple
+  'privaterelay.appleid.com',
+  // Firefox Relay
+  'mozmail.com',
+  'relay.firefox.com',
+  // SimpleLogin
+  '8alias.com',
+  '8shield.net',
+  'aleeas.com',
+  'dralias.com',
+  'silomails.com',
+  'simplelogin.co',
+  'simplelogin.com',
+  'simplelogin.fr',
+  'simplelogin.io',
+  'slmail.me',
+  'slmails.com',
+  // addy.io, once AnonAddy
+  'addy.io',
+  'addymail.com',
+  'anonaddy.com',
+  'anonaddy.me',
+  // DuckDuckGo Email Protection
+  'duck.com',
+  // 33Mail
+  '33mail.com',
+  // Proton Pass
+  'passfwd.com',
+  'passinbox.com',
+  'passmail.com',
+  'passmail.net',
+  // IronVest, once Blur
+  'ironvest.com',
+  'opayq.com',
+  // Cloaked
+  'clkdmail.com',
+  'cloaked.id',
+  'mycloaked.id',
+  'myclkd.email',
+  // erine.email
+  'erine.email',
+  // StartMail
+  'startmail.com',
+]
 
 export async function stampOf(file: string): Promise<FileStamp> {
   try {
@@ -65,6 +128,18 @@ export async function parseList(
   return domains
 }
 
+/** All lists together: about 14,000 domains, 1 MB of memory and 10 ms. */
+export function readShippedList(name: ListName): Set<string> {
+  switch (name) {
+    case 'disposable':
+      return new Set(readNames('disposable'))
+    case 'free':
+      return withoutDisposable(readNames('free'))
+    case 'alias':
+      return new Set(ALIAS_DOMAINS)
+  }
+}
+
 /** One after the other: an array of all lines would take more memory than the text. */
 function* linesOf(text: string): Generator<string> {
   let from = 0
@@ -74,4 +149,14 @@ function* linesOf(text: string): Generator<string> {
     yield text.slice(from, text[end - 1] === '\r' && end > from ? end - 1 : end)
     from = end + 1
   }
+}
+
+/** The package's list of free providers contains the whole blocklist. */
+function withoutDisposable(names: string[]): Set<string> {
+  const disposable = new Set(readNames('disposable'))
+  return new Set(names.filter((name) => !disposable.has(name)))
+}
+
+function readNames(name: 'disposable' | 'free'): string[] {
+  return JSON.parse(readAsset(`lists/${name}.json`).toString('utf8'))
 }

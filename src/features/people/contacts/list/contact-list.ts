@@ -23,14 +23,18 @@
  * `window` is selectAmong the next 2,000 contacts of the order (selectWindow). The second query
  * runs only if these contacts do not fill the page and more contacts follow.
  */
-
+import { unknownCursor } from '../../../../base/errors.ts'
 import type { ContactRecord } from '../../../../records/contact.ts'
+import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
+import { and, eq } from '../../../../store/drizzle.ts'
+import { isUuid } from '../../../../store/ids.ts'
+import { contacts } from '../../../../store/schema/contacts.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import type { Condition } from '../../../ground/conditions/condition.ts'
 import { type Listing, type PageEnd, pageListing, withEnd } from '../../../ground/listing.ts'
 import { countFrom } from './count.ts'
-import { formatContactCursor, parseContactCursor } from './cursor.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import {
   countWindow,
@@ -44,10 +48,12 @@ import {
   WINDOW,
 } from './queries.ts'
 import { dataBytesOf, readContacts } from './read-contacts.ts'
-import { type ContactHead, selectHeads } from './row.ts'
+import { type ContactHead, type NumberedContact, selectHeads } from './row.ts'
 import {
   type ContactOrder,
   type ContactScope,
+  type ContactSort,
+  type ContactSortKey,
   needsAddressOnly,
   type PageRange,
   scopeClause,
@@ -71,6 +77,17 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
  * More hits are not sorted for each page, because the index of addresses finds them fast enough.
  */
 const MAX_SORTED_HITS = 2_000
+
+type PagePlan = { scope: ContactScope; source: ContactSource; range: PageRange }
+
+type CursorDeps = Pick<Base, 'store' | 'keyring'>
+
+const selectSortKey = statement((db) =>
+  db
+    .select({ number: contacts.number, address: contacts.address })
+    .from(contacts)
+    .where(and(eq(contacts.id, parameter('id')), eq(contacts.projectId, parameter('projectId')))),
+)
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor; as `compileCondition` */
 export async function listContacts(
@@ -101,13 +118,29 @@ export async function listContacts(
   return withEnd(page, (end) => ({ ...end, total }))
 }
 
+/** `near` runs first; `far` runs if the window of `near` did not fill the page. */
+export function chooseQueries({ scope, source, range }: PagePlan) {
+  if (source.kind === 'hits' && range.sort === 'createdAt') {
+    return { near: selectHits(source, scope, range) }
+  }
+  if (source.kind === 'hits' && source.count > MAX_SORTED_HITS) {
+    return { near: selectByAddress(scope, range) }
+  }
+  if ('candidates' in source) return { near: selectAmong(source.candidates, scope, range) }
+  const isSearched = source.kind === 'scan'
+  if (isByNumber({ scope, source, range })) return { near: selectByNumber(scope, range) }
+  if (range.sort === 'email' && (isSearched || scopeClause(scope) === undefined)) {
+    return { near: selectByAddress(scope, range) }
+  }
+  const near = selectAmong(selectWindow(scope, range), scope, range)
+  return { near, far: isSearched ? selectScanned(scope, range) : selectSorted(scope, range) }
+}
+
 async function scopeOf(deps: Deps, query: ContactQuery): Promise<ContactScope> {
   const { projectId, subscribed, search, condition } = query
   const compiled = condition && (await compileCondition(deps, { projectId, condition }))
   return { projectId, subscribed, search, condition: compiled }
 }
-
-type PagePlan = { scope: ContactScope; source: ContactSource; range: PageRange }
 
 /** The heads of the contacts of a page; the contacts are read slice by slice. */
 async function findPage(deps: Deps, plan: PagePlan): Promise<ContactHead[]> {
@@ -150,20 +183,35 @@ function addressOf([, , , address]: ContactHead): Buffer {
   return Buffer.from(address)
 }
 
-/** `near` runs first; `far` runs if the window of `near` did not fill the page. */
-export function chooseQueries({ scope, source, range }: PagePlan) {
-  if (source.kind === 'hits' && range.sort === 'createdAt') {
-    return { near: selectHits(source, scope, range) }
-  }
-  if (source.kind === 'hits' && source.count > MAX_SORTED_HITS) {
-    return { near: selectByAddress(scope, range) }
-  }
-  if ('candidates' in source) return { near: selectAmong(source.candidates, scope, range) }
-  const isSearched = source.kind === 'scan'
-  if (isByNumber({ scope, source, range })) return { near: selectByNumber(scope, range) }
-  if (range.sort === 'email' && (isSearched || scopeClause(scope) === undefined)) {
-    return { near: selectByAddress(scope, range) }
-  }
-  const near = selectAmong(selectWindow(scope, range), scope, range)
-  return { near, far: isSearched ? selectScanned(scope, range) : selectSorted(scope, range) }
+/** Seals the sort key of the last contact of a page as a cursor. */
+function formatContactCursor(
+  deps: Pick<Base, 'keyring'>,
+  sort: ContactSort,
+  last: Pick<NumberedContact, 'number' | 'address'>,
+): string {
+  return sealCursor(deps, 'contacts', [sort, sortKeyOf(sort, last)])
+}
+
+/**
+ * Opens a cursor; the id of a contact is a cursor, too. @throws AppError VALIDATION_ERROR for other
+ * texts, and for a cursor of another order or project
+ */
+async function parseContactCursor(
+  deps: CursorDeps,
+  { projectId, sort, cursor }: { projectId: string; sort: ContactSort; cursor: string },
+): Promise<ContactSortKey> {
+  if (!isUuid(cursor)) return unsealSortKey(deps, sort, cursor)
+  const contact = await deps.store.read.find(selectSortKey, { projectId, id: cursor })
+  if (contact === undefined) throw unknownCursor()
+  return sortKeyOf(sort, contact)
+}
+
+function sortKeyOf(sort: ContactSort, { number, address }: { number: number; address: string }) {
+  return sort === 'email' ? address : number
+}
+
+function unsealSortKey(deps: CursorDeps, sort: ContactSort, cursor: string): ContactSortKey {
+  const [sortedBy, place] = unsealCursor(deps, 'contacts', cursor) as [string, ContactSortKey]
+  if (sortedBy !== sort) throw unknownCursor()
+  return place
 }
