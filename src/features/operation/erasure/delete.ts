@@ -7,7 +7,7 @@ import { invitations, memberships, projects } from '../../../store/schema/accoun
 import { domains } from '../../../store/schema/domains.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { keepUseOfDeleted } from '../../ground/usage/owner-months.ts'
+import { keepUseOfDeleted } from '../../ground/usage/month.ts'
 import { requireManager } from '../../tenancy/accounts/members/require-admin.ts'
 import { enqueueCancellation } from '../../tenancy/billing/cancel.ts'
 import { endActivity } from './end-activity.ts'

@@ -1,15 +1,52 @@
-/** An entry of the activity feed. */
+/**
+ * An entry of the activity feed, and the types of entries with the names of the stored events,
+ * which differ from them.
+ */
 import { formatInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import type { EventRow } from '../../../store/schema/events.ts'
+import { storedEventName } from '../../ground/conditions/field.ts'
 import { emailEventData } from '../../ground/events/email-data.ts'
-import { activityTypeOf } from './activity-types.ts'
 import type { ShownEmail } from './show-emails.ts'
 
 export type FeedEvent = Pick<
   EventRow,
   'id' | 'name' | 'contactId' | 'emailId' | 'data' | 'createdAt'
 > & { contactEmail: string | null }
+
+const EVENT_NAMES_BY_TYPE = new Map([
+  ['email.sent', 'email.sent'],
+  ['email.delivered', 'email.delivery'],
+  ['email.received', 'email.received'],
+  ['email.opened', 'email.open'],
+  ['email.clicked', 'email.click'],
+  ['email.bounced', 'email.bounce'],
+  ['email.complaint', 'email.complaint'],
+  ['contact.subscribed', 'contact.subscribed'],
+  ['contact.unsubscribed', 'contact.unsubscribed'],
+  ['campaign.sent', 'campaign.sent'],
+  ['campaign.scheduled', 'campaign.scheduled'],
+  ['workflow.started', 'workflow.started'],
+  ['workflow.completed', 'workflow.completed'],
+])
+
+/** Included only when a request names them. The event has the same name as the type. */
+const UNLISTED_TYPES = UNLISTED_EVENTS
+
+/** Types that are not stored as events: they are of the future. */
+const FUTURE_TYPES = ['workflow.email.scheduled', 'workflow.execution.active']
+
+const TYPES_BY_EVENT_NAME = new Map(
+  EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),
+)
+
+/** The types that the feed includes by default; clients' events are `event.triggered`. */
+export const ACTIVITY_TYPES: readonly string[] = [
+  'event.triggered',
+  ...EVENT_NAMES_BY_TYPE.keys(),
+  ...FUTURE_TYPES,
+]
 
 /** `shown`: the emails of the page, by id. */
 export function toActivity(
@@ -27,6 +64,21 @@ export function toActivity(
     ...(event.contactId === null ? {} : { contactId: event.contactId }),
     metadata: email === undefined ? eventMetadata(event, type) : emailMetadata(event, email),
   }
+}
+
+/** Returns the names of the service's events that have a type in the feed. */
+export function serviceEventNames(): string[] {
+  return [...EVENT_NAMES_BY_TYPE.values(), ...UNLISTED_EVENTS]
+}
+
+/** Returns the event names of these types, also of those that are named as their events are; `*` stands for all names that clients gave. */
+export function eventNamesOf(types: readonly string[]): string[] {
+  return types.flatMap((type) => {
+    if (type === 'event.triggered') return ['*']
+    if (UNLISTED_TYPES.includes(type)) return [type]
+    const stored = EVENT_NAMES_BY_TYPE.get(type) ?? storedEventName(type)
+    return TYPES_BY_EVENT_NAME.has(stored) ? [stored] : []
+  })
 }
 
 /**
@@ -84,4 +136,9 @@ function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unkn
     ...(isFailure ? { error: email.error } : {}),
     ...(email.templateFaults === null ? {} : { templateFaults: email.templateFaults }),
   }
+}
+
+function activityTypeOf(eventName: string): string {
+  if (UNLISTED_TYPES.includes(eventName)) return eventName
+  return TYPES_BY_EVENT_NAME.get(eventName) ?? 'event.triggered'
 }
