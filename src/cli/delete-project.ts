@@ -2,7 +2,7 @@
  * `project delete`: also for disabled projects, and for the one that sends the server's mail, which the
  * API refuses.
  */
-import { deleteProject } from '../features/operation/erasure/delete.ts'
+import { deleteProject } from '../features/operation/erasure/end-project.ts'
 import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/mail-project.ts'
 import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'
 import type { ServerProject } from '../records/project.ts'

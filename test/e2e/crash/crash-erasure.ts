@@ -3,7 +3,6 @@
  * project. In the end no row of the project is left, and none of another one has changed that has
  * contacts with the same addresses.
  */
-
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import path from 'node:path'
@@ -15,9 +14,8 @@ import { DUTIES } from '../../../src/core/areas.ts'
 import { type OpenCore, openCore } from '../../../src/core/open-core.ts'
 import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
 import { analyticsHandler } from '../../../src/features/insight/analytics/counting/follow-events.ts'
-import { deleteProject } from '../../../src/features/operation/erasure/delete.ts'
+import { deleteProject, resetProject } from '../../../src/features/operation/erasure/end-project.ts'
 import { listTables } from '../../../src/features/operation/erasure/parts.ts'
-import { resetProject } from '../../../src/features/operation/erasure/reset.ts'
 import { createProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'

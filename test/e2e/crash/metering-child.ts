@@ -13,15 +13,14 @@
  *
  * A line on stdout says that it waits. Its log is a file beside the database.
  */
-
 import { appendFileSync } from 'node:fs'
 import { createCounters } from '../../../src/base/counters.ts'
 import { createLog, type Log, silentLog } from '../../../src/base/log.ts'
 import { appendEvents } from '../../../src/features/ground/events/append.ts'
 import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
 import { usageHandler } from '../../../src/features/ground/usage/follow-events.ts'
+import { createMetering } from '../../../src/features/tenancy/billing/billing.ts'
 import { meter } from '../../../src/features/tenancy/billing/metering/collect.ts'
-import { createMetering } from '../../../src/features/tenancy/billing/metering/loop.ts'
 import { findAnyOpen } from '../../../src/features/tenancy/billing/metering/rows.ts'
 import { createStripe, type StripeClient } from '../../../src/features/tenancy/billing/stripe.ts'
 import { createResolver } from '../../../src/outbound/dns/resolver.ts'

@@ -1,13 +1,12 @@
 /** A project subscribes, sends, is charged exactly, and is told that it nears its limit. */
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
 import { appendEvents } from '../../../src/features/ground/events/append.ts'
 import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
 import { usageHandler } from '../../../src/features/ground/usage/follow-events.ts'
+import { createMetering } from '../../../src/features/tenancy/billing/billing.ts'
 import { meter } from '../../../src/features/tenancy/billing/metering/collect.ts'
-import { createMetering } from '../../../src/features/tenancy/billing/metering/loop.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { trustDomain } from '../../core.ts'

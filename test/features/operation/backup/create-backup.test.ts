@@ -1,5 +1,4 @@
 /** Backups beside a store that is in use. */
-
 import assert from 'node:assert/strict'
 import {
   appendFile,
@@ -18,7 +17,7 @@ import { readToml } from '../../../../src/config/layers/file.ts'
 import { DUTIES } from '../../../../src/core/areas.ts'
 import { ENTRY } from '../../../../src/features/operation/backup/archive/manifest.ts'
 import { readArchive } from '../../../../src/features/operation/backup/archive/read-archive.ts'
-import { listDataFiles } from '../../../../src/features/operation/backup/create/data-files.ts'
+import { listDataFiles } from '../../../../src/features/operation/backup/create/contents.ts'
 import { watchSpace } from '../../../../src/features/operation/backup/create/space-watch.ts'
 import { verifyBackup } from '../../../../src/features/operation/backup/inspect/verify-backup.ts'
 import { writeImageFile } from '../../../../src/features/tenancy/uploads/image-files.ts'

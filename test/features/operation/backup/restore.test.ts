@@ -1,5 +1,4 @@
 /** Restores: what comes back, what is refused, and what a failure or a kill leaves. */
-
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -11,8 +10,8 @@ import { DUTIES } from '../../../../src/core/areas.ts'
 import { openCore } from '../../../../src/core/open-core.ts'
 import { digestSecret } from '../../../../src/features/ground/directory.ts'
 import { verifyBackup } from '../../../../src/features/operation/backup/inspect/verify-backup.ts'
-import { relocateConfig } from '../../../../src/features/operation/backup/restore/relocate-config.ts'
 import { restoreBackup } from '../../../../src/features/operation/backup/restore/restore-backup.ts'
+import { relocateConfig } from '../../../../src/features/operation/backup/restore/target-folder.ts'
 import {
   readImageFile,
   writeImageFile,

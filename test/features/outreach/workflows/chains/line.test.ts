@@ -1,11 +1,10 @@
 /** The line of chains: 1,000 of their executions begin in a project in a minute, the others wait. */
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { appendForContacts } from '../../../../../src/features/ground/events/append.ts'
 import { startUrgentReader } from '../../../../../src/features/ground/events/readers.ts'
-import { countWork } from '../../../../../src/features/operation/metrics/work-counts.ts'
+import { countWork } from '../../../../../src/features/operation/metrics/work-gauges.ts'
 import { fenceDatabase } from '../../../../../src/features/operation/recovery/fence-database.ts'
 import { releaseFences } from '../../../../../src/features/operation/recovery/release.ts'
 import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
