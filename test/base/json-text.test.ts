@@ -141,7 +141,7 @@ const OWN_NAMES = [
   'features/operation/backup/archive/manifest.ts',
   'features/operation/backup/schedule/run-backup.ts',
   'features/operation/erasure/inbound-messages.ts',
-  'features/outreach/workflows/schedule/held.ts',
+  'features/outreach/workflows/schedule/loop.ts',
   'features/people/contacts/fields/values.ts',
   'features/people/verification/domain-lists/shipped-lists.ts',
   'features/tenancy/accounts/oauth/github-provider.ts',

@@ -13,7 +13,7 @@ import { projectNotFound } from '../../ground/directory.ts'
 import { HELD_UNTIL, listFences, SERVER } from '../../ground/fence/rows.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
 import { releaseRestored } from '../../outreach/campaigns/stopping.ts'
-import { findHeldFirings, releaseSchedules } from '../../outreach/workflows/schedule/held.ts'
+import { findHeldFirings, releaseSchedules } from '../../outreach/workflows/schedule/loop.ts'
 import { countHeld, type HeldCounts, NOTHING_HELD } from './count-held.ts'
 
 type Deps = Pick<
