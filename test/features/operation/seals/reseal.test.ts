@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyring } from '../../../../src/config/keyring.ts'
 import { createDirectory } from '../../../../src/features/ground/directory.ts'
-import { resealAll } from '../../../../src/features/operation/seals/reseal.ts'
+import { resealAll } from '../../../../src/features/operation/seals/seals.ts'
 import {
   createEndpoint,
   rotateEndpointSecret,
