@@ -22,8 +22,8 @@ import { loadContact } from '../../people/contacts/read/find-contact.ts'
 import { findKnownAddresses } from '../../people/contacts/read/known-addresses.ts'
 import { findMemberAddresses } from '../../tenancy/accounts/members/members.ts'
 import { audienceScope, recipientScope } from './audience/scope.ts'
-import { type FoundCampaign, loadCampaign } from './find.ts'
-import { requireSenderDomain } from './sender-domain.ts'
+import { type FoundCampaign, loadCampaign } from './campaign.ts'
+import { requireSenderDomain } from './sending/send.ts'
 
 type TestDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
 

@@ -1,6 +1,8 @@
-/** Adds a step to a workflow, at the end of the graph or into a transition. */
+/**
+ * Adds to the graph of a workflow: a step at the end or into a transition, and single transitions, which it also deletes.
+ */
 import { AppError } from '../../../../base/errors.ts'
-import type { StepRecord } from '../../../../records/workflow.ts'
+import type { StepRecord, TransitionRecord } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { StepType } from '../../../../store/schema/words.ts'
@@ -10,10 +12,17 @@ import type { Base } from '../../../ground/base.ts'
 import { parseConfig } from '../graph/parse-config.ts'
 import type { StepConfigs } from '../graph/step-config.ts'
 import { checkTemplates } from '../graph/step-templates.ts'
-import { type Edge, firstSlot, freeSlot } from '../graph/structure.ts'
+import {
+  type Edge,
+  firstSlot,
+  freeSlot,
+  reachableFrom,
+  requireNewEdge,
+} from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
+import { refuseActiveAt } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
-import { type Definition, loadDefinition, requireTransition } from './find.ts'
+import { type Definition, loadDefinition, requireStep, requireTransition } from './find.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps, stepOf } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
@@ -27,9 +36,9 @@ import {
   requireTemplate,
   type StepRow,
 } from './step-rows.ts'
-import { viewStep } from './view.ts'
+import { toTransitionRecord, viewStep } from './view.ts'
 
-export type NewStep = {
+type NewStep = {
   type: StepType
   name: string
   /** Undefined: near the steps that it belongs to. */
@@ -41,13 +50,15 @@ export type NewStep = {
 
 type Deps = EditDeps & Pick<Base, 'outbound'>
 
-/** Where a step stands if the caller does not say it: below the step before it. */
+/** The place of a step without a position of its own: so far below the step before it. */
 const BELOW = 75
 /** Below the last step there is room for more. */
 const BELOW_LAST = 2 * BELOW
 
+type NewTransition = Edge & { priority: number }
+
 /**
- * With `autoConnect`, the newest step that nothing follows leads to the new one, on its first branch or
+ * Adds a step at the end of the graph. With `autoConnect`, the newest step that nothing follows leads to the new one, on its first branch or
  * outcome.
  * @throws AppError WORKFLOW_NOT_FOUND; VALIDATION_ERROR; BAD_REQUEST (template syntax, a second
  *   TRIGGER, a full workflow); TEMPLATE_NOT_FOUND; CONFLICT with status 412 for another version
@@ -74,8 +85,8 @@ export async function addStep(
 }
 
 /**
- * The transition leads to the new step, and the new step on its first branch or outcome to the one that
- * the transition led to.
+ * Inserts a step into a transition: the transition leads to the new step, and the new step on its first branch or
+ * outcome to the step that the transition led to.
  * @throws AppError as `addStep`; BAD_REQUEST for a TRIGGER or an EXIT; RESOURCE_NOT_FOUND (transition)
  */
 export async function insertStep(
@@ -161,7 +172,7 @@ function findLeaf({ steps, transitions }: Definition) {
   return undefined
 }
 
-/** Below the step that leads to the new one; else below all others. */
+/** Returns the place below the step that leads to the new one; else below all others. */
 function placeBelow({ steps }: Definition, stepId: string | undefined) {
   const lowest = steps.toSorted((one, other) => other.position.y - one.position.y)[0]
   const above = (steps.find(({ id }) => id === stepId) ?? lowest)?.position
@@ -172,4 +183,46 @@ function placeBetween({ steps }: Definition, { fromStepId, toStepId }: Edge) {
   const placeOf = (id: string) => steps.find((step) => step.id === id)?.position ?? { x: 0, y: 0 }
   const [from, to] = [placeOf(fromStepId), placeOf(toStepId)]
   return { x: (from.x + to.x) / 2, y: Math.max((from.y + to.y) / 2, from.y + BELOW) }
+}
+
+/**
+ * Adds a transition.
+ * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (steps); BAD_REQUEST for a breach of the
+ *   structure; CONFLICT with status 412 for another version
+ */
+export async function addTransition(
+  deps: EditDeps,
+  { transition, ...edit }: Edit & { transition: NewTransition },
+): Promise<TransitionRecord> {
+  return editWorkflow(deps, edit, async (tx, workflow) => {
+    const definition = await loadDefinition(tx, workflow.id)
+    requireStep(definition, transition.fromStepId)
+    requireStep(definition, transition.toStepId)
+    requireRoom(definition, 'transition')
+    const steps = new Map(definition.steps.map((step) => [step.id, step]))
+    requireNewEdge(steps, definition.transitions, transition)
+    const [id, at] = [newId(), deps.now()]
+    await insertEdges(tx, workflow.id, { rows: [{ ...transition, id }], at })
+    await saveVersion(tx, workflow, { at })
+    const row = { ...transition, id, workflowId: workflow.id, createdAt: at, updatedAt: at }
+    return toTransitionRecord(row)
+  })
+}
+
+/**
+ * Deletes a transition.
+ * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (transition); CONFLICT while the workflow is
+ *   enabled and executions stand after the transition, and with status 412 for another version
+ */
+export async function deleteTransition(
+  deps: EditDeps,
+  { transitionId, ...edit }: Edit & { transitionId: string },
+): Promise<void> {
+  await editWorkflow(deps, edit, async (tx, workflow) => {
+    const definition = await loadDefinition(tx, workflow.id)
+    const { id, toStepId } = requireTransition(definition, transitionId)
+    await refuseActiveAt(tx, workflow, reachableFrom([toStepId], definition.transitions))
+    await tx.delete(workflowTransitions).where(eq(workflowTransitions.id, id))
+    await saveVersion(tx, workflow, { at: deps.now() })
+  })
 }

@@ -1,7 +1,10 @@
-/** What an author may want to mend before a workflow is enabled. Enabling refuses errors. */
+/**
+ * Finds faults that an author may want to mend before a workflow is enabled. Enabling refuses errors.
+ */
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
-import { and, eq, inArray } from '../../../../store/drizzle.ts'
+import { and, eq, inArray, sql } from '../../../../store/drizzle.ts'
 import { domains } from '../../../../store/schema/domains.ts'
+import { templates } from '../../../../store/schema/messages.ts'
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findSegment } from '../../../people/segments/segments.ts'
@@ -13,12 +16,13 @@ import type { Step } from '../graph/step-config.ts'
 import { findInSteps } from '../graph/step-findings.ts'
 import { reachableFrom } from '../graph/structure.ts'
 import { findWorkflow, loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { findAsksOnce } from './asks-once.ts'
 import { loadDefinition, loadTemplatesOf, type Queries } from './find.ts'
 import { listCampaignsOf } from './require-campaigns.ts'
 import { findUnfilled } from './unfilled-variables.ts'
 
-/** Errors first. @throws AppError WORKFLOW_NOT_FOUND */
+const bodyOfOthers = sql`replace(lower(${templates.body}), 'unsubscribeurl', '')`
+
+/** Returns all findings, errors first. @throws AppError WORKFLOW_NOT_FOUND */
 export async function validateWorkflow(
   { store }: Pick<Base, 'store'>,
   key: WorkflowKey,
@@ -32,7 +36,7 @@ export async function validateWorkflow(
   return { findings: [...urgent, ...unfilled, ...others, ...asksOnce] }
 }
 
-/** Errors first. `effort`: for suggestions. */
+/** Returns the findings that need no walk over contacts, errors first. `effort`: for suggestions. */
 export async function findWorkflowFindings(
   queries: Queries,
   workflow: Workflow,
@@ -58,7 +62,7 @@ export async function findWorkflowFindings(
   })
 }
 
-/** Which steps an edit has changed; all without these. */
+/** The steps that an edit has changed; all steps without these fields. */
 export type Edited = {
   /** This step alone. */
   stepId?: string | undefined
@@ -82,7 +86,7 @@ export async function findLiveError(
     ...{ workflow, steps, edges: definition.transitions },
     templates: await loadTemplatesOf(read, key.projectId, steps),
     campaigns: await listCampaignsOf(read, key.projectId, steps),
-    // What these tell is no error.
+    // The findings of these are no errors.
     ...{
       verifiedDomains: new Set<string>(),
       silentEvents: new Map(),
@@ -97,7 +101,7 @@ export async function findLiveError(
   return findInSteps(checked, isAsked).find(({ severity }) => severity === 'error')
 }
 
-/** What starts the workflow and ends its waits. */
+/** The events that start the workflow and end its waits. */
 function eventsOf({ triggerEvent }: Workflow, steps: readonly Step[]): string[] {
   const waited = steps.flatMap((step) =>
     step.type === 'WAIT_FOR_EVENT' ? step.config.eventName : [],
@@ -121,4 +125,33 @@ async function listVerified(
     .from(domains)
     .where(isVerifiedSender)
   return new Set(rows.map(({ domain }) => domain))
+}
+
+/**
+ * Finds emails with the page that subscribes, in a workflow that each contact walks once: a contact who fills in the
+ * form again gets no second mail.
+ */
+async function findAsksOnce(
+  queries: Queries,
+  { id, projectId, allowsReentry }: Pick<Workflow, 'id' | 'projectId' | 'allowsReentry'>,
+): Promise<WorkflowFinding[]> {
+  if (allowsReentry) return []
+  const { steps } = await loadDefinition(queries, id)
+  const ids = [...new Set(steps.flatMap(({ templateId }) => templateId ?? []))]
+  if (ids.length === 0) return []
+  const asks = and(
+    ...[eq(templates.projectId, projectId), inArray(templates.id, ids)],
+    sql`${bodyOfOthers} like '%subscribeurl%'`,
+  )
+  const rows = await queries.select({ id: templates.id }).from(templates).where(asks)
+  const asking = new Set(rows.map((row) => row.id))
+  return steps
+    .filter(({ templateId }) => templateId !== null && asking.has(templateId))
+    .map(({ id: stepId, name }) => ({
+      code: 'asks_once',
+      severity: 'info',
+      message: `The step "${name}" asks a contact to confirm, but a contact walks through the workflow once: who signs up again gets no mail.`,
+      fix: 'Set allowReentry to true.',
+      stepId,
+    }))
 }

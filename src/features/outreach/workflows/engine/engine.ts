@@ -1,15 +1,21 @@
 /**
  * The engine of workflows: takes the executions that are due, a turn of each workflow after the other,
- * a few at the same time. All that it knows is in the database: a server that was killed goes on where
- * it stopped. Executions that sleep cost nothing but their rows.
+ * a few at the same time. A server that was killed goes on where it
+ * stopped. Executions that sleep cost nothing but their rows.
+ *
+ * The engine keeps a copy in memory of the index `workflow_executions_due`: the workflows with executions that are
+ * or will be due, and when. A workflow may have nothing due by the time it is taken, but none is missing: code that
+ * makes an execution due notifies the engine. Projects take turns, and within a project its workflows do: a
+ * workflow that was taken goes to the end.
  */
 import { describeError } from '../../../../base/errors.ts'
+import { createRoundRobin } from '../../../../store/read/round-robin.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
+import { createTimetable } from '../../../mail/messages/queue/timetable.ts'
 import type { WorkflowLane, WorkflowNotice } from '../notifier.ts'
 import { listDueLanes } from './due.ts'
 import { createGraphs } from './graphs.ts'
-import { createWorkflowLanes, type WorkflowLanes } from './lanes.ts'
 import { createStepValues } from './step-values.ts'
 import type { StepDeps } from './steps/steps.ts'
 import { type TurnDeps, type TurnResult, takeTurn } from './turn.ts'
@@ -18,14 +24,14 @@ import { createTurnSizes, type TurnSizes } from './turn-sizes.ts'
 export type EngineDeps = Omit<StepDeps, 'values'> &
   Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
 
-/** Their commits share one sync of the disk. */
+/** The commits of turns at the same time share one sync of the disk. */
 const MAX_TURNS = 4
-/** After a failure, and while the disk is full. */
+/** The wait after a failure, and while the disk is full. */
 const RETRY_MS = 1_000
 /** The clock may have jumped meanwhile. */
 const MAX_WAIT_MS = 10_000
 
-/** `isRendering`: the turn is over, and the next one waits for values: it is none of those at the same time. */
+/** `isRendering`: the turn is over, and the next one waits for values; it does not count for `MAX_TURNS`. */
 type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
 type Entered = { lane: WorkflowLane; turn: RunningTurn }
 
@@ -37,6 +43,17 @@ type EngineState = {
   /** Begins the turns that may begin. */
   wake: () => void
 }
+
+type WorkflowLanes = {
+  /** Records that an execution of the workflow is due at `dueAt`; an earlier known time stays. */
+  addDueAt(lane: WorkflowLane, dueAt: number): void
+  /** Removes and returns the next workflow with due executions. */
+  take(now: number): WorkflowLane | undefined
+  /** When the next one is due; undefined when none waits. */
+  nextDueAt(): number | undefined
+}
+
+type KnownLane = { lane: WorkflowLane; dueAt: number }
 
 export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
   const state: EngineState = {
@@ -90,7 +107,7 @@ function add({ lanes, running }: EngineState, lane: WorkflowLane, dueAt: number)
 /** Begins turns while there is room. Returns the wait for the next one. */
 function advance(state: EngineState): number | undefined {
   const { deps, lanes } = state
-  // All are entered before the first begins: their number decides how much each takes.
+  // All turns are entered before the first begins: their number decides how much each takes.
   const entered: Entered[] = []
   while (countTurns(state) < MAX_TURNS) {
     const lane = lanes.take(deps.now())
@@ -117,7 +134,7 @@ function begin(state: EngineState, lane: WorkflowLane, turn: RunningTurn): void 
   turn.ended = run(state, lane).then(({ nextDueAt, rendering }) => {
     if (rendering === undefined) return end(state, lane, nextDueAt)
     turn.isRendering = true
-    // Nobody waits for it when the engine stops: what is not rendered is asked for again.
+    // A stop does not wait for it: values that are not rendered are asked for again.
     void rendering.then((isDone) => end(state, lane, isDone ? nextDueAt : retryAt(state)))
     state.wake()
   })
@@ -135,13 +152,13 @@ function retryAt({ deps }: EngineState): number {
   return deps.now() + RETRY_MS
 }
 
-/** Returns when the workflow wants its next turn, and what that waits for. */
+/** Makes a turn. Returns when the workflow wants its next one, and the rendering that this one waits for. */
 async function run(
   state: EngineState,
   lane: WorkflowLane,
 ): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
   const { deps, sizes } = state
-  // What was accepted may end; what an email needs is missing when the disk is full.
+  // An email needs space that is missing when the disk is full.
   if (deps.disk.isLow()) return { nextDueAt: retryAt(state) }
   const size = sizes.next(lane.workflowId, countTurns(state))
   try {
@@ -153,5 +170,44 @@ async function run(
     const facts = { workflowId: lane.workflowId, error: describeError(error) }
     deps.log.error(facts, 'executions could not go on; they are tried again')
     return { nextDueAt: retryAt(state) }
+  }
+}
+
+export function createWorkflowLanes(): WorkflowLanes {
+  const known = new Map<string, KnownLane>()
+  const waiting = createTimetable<KnownLane>()
+  /** The lines are projects. */
+  const due = createRoundRobin<WorkflowLane>()
+  /** The ids of due workflows. */
+  const dueIds = new Set<string>()
+  /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
+  const isCurrent = (entry: KnownLane) => known.get(entry.lane.workflowId) === entry
+
+  function makeDue(now: number): void {
+    for (const entry of waiting.takeUntil(now)) {
+      if (!isCurrent(entry)) continue
+      const { lane } = entry
+      known.delete(lane.workflowId)
+      dueIds.add(lane.workflowId)
+      due.add(lane.projectId, lane)
+    }
+  }
+
+  return {
+    addDueAt(lane, dueAt) {
+      if (dueIds.has(lane.workflowId)) return
+      const entry = known.get(lane.workflowId)
+      if (entry !== undefined && entry.dueAt <= dueAt) return
+      const added = { lane, dueAt }
+      known.set(lane.workflowId, added)
+      waiting.add(dueAt, added)
+    },
+    take(now) {
+      makeDue(now)
+      const lane = due.take()
+      if (lane !== undefined) dueIds.delete(lane.workflowId)
+      return lane
+    },
+    nextDueAt: () => (due.isEmpty() ? waiting.next(isCurrent) : 0),
   }
 }

@@ -3,8 +3,9 @@
  * long, and outside of the transaction of the turn. A turn that reaches such a step asks for its values and
  * leaves the execution at the step; once they are rendered, the next turn of the workflow makes the step.
  *
- * Rendered values are in memory only: without them, as after a crash, they are asked for again. So are those
- * whose contact or context has changed meanwhile, so that no change is lost.
+ * Rendered values are in memory only: without them, as after a crash, they are asked for again. So are values
+ * whose contact or context has changed meanwhile, so that no change is lost. Their memory is bounded, for the workflows
+ * of a project and in all: a workflow without room waits, and waiting workflows go on in their order.
  */
 import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../../base/errors.ts'
@@ -15,10 +16,9 @@ import type { Base } from '../../../ground/base.ts'
 import { isTemplate, mapTexts } from '../graph/step-templates.ts'
 import type { WorkflowLane } from '../notifier.ts'
 import { executionVariables } from '../variables.ts'
-import { createRenderRoom, type RenderRoom } from './render-room.ts'
 
-/** What the values of a step are rendered from. */
-export type ValueFacts = {
+/** The source of the values of a step. */
+type ValueFacts = {
   contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
   context: Record<string, unknown> | null
   values: Record<string, unknown>
@@ -48,7 +48,7 @@ export type StepValues = {
   allowance(lane: WorkflowLane): number
   whenRoom(lane: WorkflowLane): Promise<void>
   /**
-   * Renders what a turn has asked for, and forgets what was rendered for earlier turns. Resolves to false if
+   * Renders the values that a turn has asked for, and drops those of earlier turns. Resolves to false if
    * some could not be rendered now. Never rejects.
    */
   render(lane: WorkflowLane, asked: readonly AskedValues[]): Promise<boolean>
@@ -61,6 +61,24 @@ export const MAX_ASKED = 50
 
 /** Characters of JSON: a few ms, if it has many names. */
 const COUNTED_AT_ONCE = 128 * 1024
+
+type RenderRoom = {
+  /** Whether there is room beside the values of other workflows. */
+  has(lane: WorkflowLane): boolean
+  /** Whether a workflow waits for room. */
+  isWanted(): boolean
+  /** Replaces the number of characters of the workflow. Zero lets others go on. */
+  hold(lane: WorkflowLane, characters: number): void
+  /** Resolves when there is room. */
+  wait(lane: WorkflowLane): Promise<void>
+}
+
+type Limits = { perProject: number; all: number }
+
+type Waiter = { lane: WorkflowLane; goOn(): void }
+
+/** Characters of JSON. The values of one turn may exceed them. */
+const LIMITS: Limits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
 export function createStepValues(deps: Deps, room = createRenderRoom()): StepValues {
   const rendered = new Map<string, Map<string, RenderedValues>>()
@@ -96,7 +114,7 @@ export function createStepValues(deps: Deps, room = createRenderRoom()): StepVal
   }
 }
 
-/** Other work runs between pieces, and no other workflow has room until all is counted. */
+/** Counts the characters of values. Other work runs between pieces; until the end no other workflow has room. */
 async function takeRoom(
   room: Pick<RenderRoom, 'hold'>,
   lane: WorkflowLane,
@@ -154,4 +172,35 @@ async function renderValues(
   let next = 0
   const fill = (text: string) => (isTemplate(text) ? (texts[next++] ?? '') : text)
   return mapTexts(values, fill) as Record<string, unknown>
+}
+
+export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRoom {
+  const held = new Map<string, { projectId: string; characters: number }>()
+  const waiters: Waiter[] = []
+
+  function fits({ workflowId, projectId }: WorkflowLane): boolean {
+    let [own, total] = [0, 0]
+    for (const [id, each] of held) {
+      if (id === workflowId) continue
+      total += each.characters
+      if (each.projectId === projectId) own += each.characters
+    }
+    return own < perProject && total < all
+  }
+
+  return {
+    has: fits,
+    isWanted: () => waiters.length > 0,
+    hold({ workflowId, projectId }, characters) {
+      if (characters === 0) held.delete(workflowId)
+      else held.set(workflowId, { projectId, characters })
+      // One waiter goes on: its turn lets the next one go on.
+      const next = waiters.findIndex(({ lane }) => fits(lane))
+      if (next >= 0) waiters.splice(next, 1)[0]?.goOn()
+    },
+    wait(lane) {
+      if (fits(lane)) return Promise.resolve()
+      return new Promise((resolve) => waiters.push({ lane, goOn: resolve }))
+    },
+  }
 }

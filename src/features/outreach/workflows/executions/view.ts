@@ -1,12 +1,12 @@
 /**
  * An execution as the API shows it. Active executions that were cancelled together are shown as
- * cancelled at once, although their rows follow later (`settle-cancelled.ts`).
+ * cancelled at once, although their rows follow later (`cancel-all.ts`).
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import type { ExecutionStatus, StepType } from '../../../../store/schema/words.ts'
 import type { Workflow, WorkflowExecution } from '../../../../store/schema/workflows.ts'
-import { isInLine } from '../chains/in-line.ts'
+import { isInLine } from '../chains/line.ts'
 
 /** What the workflow says about its cancelled executions. `fencedThrough`: those that a fence holds. */
 export type CancelledTogether = Pick<

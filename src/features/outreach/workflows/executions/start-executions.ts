@@ -1,12 +1,19 @@
-/** Starts an execution for one contact, at the request of the project. */
+/**
+ * Starts executions: one at the request of the project, or those of many contacts by an event.
+ */
 import { AppError } from '../../../../base/errors.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
+import { eachOf, jsonItem } from '../../../../store/dialect.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { loadContactIn } from '../../../people/contacts/read/find-contact.ts'
 import { checkData } from '../../../people/contacts/write/data.ts'
 import type { WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { getExecution, getStartable } from './find.ts'
+import { insertExecutions, type StartDeps, type Wanted } from './insert.ts'
 import { MAX_STARTS_PER_HOUR, type StartOutcome, startExecution } from './start.ts'
 import { toExecutionRecord } from './view.ts'
 
@@ -17,7 +24,19 @@ type NewExecution = WorkflowKey & {
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
+/** Another contact has had the event: its execution stands in the way. */
+const HELD_BACK: StartOutcome = { kind: 'held back', status: 'RUNNING' }
+
+/** Lists the positions of the pairs that have an execution. `pairs`: of a contact and a workflow. */
+const listKnown = statement<{ position: number }>(
+  () => sql`select row.key as position from ${eachOf(parameter('pairs'))} as row
+    where exists (select 1 from workflow_executions
+      where contact_id = ${jsonItem(sql`row.value`, 0)}
+        and workflow_id = ${jsonItem(sql`row.value`, 1)})`,
+)
+
 /**
+ * Starts an execution for one contact.
  * @throws AppError VALIDATION_ERROR (the context breaks a limit of contact data), WORKFLOW_NOT_FOUND,
  *   BAD_REQUEST (disabled, no TRIGGER step), CONTACT_NOT_FOUND; CONFLICT when the rules of re-entry or
  *   the limit of starts stand in the way
@@ -52,4 +71,41 @@ function refusalOf(outcome: StartOutcome): AppError {
     ? 'The contact has an active execution of this workflow.'
     : 'The contact has had an execution of this workflow, which does not allow re-entry.'
   return new AppError('CONFLICT', text, { details: { status } })
+}
+
+/**
+ * Starts executions of many contacts in their order. Contacts that never had an execution of the workflow need no
+ * rule, and their rows are written together; the others start one by one (`start.ts`). The contacts must exist and
+ * belong to the projects of the workflows.
+ */
+export async function startExecutions(
+  deps: StartDeps,
+  tx: Tx,
+  wanted: readonly Wanted[],
+): Promise<StartOutcome[]> {
+  if (wanted.length === 0) return []
+  const pairs = wanted.map(({ workflow, start }) => [start.contactId, workflow.id])
+  const known = await tx.list(listKnown, { pairs: JSON.stringify(pairs) })
+  const isKnown = new Set(known.map(({ position }) => position))
+  const begun = new Set<string>()
+  const outcomes: StartOutcome[] = []
+  let fresh: Wanted[] = []
+  const startFresh = async () => {
+    const ids = await insertExecutions(deps, tx, fresh)
+    for (const id of ids) outcomes.push(id === undefined ? HELD_BACK : { kind: 'started', id })
+    fresh = []
+  }
+  for (const [index, each] of wanted.entries()) {
+    const key = `${each.start.contactId} ${each.workflow.id}`
+    const isFresh = !isKnown.has(index) && !begun.has(key) && each.start.depth === 0
+    begun.add(key)
+    if (isFresh) {
+      fresh.push(each)
+      continue
+    }
+    await startFresh()
+    outcomes.push(await startExecution(deps, tx, each))
+  }
+  await startFresh()
+  return outcomes
 }
