@@ -18,12 +18,15 @@ import { describeError, hasCode } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import { handleBatch } from './follower-batch.ts'
-import { createEffort } from './follower-effort.ts'
-import type { Cursors, FollowedRows } from './follower-handler.ts'
-import { createPauses, lingerFor, patienceFor } from './follower-pause.ts'
-import { loadPlaces, type Place, savePlaces } from './follower-place.ts'
-import { createPlaces } from './follower-places.ts'
+import type { Cursors, FollowedRows } from './follower-handlers.ts'
+import {
+  createPlaces,
+  handleBatch,
+  loadPlaces,
+  type Place,
+  savePlaces,
+} from './follower-handlers.ts'
+import { createEffort, createPauses, lingerFor, patienceFor } from './pace.ts'
 
 type ReaderOptions<Row> = {
   /** Whose heavy writes those of the reader are. */
