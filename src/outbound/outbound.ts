@@ -36,7 +36,7 @@ import { createShaping } from './sites/shaping.ts'
 import { createSiteQueues } from './sites/site-queues.ts'
 import { type DeliveryProgress, type SiteStatus, statusOf } from './sites/site-status.ts'
 import type { MailOwner } from './sites/starved-sites.ts'
-import type { Timeouts } from './smtp/timeouts.ts'
+import type { Timeouts } from './smtp/commands.ts'
 
 export type OutboundDeps = {
   config: Pick<Config, 'delivery'>

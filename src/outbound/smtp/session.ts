@@ -7,18 +7,25 @@
 import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../base/clock.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
-import { type AttemptContext, createStepLog, type StepLog } from '../outcomes.ts'
+import {
+  type AttemptContext,
+  createStepLog,
+  outcomeOfTrouble,
+  refusalOf,
+  type StepLog,
+  type Trouble,
+} from '../outcomes.ts'
 import {
   type Capabilities,
   checkEhloName,
+  DEFAULT_TIMEOUTS,
   type Envelope,
   NO_CAPABILITIES,
   namedHost,
   parseCapabilities,
+  type Timeouts,
 } from './commands.ts'
-import { outcomeOfTrouble, refusalOf, type Trouble } from './envelope-end.ts'
-import type { KnownReplies } from './reply-parser.ts'
-import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
+import { cutFailure, type KnownReplies } from './reply-parser.ts'
 import {
   createPatientHosts,
   createTransactions,
@@ -27,7 +34,6 @@ import {
   type SendResult,
 } from './transaction.ts'
 import { connectWire, type ReplyResult, type Wire } from './wire.ts'
-import { cutFailure } from './wire-failure.ts'
 
 export type SessionOptions = {
   /** The name of the MX host, for SNI, the rules of providers and the stored attempt. */

@@ -16,6 +16,7 @@ import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
   type AttemptContext,
   createStepLog,
+  invalidReplyError,
   outcomeOfFailure,
   outcomeOfRefusal,
   outcomeOfReply,
@@ -27,6 +28,7 @@ import {
   type Envelope,
   prepareData,
   refuseLocally,
+  type Timeouts,
 } from './commands.ts'
 import {
   envelopeCommands,
@@ -36,8 +38,6 @@ import {
   type PreparedMessage,
   sendEnvelope,
 } from './envelope.ts'
-import { invalidReplyError } from './envelope-end.ts'
-import type { Timeouts } from './timeouts.ts'
 import type { Wire } from './wire.ts'
 
 /** What `send` is given next; the envelope is known by its identity. */
@@ -88,9 +88,12 @@ type Ahead = PreparedMessage & { opened: OpenedEnvelope; hasTurn: boolean }
 
 /** A message up to this size goes in one write with its final dot. */
 const BLOCK_OCTETS = 256 * 1024
+
 /** A next message waits behind a message only where the last reply to a message took no longer. */
 const QUICK_REPLY_MS = 250
+
 const MAX_PATIENT_HOSTS = 1_000
+
 const PATIENT_FOR_MS = 3_600_000
 
 export function createPatientHosts(): PatientHosts {

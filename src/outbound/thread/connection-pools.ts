@@ -15,8 +15,13 @@ import type { CurrentStep } from '../attempt.ts'
 import { createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
-import { type BegunTask, createNextTasks, type NextTasksDeps, type Runner } from './next-tasks.ts'
-import { createRunningTasks } from './running-tasks.ts'
+import {
+  type BegunTask,
+  createNextTasks,
+  createRunningTasks,
+  type NextTasksDeps,
+  type Runner,
+} from './begun-tasks.ts'
 import {
   byUrgency,
   closeConnection,

@@ -11,21 +11,27 @@ import type { PartFault } from '../../formats/compose/build-message.ts'
 import { classifyLocally } from '../../formats/replies/classify-reply.ts'
 import type { Verdict } from '../../formats/replies/reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
-import { localOutcome } from '../outcomes.ts'
+import {
+  brokenHost,
+  decisiveOf,
+  isOpenForOthers,
+  localOutcome,
+  noTls,
+  unreachable,
+} from '../outcomes.ts'
 import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
 import type { OpenResult, Session } from '../smtp/session.ts'
 import type { NextMessage, SendResult } from '../smtp/transaction.ts'
+import type { RunningTask } from './begun-tasks.ts'
 import {
   type ComposeDeps,
   composeTask,
   isReady,
   ownFailure,
   type ReadyMessage,
-} from './compose-task.ts'
-import { brokenHost, decisiveOf, isOpenForOthers, noTls, unreachable } from './judge-outcome.ts'
-import type { RunningTask } from './running-tasks.ts'
+} from './begun-tasks.ts'
 
 export type OpenInput = {
   pool: PoolSettings

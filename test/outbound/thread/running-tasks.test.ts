@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
-import { createRunningTasks } from '../../../src/outbound/thread/running-tasks.ts'
+import { createRunningTasks } from '../../../src/outbound/thread/begun-tasks.ts'
 
 test('a moment after a withdrawal the sessions that wait to write a message are closed', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
