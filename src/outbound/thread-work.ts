@@ -30,7 +30,7 @@ type CacheOptions<T> = {
   keyOf(value: T): string
 }
 
-/** Of contents that no task needs; most of them never come again. */
+/** The maximum of the contents that no task needs; most of them never come again. */
 const MAX_CONTENT_BYTES = 8 * 1024 * 1024
 
 const MAX_KEYS = 1_000

@@ -8,7 +8,7 @@ import type { Tx } from '../store/write/transaction.ts'
 type PlacesOptions<Row> = {
   store: Pick<Store, 'read'>
   rows: Pick<FollowedRows<Row>, 'last'>
-  /** Those who are there at first, one at least. */
+  /** The first handlers, one at least. */
   places: readonly Place<Row>[]
   /** Told of a handler that leaves. It failed in a batch of so many rows, or is behind the others (0). */
   leave?: ((place: Place<Row>, failed: number) => void) | undefined
@@ -62,7 +62,7 @@ export type Handler<Row, Name extends string = string> = {
   handle(tx: Tx, rows: readonly Row[], endAt: (row: Row) => void): Promise<void>
   /**
    * Whether any row may matter, asked before a batch; if not, the handler passes over all that are committed.
-   * What begins later to care for rows must care only for those that are added after it.
+   * A subscriber that is added later must care only for rows that are added after it.
    */
   mayMatter?(read: Pick<Store['read'], 'find'>): Promise<boolean>
   /**
@@ -91,7 +91,7 @@ type BatchOptions<Row> = {
   clock: () => number
   /** All who read together; one at least. */
   readers: readonly Place<Row>[]
-  /** Those whose cursors are older than their places: they are saved with the cursors of the readers. */
+  /** Handlers with a cursor older than their place: these cursors are saved with those of the readers. */
   unsaved: readonly Place<Row>[]
   /** The number behind which the rows begin. A reader that is further gets only the rows behind its own. */
   from: number

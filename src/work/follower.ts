@@ -63,7 +63,7 @@ export function startFollower<Row extends { seq: number }>(
   /** How often a handler went to another reader. */
   let moves = 0
   const places = handlers.map((handler) => ({ handler, seq: -1, isSaved: true }))
-  /** Of handlers that are behind, or have failed. */
+  /** The readers of handlers that are behind, or have failed. */
   let own: Reader<Row>[] = []
 
   const common: Reader<Row> = createReader(deps, {

@@ -73,7 +73,7 @@ export function startLoop({
   const stopping = new AbortController()
   const { signal } = stopping
   let isWanted = false
-  /** Of the latest runs: settled unless `isRunning`. */
+  /** The latest runs: settled unless `isRunning`. */
   let running = Promise.resolve()
   let isRunning = false
   let timer: NodeJS.Timeout | undefined

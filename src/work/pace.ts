@@ -26,7 +26,7 @@ const MAX_REST_MS = 1000
 
 type Rest = { times: number; signal?: AbortSignal | undefined; clock?: (() => number) | undefined }
 
-/** Of a batch: its rows, when its first query began, and how long it took from there to the last (ms). */
+/** The measures of a batch: its rows, when its first query began, and how long it took from there to the last (ms). */
 type BatchTimes = { rows: number; startedAt: number; tookMs: number }
 
 type EffortOptions = {
@@ -85,7 +85,7 @@ const BEAT_MS = 50
 /** Batches of so many rows are much to do. */
 const MANY_ROWS = 8
 
-/** So long a write of a follower waits for others with which it can share a commit. */
+/** The time that a write of a follower waits for others with which it can share a commit. */
 const PATIENCE_MS = 30
 
 /** `rows`, `endedAt`: of the last batch. */

@@ -4,7 +4,7 @@
  * comes back exactly once, through `done`.
  *
  * When a thread ends, the delivery whose message it was composing comes back as heavy, with all
- * waiting ones that share its content; `lost-thread.ts` decides about the others.
+ * waiting ones that share its content; `sortLost` decides about the others.
  */
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, FromThread, TaskResult } from '../protocol.ts'

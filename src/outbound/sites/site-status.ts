@@ -9,7 +9,7 @@ export type SiteStatus = {
   site: string
   /** Connections allocated to the site now. */
   connections: number
-  /** What the site limits: `mail` = nothing is sent; null = it is not restricted. */
+  /** The use that the site limits: `mail` = nothing is sent; null = it is not restricted. */
   limited: 'mail' | 'rate' | 'connections' | null
   /** How many connections the site may have now. */
   maxConnections: number

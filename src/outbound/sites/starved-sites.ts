@@ -85,7 +85,7 @@ const MAX_CUTS = 10_000
 export type Holder = {
   site: string
   connections: number
-  /** It was asked to give up connections and still has them. */
+  /** The site was asked to give up connections and still has them. */
   isLowering: boolean
   /** When the wait for its greeting began, epoch ms; null = it has greeted, or has no session. */
   silentSince: number | null
@@ -93,7 +93,7 @@ export type Holder = {
   cuts: number
   /** Since when it has had connections, epoch ms; null without any. */
   servedSince: number | null
-  /** It shares an address with the starved site. */
+  /** The site shares an address with the starved site. */
   isSameServer: boolean
 }
 

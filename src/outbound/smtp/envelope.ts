@@ -35,7 +35,7 @@ export type OpenedEnvelope = {
   replies: Promise<readonly [ReplyResult, ReplyResult, ReplyResult]>
   /** How many replies have arrived. */
   count: number
-  /** Of the attempt, once it has begun. */
+  /** The log of the attempt, once the attempt has begun. */
   log: StepLog | null
 }
 

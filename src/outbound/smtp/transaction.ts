@@ -5,7 +5,7 @@
  *
  * If the next message is known by then, the server is quick and the message is small, the envelope of the next
  * one goes in one write with the final dot, and the session must be given that message next. What the server
- * says about it counts only if the replies are in step (`envelope-end.ts`), else another session decides
+ * says about it counts only if the replies are in step (`envelope.ts`), else another session decides
  * (`isStale`). A host that does not read such an envelope is given none for an hour; each delivery thread
  * finds that out for itself. The attempt that asks for the next message has the time of composing it, in none
  * of its steps.
@@ -40,7 +40,7 @@ import {
 } from './envelope.ts'
 import type { Wire } from './wire.ts'
 
-/** What `send` is given next; the envelope is known by its identity. */
+/** The message that `send` gets next; the envelope is known by its identity. */
 export type NextMessage = { envelope: Envelope; message: string }
 
 export type SendOptions = {

@@ -51,7 +51,7 @@ export type ComposeDeps = {
   /** @throws QuickLimitError; any other error is a fault of this program */
   compose(task: ThreadTask): ComposedMessage
   contentBytes(task: ThreadTask): number
-  /** Of the messages that are composed and not sent. */
+  /** The bytes of the messages that are composed and not sent. */
   composedBytes: ComposedBytes
   now: Now
 }
@@ -174,7 +174,7 @@ export function ownFailure(error: string, durationMs: number): AttemptOutcome {
 }
 
 export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
-  /** Those with a next task. */
+  /** Runners with a next task. */
   const runners = new Set<Runner>()
   let isTicking = false
 

@@ -47,7 +47,7 @@ export type TryDeps = ComposeDeps & {
   random(): number
 }
 
-/** What the task shares with its thread is updated in place. */
+/** The values that the task shares with its thread are updated in place. */
 export type TryInput = RunningTask & {
   pool: PoolSettings
   task: ThreadTask

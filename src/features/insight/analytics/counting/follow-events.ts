@@ -123,7 +123,7 @@ const addEvents = statement((db) =>
 type Batch = {
   tx: Tx
   subjects: Subjects
-  /** Those of all sums. */
+  /** The projects of all sums. */
   projects: ReadonlyMap<string, CountedProject>
   /** Now. */
   at: number

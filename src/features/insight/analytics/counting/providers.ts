@@ -130,7 +130,7 @@ const listAttempts = statement<AttemptRow>(
     order by id`,
 )
 
-/** Of emails that were deleted meanwhile, with their attempts. */
+/** Lists the hosts of emails that were deleted meanwhile, with their attempts. */
 const listDeletedHosts = statement<HostRow>(
   () => sql`select email_id as "emailId", host from deleted_events
     where seq in ${listOf(parameter('seqs'))}`,

@@ -75,7 +75,7 @@ const BOUNCED: Readonly<Record<string, readonly Change[]>> = {
 export function countableOf(event: CountedEvent): Countable | undefined {
   const { acceptedAt, sourceType } = event
   if (event.isPlatform || event.isTest) return undefined
-  // What was received is no mailing, and of a deleted email nothing is known.
+  // Received mail is no mailing, and of a deleted email nothing is known.
   if (acceptedAt === null || sourceType === null || sourceType === 'INBOUND') {
     return { event, stream: '', startsAt: 0, changes: [] }
   }
