@@ -3,7 +3,7 @@
  * answer in 127.0.0.0/8 means listed; one in 127.255.255.0/24 means that the list refuses to answer this
  * resolver; anything else did not come from a blocklist.
  */
-import { reversedLabels } from '../../mail/domains/reverse-name.ts'
+import { reversedLabels } from '../../mail/domains/server-records.ts'
 import type { Check, CheckContext } from './check.ts'
 import { failed, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'

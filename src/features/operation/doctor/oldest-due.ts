@@ -5,7 +5,7 @@
  */
 import { formatSecond, MINUTE_MS } from '../../../base/clock.ts'
 import { TRANSACTIONAL_CLASS } from '../../../base/queue-class.ts'
-import { findOldestDue } from '../../mail/messages/queue/oldest-due.ts'
+import { findOldestDue } from '../../mail/messages/queue/waiting-mail.ts'
 import type { Check } from './check.ts'
 import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 

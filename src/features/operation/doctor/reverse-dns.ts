@@ -3,7 +3,7 @@
  * leads back to the address. Large receivers refuse mail from addresses without this circle.
  */
 import ipaddr from 'ipaddr.js'
-import { reverseNameOf } from '../../mail/domains/reverse-name.ts'
+import { reverseNameOf } from '../../mail/domains/server-records.ts'
 import type { Check, CheckContext } from './check.ts'
 import { noAnswer } from './no-answer.ts'
 import { failed, ok } from './outcome.ts'

@@ -5,7 +5,7 @@ import {
   countParked,
   countWaitingByDomain,
   type ParkedCounts,
-} from '../../mail/messages/queue/count-waiting.ts'
+} from '../../mail/messages/queue/waiting-mail.ts'
 import type { HitWriter } from '../../mail/tracking/hit-writer.ts'
 import { byState, type Gauge, type GaugeValue } from './gauge.ts'
 import { createRecent, type RecentOptions } from './recent.ts'
