@@ -64,7 +64,7 @@ export type SessionOptions = {
   cutSignal?: AbortSignal
 }
 
-export type Session = {
+export type SmtpSession = {
   readonly host: string
   readonly address: string
   readonly tls: string | null
@@ -95,7 +95,7 @@ export type OpenFailure = {
   isCut: boolean
 }
 
-export type OpenResult = { ok: true; session: Session } | OpenFailure
+export type OpenResult = { ok: true; session: SmtpSession } | OpenFailure
 
 type Opening = {
   options: SessionOptions
@@ -229,7 +229,7 @@ function openFailure(context: AttemptContext, trouble: Trouble): OpenFailure {
   return { ok: false, outcome: outcomeOfTrouble(context, trouble), isTlsBroken, isCut }
 }
 
-function createSession(opening: Opening): Session {
+function createSession(opening: Opening): SmtpSession {
   const { wire, options, log, timeouts } = opening
   wire.setDeadline(null)
   const transactions = createTransactions({

@@ -15,7 +15,7 @@ import { SMALL_CONTENT_BYTES } from '../composing/contents.ts'
 import { localOutcome } from '../outcomes.ts'
 import type { ComposedMessage, TaskResult, ThreadTask } from '../protocol.ts'
 import type { Envelope } from '../smtp/commands.ts'
-import type { Session } from '../smtp/session.ts'
+import type { SmtpSession } from '../smtp/session.ts'
 import type { NextMessage } from '../smtp/transaction.ts'
 import { isOutranked, type Pool, type SitePools } from './site-pools.ts'
 
@@ -23,7 +23,7 @@ import { isOutranked, type Pool, type SitePools } from './site-pools.ts'
  * Whether the main thread wants a task back, and the session that carries its message. Updated in
  * place.
  */
-export type Withdrawal = { isAsked: boolean; session: Session | null }
+export type Withdrawal = { isAsked: boolean; session: SmtpSession | null }
 
 export type RunningTask = { current: CurrentStep; withdrawal: Withdrawal }
 
@@ -63,16 +63,16 @@ export type ReadyMessage = { composed: ComposedMessage; envelope: Envelope }
 export type Runner = {
   site: SitePools
   state: Pool
-  session: Session | null
+  session: SmtpSession | null
   /** The task whose message waits for the current one. */
   next: NextTask | null
   /** A session with the open envelope of a task that was taken back. */
-  abandoned: Session | null
+  abandoned: SmtpSession | null
 }
 
 export type BegunTask = RunningTask & { task: ThreadTask; ready: ReadyMessage | null }
 
-type NextTask = BegunTask & { ready: ReadyMessage; session: Session; isLate: boolean }
+type NextTask = BegunTask & { ready: ReadyMessage; session: SmtpSession; isLate: boolean }
 
 export type NextTasksDeps = {
   /**

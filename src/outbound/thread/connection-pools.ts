@@ -14,7 +14,7 @@ import { describeError } from '../../base/errors.ts'
 import type { CurrentStep } from '../attempt.ts'
 import { createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadTask } from '../protocol.ts'
-import type { Session } from '../smtp/session.ts'
+import type { SmtpSession } from '../smtp/session.ts'
 import {
   type BegunTask,
   createNextTasks,
@@ -221,7 +221,7 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
 }
 
 /** Whether the session may carry no more messages. */
-function isSpent({ abandoned, state }: Runner, session: Session): boolean {
+function isSpent({ abandoned, state }: Runner, session: SmtpSession): boolean {
   return session === abandoned || session.sendCount >= state.pool.messagesPerConnection
 }
 

@@ -22,7 +22,7 @@ import {
 import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
-import type { OpenResult, Session } from '../smtp/session.ts'
+import type { OpenResult, SmtpSession } from '../smtp/session.ts'
 import type { NextMessage, SendResult } from '../smtp/transaction.ts'
 import type { RunningTask } from './begun-tasks.ts'
 import {
@@ -51,7 +51,7 @@ export type TryDeps = ComposeDeps & {
 export type TryInput = RunningTask & {
   pool: PoolSettings
   task: ThreadTask
-  session: Session | null
+  session: SmtpSession | null
   /** The message of the task, if it was composed while the session sent the one before it. */
   ready?: ReadyMessage | null
   /** The message that the session may open behind this one; it is sent next. */
@@ -59,7 +59,7 @@ export type TryInput = RunningTask & {
 }
 
 /** `session`: open and ready for the next message, or null. */
-export type Tried = { result: TaskResult; session: Session | null }
+export type Tried = { result: TaskResult; session: SmtpSession | null }
 
 type OpenAttempt = TryInput & {
   ready: ReadyMessage
@@ -253,7 +253,7 @@ function addSteps(attempt: OpenAttempt, steps: readonly Step[]): void {
   attempt.steps = attempt.steps.length === 0 ? steps : [...attempt.steps, ...steps]
 }
 
-function takeUsable({ session }: OpenAttempt): Session | null {
+function takeUsable({ session }: OpenAttempt): SmtpSession | null {
   if (session?.isUsable === true) return session
   session?.close()
   return null
