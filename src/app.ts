@@ -23,7 +23,7 @@ import { watchClock } from './features/operation/clock-watch.ts'
 import { startIdleCollection } from './features/operation/idle-memory.ts'
 import { startAnswering } from './features/operation/questions/answer.ts'
 import { startGenerationWatch } from './features/operation/recovery/watch.ts'
-import { resealAll } from './features/operation/seals/reseal.ts'
+import { resealAll } from './features/operation/seals/seals.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { test } from 'node:test'
 import { FOLLOWERS } from '../src/features/ground/event-handlers.ts'
 import { acceptInboundMessage } from '../src/features/incoming/receiving/accept/accept-message.ts'
-import { countWork } from '../src/features/operation/metrics/work-counts.ts'
+import { countWork } from '../src/features/operation/metrics/work-gauges.ts'
 import { eq } from '../src/store/drizzle.ts'
 import { inboundMessages } from '../src/store/schema/inbound.ts'
 import { enqueueJob } from '../src/work/jobs/enqueue.ts'

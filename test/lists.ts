@@ -18,7 +18,7 @@ import { listEventsOfContact as eventsOfContact } from '../src/features/people/c
 import { listContacts as contacts } from '../src/features/people/contacts/list/list.ts'
 import { listSegments as segments } from '../src/features/people/segments/list.ts'
 import { listSegmentContacts as segmentContacts } from '../src/features/people/segments/list-contacts.ts'
-import { listImages as images } from '../src/features/tenancy/uploads/list-images.ts'
+import { listImages as images } from '../src/features/tenancy/uploads/project-images.ts'
 
 type Of<List> = List extends (...given: infer Given) => Promise<Listing<infer Item, infer End>>
   ? { given: Given; item: Item; end: End }

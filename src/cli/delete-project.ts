@@ -3,7 +3,7 @@
  * API refuses.
  */
 
-import { deleteProject } from '../features/operation/erasure/delete.ts'
+import { deleteProject } from '../features/operation/erasure/end-project.ts'
 import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/mail-project.ts'
 import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
 import type { ServerProject } from '../records/project.ts'

@@ -7,10 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatInstant } from '../base/clock.ts'
 import type { OpenCore } from '../core/open-core.ts'
 import { findLastBackup } from '../features/operation/backup/record.ts'
-import { checkDatabase } from '../features/operation/doctor/check-database.ts'
+import { checkDatabase } from '../features/operation/doctor/machine.ts'
 import type { CheckResult } from '../features/operation/doctor/outcome.ts'
-import { type CheckRun, worstOf } from '../features/operation/doctor/run-checks.ts'
-import { runWithoutServer } from '../features/operation/doctor/run-without-server.ts'
+import {
+  type CheckRun,
+  runWithoutServer,
+  worstOf,
+} from '../features/operation/doctor/run-checks.ts'
 import { askServer } from '../features/operation/questions/ask.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'

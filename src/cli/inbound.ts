@@ -2,16 +2,15 @@
  * `inbound …`: received mail for the server itself, unreadable mail, and mail over a sender limit.
  */
 import { formatInstant, formatOptionalInstant } from '../base/clock.ts'
-import { deleteInboundMessages } from '../features/incoming/receiving/admin/delete.ts'
-import { getInboundMessage, type ShownMessage } from '../features/incoming/receiving/admin/get.ts'
 import {
   countInboundMessages,
+  deleteInboundMessages,
+  getInboundMessage,
   listInboundMessages,
-} from '../features/incoming/receiving/admin/list.ts'
-import {
   retryFailedInboundMessages,
   retryInboundMessages,
-} from '../features/incoming/receiving/admin/retry.ts'
+  type ShownMessage,
+} from '../features/incoming/receiving/inbound-messages.ts'
 import {
   type CommandContext,
   type Input,

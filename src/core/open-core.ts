@@ -20,7 +20,7 @@ import { createAcceptQueue } from '../features/mail/messages/accept/accept-queue
 import { sealWaiting } from '../features/mail/messages/delivery/seal-waiting.ts'
 import type { QueueNotice } from '../features/mail/messages/queue/notifier.ts'
 import { createChallenges } from '../features/operation/acme/challenges.ts'
-import { checkSecret } from '../features/operation/seals/check-secret.ts'
+import { checkSecret } from '../features/operation/seals/seals.ts'
 import type { WorkflowNotice } from '../features/outreach/workflows/notifier.ts'
 import { createEventQueue } from '../features/people/contacts/events/event-queue.ts'
 import { createContactQueue } from '../features/people/contacts/write/contact-queue.ts'

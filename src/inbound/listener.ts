@@ -17,14 +17,12 @@ import {
   type RecipientRefusal,
 } from '../features/incoming/receiving/accept/admit-recipient.ts'
 import {
+  createServerMailLimit,
   hasSpace,
   MAX_SERVER_MESSAGE_BYTES,
   MailboxFull,
-} from '../features/incoming/receiving/accept/quota.ts'
-import {
-  createServerMailLimit,
   type ServerMailLimit,
-} from '../features/incoming/receiving/accept/server-mail-limit.ts'
+} from '../features/incoming/receiving/limits.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'

@@ -8,7 +8,7 @@
  *   failed      `onError` is told; the next run is due after `retryMs`
  *   stopped     the signal of the run aborts, no run begins any more, and `stop` waits for the one under way
  *
- * The wait for the next run ends with each run: a run that was woken begins the wait anew.
+ * A run that was woken leaves an earlier wait as it is, so a loop by the clock keeps its times.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -90,7 +90,6 @@ export function startLoop({
   async function runWhileWanted(): Promise<void> {
     while (isWanted && !signal.aborted) {
       isWanted = false
-      disarm()
       const attempt = tryRun()
       const waitMs = attempt instanceof Promise ? await attempt : attempt
       if (waitMs > 0) wakeWithin(waitMs)
@@ -130,8 +129,13 @@ export function startLoop({
     if (at >= dueAt || signal.aborted) return
     disarm()
     dueAt = at
-    timer = setTimeout(wake, Math.min(ms, MAX_TIMER_MS))
+    timer = setTimeout(fire, Math.min(ms, MAX_TIMER_MS))
     if (!keepsAlive) timer.unref()
+  }
+
+  function fire(): void {
+    dueAt = Number.POSITIVE_INFINITY
+    wake()
   }
 
   function disarm(): void {

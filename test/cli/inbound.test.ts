@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { countAll, selectListed } from '../../src/features/incoming/receiving/admin/list.ts'
+import { countAll, selectListed } from '../../src/features/incoming/receiving/inbound-messages.ts'
 import { eq, sql } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema/inbound.ts'

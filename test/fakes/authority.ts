@@ -6,7 +6,7 @@
 import { randomBytes, X509Certificate } from 'node:crypto'
 import { calculateJwkThumbprint, flattenedVerify, importJWK, type JWK } from 'jose'
 import { DAY_MS } from '../../src/base/clock.ts'
-import { certificateId } from '../../src/features/operation/acme/renewal-window.ts'
+import { certificateId } from '../../src/features/operation/acme/renewal.ts'
 import { makeCertificate } from './certificate.ts'
 
 export type Answer = { status: number; headers?: Record<string, string>; body?: unknown }

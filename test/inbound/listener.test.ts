@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { AppError } from '../../src/base/errors.ts'
-import { resetProject } from '../../src/features/operation/erasure/reset.ts'
+import { resetProject } from '../../src/features/operation/erasure/end-project.ts'
 import { addProject, HOSTNAME, trustDomain } from '../core.ts'
 import { inTime, NEVER_MS } from '../patience.ts'
 import { connect, type Dialogue } from './dialogue.ts'

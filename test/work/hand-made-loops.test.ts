@@ -17,8 +17,8 @@ const REASONS: Record<string, string> = {
   'features/mail/messages/delivery/record-results.ts':
     'results of several batches are written at a time',
   'features/operation/log-level.ts': 'the end of a level that was set for a while',
-  'features/operation/metrics/loop-delay.ts': 'waits for the first figures',
-  'features/operation/metrics/recent.ts': 'the patience of a scrape',
+  'features/operation/metrics/list-gauges.ts': 'waits for the first figures',
+  'features/operation/metrics/gauge.ts': 'the patience of a scrape',
   'features/outreach/campaigns/audience/patience.ts': 'the patience of a request',
   'features/outreach/webhooks/dispatch/dispatcher.ts': 'deadlines of requests and of the stop',
   'features/tenancy/billing/stripe.ts': 'the deadline of a stop',

@@ -7,7 +7,7 @@ import { findHandMade } from './hand-made-sweeps.ts'
 const ALLOWED: Record<string, string> = {
   'features/ground/chunks.ts writes in a loop': 'chunks as a request sends them',
   'features/ground/requests/log.ts writes in a loop': 'lines as requests leave them',
-  'features/operation/erasure/resume.ts writes in a loop': 'one job for each project',
+  'features/operation/erasure/end-project.ts writes in a loop': 'one job for each project',
   'features/operation/questions/answer.ts writes in a loop': 'each answer is work of its own',
   'features/outreach/campaigns/settle-stopped.ts writes in a loop': 'each campaign by itself',
   'features/outreach/workflows/definition/erase.ts writes in a loop':

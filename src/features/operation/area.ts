@@ -6,8 +6,8 @@ import type { Area } from '../ground/manifest/area.ts'
 import type { Challenges } from './acme/challenges.ts'
 import { startOrdering } from './acme/ordering.ts'
 import { startBackups } from './backup/schedule/schedule.ts'
+import { resumeErasures } from './erasure/end-project.ts'
 import { DELETION_KIND, RESET_KIND } from './erasure/kinds.ts'
-import { resumeErasures } from './erasure/resume.ts'
 import { runDeletion, runReset } from './erasure/run.ts'
 
 type Parts = Base & { acmeChallenges: Challenges }

@@ -26,8 +26,7 @@ import { billingHandler, startBilling } from './billing/billing.ts'
 import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
 import { BILLING } from './billing/retention.ts'
 import type { StripeClient } from './billing/stripe.ts'
-import { deleteOrphanedFiles } from './uploads/delete-orphaned-files.ts'
-import { toListedUploadRecord } from './uploads/view.ts'
+import { deleteOrphanedFiles, toListedUploadRecord } from './uploads/project-images.ts'
 
 type Parts = Base & { stripe: StripeClient | null; queueNotifier: QueueNotifier }
 

@@ -1,8 +1,10 @@
 /** The reset and the deletion of a project. */
 import { z } from 'zod'
-import { deleteProject } from '../../features/operation/erasure/delete.ts'
-import { resetProject } from '../../features/operation/erasure/reset.ts'
-import { findResetState } from '../../features/operation/erasure/state.ts'
+import {
+  deleteProject,
+  findResetState,
+  resetProject,
+} from '../../features/operation/erasure/end-project.ts'
 import { enveloped } from '../../records/envelope.ts'
 import { resetState } from '../../records/project-reset.ts'
 import { json } from '../response.ts'

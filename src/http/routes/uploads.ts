@@ -1,8 +1,7 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
 
-import { deleteImage } from '../../features/tenancy/uploads/delete-image.ts'
-import { listImages } from '../../features/tenancy/uploads/list-images.ts'
 import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
+import { deleteImage, listImages } from '../../features/tenancy/uploads/project-images.ts'
 import { uploadPage, uploadQuery, uploadRecord } from '../../records/upload.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { beforeEach, describe, type TestContext, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import supertest from 'supertest'
-import { deleteProject } from '../../../src/features/operation/erasure/delete.ts'
+import { deleteProject } from '../../../src/features/operation/erasure/end-project.ts'
 import { makeKeys } from '../../../src/features/tenancy/accounts/projects/keys.ts'
 import {
   insertProject,

@@ -1,6 +1,6 @@
 /**
  * Received mail that nothing automatic acts on unless it asks for it: of a machine, and beyond the limit of its
- * sender (`isCapped`, `receiving/process/sender-limit.ts`), which may be a machine that does not say so. Workflows
+ * sender (`isCapped`, `receiving/limits.ts`), which may be a machine that does not say so. Workflows
  * and filters pass over it.
  */
 import { jsonValue } from '../../../store/dialect.ts'

@@ -3,6 +3,7 @@
  * chunks, so that other writes do not wait for it. Its row then has an empty value and the number of
  * chunks.
  */
+import { zeroLinks } from '../../../formats/parse/zero-links.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -124,4 +125,17 @@ function* cut(parts: readonly Buffer[]): Generator<Buffer> {
     }
   }
   if (pieces.length > 0) yield Buffer.concat(pieces)
+}
+
+/**
+ * Returns the octets for people who may read them. A message that is not read yet, or cannot be
+ * read, is stored as it came in, and may quote a link that the server mailed to a user. Returns
+ * undefined, never octets with a link, if a fault of the program stops the search for links.
+ */
+export function shownOctets(raw: Buffer): Buffer | undefined {
+  try {
+    return zeroLinks(raw)
+  } catch {
+    return undefined
+  }
 }

@@ -12,7 +12,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { insertInboundMessage } from '../receiving/accept/accept-message.ts'
 import { readSigned } from '../receiving/accept/admit-recipient.ts'
-import { MailboxFull } from '../receiving/accept/quota.ts'
+import { MailboxFull } from '../receiving/limits.ts'
 import type { ReceivedMail } from './notification.ts'
 import { processOnce } from './processed-messages.ts'
 

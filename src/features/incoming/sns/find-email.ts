@@ -1,13 +1,14 @@
-/**
- * Finds the email that a notification is about: by the id that SES gave it, else by its Message-ID.
- */
+/** Finds the email that a notification is about, and a complaint that is a wish to leave. */
+import { isComplaint, isOptOut } from '../../../formats/report/complaint.ts'
+import type { EmailToken } from '../../../formats/signed-tokens.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { and, desc, eq, ne, sql } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import type { MessageIds } from './notification.ts'
+import { readOwnTokens } from '../receiving/process/own-tokens.ts'
+import { isBy, type MessageIds, type Notification, type ReceivedMail } from './notification.ts'
 
 const columns = { id: emails.id, recipient: emails.recipient, state: emails.state }
 
@@ -50,7 +51,10 @@ export const findReportedByMessageId = statement((db) =>
 
 export type ReportedEmail = RowOf<typeof findReportedByProviderId>
 
-/** Returns undefined when no sent email has one of these ids. */
+/**
+ * Finds the email by the id that SES gave it, else by its Message-ID. Returns undefined when no
+ * sent email has one of these ids.
+ */
 export async function findReportedEmail(
   { store }: Pick<Base, 'store'>,
   { providerIds, messageIds }: MessageIds,
@@ -67,4 +71,42 @@ export async function findReportedEmail(
     if (email !== undefined) return email
   }
   return undefined
+}
+
+export type ReportedWish = { email: EmailToken; reason: 'mail' | 'complaint' }
+
+/**
+ * Finds a complaint that is a wish to leave and nothing else, as complaints by SMTP are: a report
+ * of the type opt-out, or a complaint about an email that was deleted. `email`: undefined when the
+ * email is not there.
+ */
+export function findWish(
+  deps: Pick<Base, 'keyring'>,
+  notification: Exclude<Notification, ReceivedMail>,
+  email: ReportedEmail | undefined,
+): ReportedWish | undefined {
+  if (notification.kind !== 'complaint' || !isComplaint(notification.feedbackType)) return undefined
+  const isLeaving = isOptOut(notification.feedbackType)
+  const reason = isLeaving ? 'mail' : 'complaint'
+  if (email === undefined) {
+    const deleted = findDeleted(deps, notification.ids)
+    return deleted && { email: deleted, reason }
+  }
+  if (!isLeaving || !isBy(notification, email.recipient)) return undefined
+  return { email: { emailId: email.id }, reason }
+}
+
+/**
+ * Finds a deleted email by the token in the message, which has the digest of the address; else by
+ * our Message-ID.
+ */
+function findDeleted(
+  deps: Pick<Base, 'keyring'>,
+  { tokens, messageIds }: MessageIds,
+): EmailToken | undefined {
+  const [signed] = readOwnTokens(deps, tokens)
+  if (signed !== undefined) return signed
+  const ids = messageIds.filter((id) => id[36] === '@').map((id) => id.slice(0, 36))
+  const emailId = ids.find(isUuid)
+  return emailId === undefined ? undefined : { emailId }
 }

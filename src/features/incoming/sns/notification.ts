@@ -2,7 +2,7 @@
  * Parses the `Message` of a notification of SES (AWS: "event publishing" and "receipt rule"
  * formats). Addresses and texts in the result come from outside and are not checked.
  */
-import { type Fields, fieldsAt, listAt, textAt } from './json-fields.ts'
+import { parseAddress } from '../../../formats/address/address.ts'
 
 /** Ids that may find the email: ids of SES, Message-IDs without angle brackets, and X-Pillarbox-Id. */
 export type MessageIds = { providerIds: string[]; messageIds: string[]; tokens: string[] }
@@ -60,6 +60,20 @@ export function parseNotification(text: string): Notification | undefined {
     default:
       return undefined
   }
+}
+
+/** Whether a complaint may be of this recipient. */
+export function isBy(
+  { recipients }: { recipients: readonly string[] },
+  recipient: string,
+): boolean {
+  return recipients.length === 0 || recipients.some((each) => isSameAddress(each, recipient))
+}
+
+/** Whether an address of a notification, with or without a display name, is the recipient. */
+export function isSameAddress(given: string, recipient: string): boolean {
+  const bare = /<([^<>]+)>\s*$/.exec(given)?.[1] ?? given
+  return (parseAddress(bare)?.address ?? bare) === recipient
 }
 
 function parseObject(text: string): Fields {
@@ -163,4 +177,32 @@ function headerSection(mail: Fields): Buffer {
 function textsAt(fields: Fields, name: string): string[] {
   const value = fields[name]
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}
+
+/** The fields of unknown JSON. */
+type Fields = Readonly<Record<string, unknown>>
+
+/** Reads an object; a missing field, or a field of another type, reads as empty. */
+function fieldsAt(fields: Fields, name: string): Fields {
+  return toFields(fields[name])
+}
+
+/** Returns the objects of a list, without its other values. */
+function listAt(fields: Fields, name: string): Fields[] {
+  const value = fields[name]
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** Reads a text; null for a missing field or another type. */
+function textAt(fields: Fields, name: string): string | null {
+  const value = fields[name]
+  return typeof value === 'string' ? value : null
+}
+
+function toFields(value: unknown): Fields {
+  return isObject(value) ? value : {}
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -27,16 +27,19 @@ import { recordReports } from '../../mail/messages/outcome/record-reports.ts'
 import { recordHits } from '../../mail/tracking/record-hits.ts'
 import { applySubscriptionRequest } from '../../people/contacts/write/subscription-request.ts'
 import { acceptReceivedMail } from './accept-mail.ts'
-import { confirmSubscription } from './confirm-subscription.ts'
-import { findReportedEmail } from './find-email.ts'
-import { findWish, type ReportedWish } from './find-wish.ts'
-import { parseSnsMessage, type SnsMessage, signedText } from './message.ts'
+import { findReportedEmail, findWish, type ReportedWish } from './find-email.ts'
+import {
+  parseCertificateUrl,
+  parseSnsMessage,
+  parseSubscribeUrl,
+  type SnsMessage,
+  signedText,
+  untrusted,
+} from './message.ts'
 import { parseNotification } from './notification.ts'
-import { processOnce } from './processed-messages.ts'
+import { isProcessed, processOnce } from './processed-messages.ts'
 import { createSigningCertificates, type SigningCertificates } from './signing-certificates.ts'
 import { toReportsAndHits } from './to-reports.ts'
-import { untrusted } from './untrusted.ts'
-import { parseCertificateUrl } from './urls.ts'
 
 type SnsDeps = Pick<
   Base,
@@ -192,4 +195,29 @@ async function logRefusal(
     )
     throw error
   }
+}
+
+/**
+ * Confirms the subscription to a listed topic by fetching the URL that SNS sent for it. @throws
+ * AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR
+ */
+async function confirmSubscription(
+  deps: Pick<Base, 'publicFetch' | 'store' | 'now' | 'log'>,
+  { subscribeUrl, topicArn, messageId }: SnsMessage,
+): Promise<void> {
+  const url = parseSubscribeUrl(subscribeUrl ?? '', topicArn)
+  if (url === undefined) throw untrusted('the URL does not confirm a subscription to this topic')
+  if (await isProcessed(deps, messageId)) return
+  const response = await deps.publicFetch(url)
+  if (!response.ok && response.isRefused) throw untrusted(response.error)
+  if (!response.ok || response.status !== 200) {
+    const cause = new Error(
+      response.ok ? `the response of SNS is ${response.status}` : response.error,
+    )
+    throw new AppError('EXTERNAL_SERVICE_ERROR', 'The subscription could not be confirmed.', {
+      cause,
+    })
+  }
+  await processOnce(deps, messageId, async () => undefined)
+  deps.log.info({ topicArn }, 'subscribed to a topic of SNS')
 }

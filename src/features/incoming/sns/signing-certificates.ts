@@ -8,7 +8,7 @@ import { AppError } from '../../../base/errors.ts'
 import { createLru } from '../../../base/lru.ts'
 import type { PublicFetch } from '../../../outbound/http/clients.ts'
 import type { Base } from '../../ground/base.ts'
-import { untrusted } from './untrusted.ts'
+import { untrusted } from './message.ts'
 
 export type SigningCertificates = {
   /**

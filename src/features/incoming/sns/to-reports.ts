@@ -3,7 +3,6 @@
  * Permanent is a hard bounce, Undetermined a soft one, Transient a delay. The diagnostic gives the
  * class and the remote server's text.
  */
-import { parseAddress } from '../../../formats/address/address.ts'
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../formats/limits.ts'
 import { classifyReply } from '../../../formats/replies/classify-reply.ts'
 import type { Reply, Verdict } from '../../../formats/replies/reply.ts'
@@ -13,7 +12,13 @@ import type { EmailReport } from '../../mail/messages/outcome/reported-email.ts'
 import { isMachineAgent } from '../../mail/tracking/machine-detection.ts'
 import type { Hit } from '../../mail/tracking/record-hits.ts'
 import type { ReportedEmail } from './find-email.ts'
-import type { BouncedRecipient, Notification, ReceivedMail } from './notification.ts'
+import {
+  type BouncedRecipient,
+  isBy,
+  isSameAddress,
+  type Notification,
+  type ReceivedMail,
+} from './notification.ts'
 
 type EmailNotification = Exclude<Notification, ReceivedMail>
 type OfKind<Kind extends EmailNotification['kind']> = Extract<EmailNotification, { kind: Kind }>
@@ -80,11 +85,6 @@ function toComplaints(
   return [{ type: 'complaint', emailId, feedbackType: kind }]
 }
 
-/** Whether the recipient of the email may have complained. */
-export function isBy({ recipients }: OfKind<'complaint'>, recipient: string): boolean {
-  return recipients.length === 0 || recipients.some((each) => isSameAddress(each, recipient))
-}
-
 /** Parses `smtp; 550 5.1.1 user unknown`. The code is 0 when the diagnostic has none. */
 function replyOf({ status, diagnostic }: BouncedRecipient): Reply | null {
   if (status === null && diagnostic === null) return null
@@ -113,11 +113,6 @@ function verdictOf(reply: Reply | null, bounceType: string): Verdict {
     isHard: false,
     isStrike: verdict.isHard || verdict.isStrike,
   }
-}
-
-function isSameAddress(given: string, recipient: string): boolean {
-  const bare = /<([^<>]+)>\s*$/.exec(given)?.[1] ?? given
-  return (parseAddress(bare)?.address ?? bare) === recipient
 }
 
 function oneLine(text: string, maxLength = MAX_DIAGNOSTIC_LENGTH): string {

@@ -1,15 +1,33 @@
 /**
  * Speaks with the directory of a certificate authority (RFC 8555 section 6): signed requests with
- * nonces. Each response is bounded, no redirect is followed, and requests go to the origins that the
- * directory itself names, over https.
+ * nonces, and the account that signs them. Each response is bounded, no redirect is followed, and
+ * requests go to the origins that the directory itself names, over https.
  *
- * The library `acme-client` is not used: it follows redirects, reads responses of any length, waits for
- * minutes without an end, hides Retry-After from its caller, and brings fifty packages along.
+ * Each directory and external account has an account key of its own, in
+ * `<data_dir>/acme/account-<hash>.json`, made before the account is. Registering a key again
+ * returns its account (RFC 8555 section 7.3.1), so the URL of the account is asked for with each
+ * order and not kept.
+ *
+ * The library `acme-client` is not used: it follows redirects, reads responses of any length,
+ * waits for minutes without an end, hides Retry-After from its caller, and brings fifty packages
+ * along.
  */
-import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
+import path from 'node:path'
 import { FlattenedSign, type JWK } from 'jose'
 import { type Now, SECOND_MS } from '../../../base/clock.ts'
+import { hasCode } from '../../../base/errors.ts'
+import type { AcmeConfig } from '../../../config/config.ts'
+import { replaceFile } from '../../../config/replace-file.ts'
 import { productVersion } from '../../../config/version.ts'
 import type { HttpClient, HttpRequest } from '../../../outbound/http/client.ts'
 import { parseRetryAfter } from '../../../outbound/http/retry-after.ts'
@@ -122,7 +140,7 @@ export function createAcmeClient(
 }
 
 /** The binding of an account's key to an account known by other means (RFC 8555 section 7.3.4). */
-export async function bindExternalAccount(
+async function bindExternalAccount(
   accountKey: KeyObject,
   { kid, hmacKey }: { kid: string; hmacKey: string },
   url: string,
@@ -173,4 +191,61 @@ function parseObject(text: string): Record<string, unknown> {
     if (error instanceof SyntaxError) return {}
     throw error
   }
+}
+
+type AccountFile = { directoryUrl: string; email: string | null; key: string }
+
+/**
+ * Returns the key of the account, and makes the key at the first call. @throws Error for a broken
+ * file
+ */
+export async function loadAccountKey(acme: AcmeConfig): Promise<KeyObject> {
+  const known = await readAccount(acme)
+  if (known !== undefined) return createPrivateKey(known.key)
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  await writeAccount(acme, privateKey, null)
+  return privateKey
+}
+
+/** Returns the URL of the account, which has the address of the configuration. @throws AcmeFailure */
+export async function registerAccount(client: AcmeClient, acme: AcmeConfig): Promise<string> {
+  const url = await client.resource('newAccount')
+  if (url === undefined) throw new AcmeFailure('refused', 'the directory has no newAccount')
+  const { accountKey } = client
+  const binding =
+    acme.eab === null
+      ? {}
+      : { externalAccountBinding: await bindExternalAccount(accountKey, acme.eab, url) }
+  const contact = [`mailto:${acme.email}`]
+  const payload = { termsOfServiceAgreed: true, contact, ...binding }
+  const { status, headers } = await client.post(url, { payload, signer: null })
+  const { location } = headers
+  if (location === undefined) throw new AcmeFailure('refused', 'the authority names no account')
+  const known = await readAccount(acme)
+  if (known?.email === acme.email) return location
+  // An account that existed already has kept its previous address.
+  if (status === 200) await client.post(location, { payload: { contact }, signer: location })
+  await writeAccount(acme, accountKey, acme.email)
+  return location
+}
+
+async function readAccount(acme: AcmeConfig): Promise<AccountFile | undefined> {
+  const text = await readFile(accountFile(acme), 'utf8').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  })
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+async function writeAccount(acme: AcmeConfig, key: KeyObject, email: string | null): Promise<void> {
+  const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const account: AccountFile = { directoryUrl: acme.directoryUrl, email, key: pem }
+  await replaceFile(accountFile(acme), `${JSON.stringify(account, null, 2)}\n`)
+}
+
+function accountFile({ folder, directoryUrl, eab }: AcmeConfig): string {
+  const digest = createHash('sha256')
+    .update(`${directoryUrl}\n${eab?.kid ?? ''}`)
+    .digest('hex')
+  return path.join(folder, `account-${digest.slice(0, 16)}.json`)
 }

@@ -17,9 +17,9 @@ export type OrderOrigin = { directoryUrl: string; domains: readonly string[] }
 
 export type HeldCertificate = OrderOrigin & { certificate: X509Certificate }
 
-/** Of the last order, and of those that failed since the last certificate. */
+/** The state of the last order, and of the orders that failed since the last certificate. */
 export type OrderState = {
-  /** Of the settings that were tried: others are tried at once. */
+  /** The digest of the tried settings: other settings are tried at once. */
   settings: string
   failures: number
   /** Epoch milliseconds. */
@@ -50,7 +50,7 @@ export async function findHeld(folder: string): Promise<HeldCertificate | undefi
     const [, domains = ''] = /^Domains: (.*)$/m.exec(text) ?? []
     return { directoryUrl, domains: domains.split(' '), certificate: new X509Certificate(cert) }
   } catch {
-    // It is ordered again, as if it were not there.
+    // A broken certificate is ordered again, like a missing one.
     return undefined
   }
 }

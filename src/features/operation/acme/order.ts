@@ -2,7 +2,13 @@
  * Orders one certificate (RFC 8555 section 7.4): order, proof of control of each name by http-01,
  * signing request with a new key, download. The result is checked before it replaces anything.
  */
-import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
+import {
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import { SECOND_MS } from '../../../base/clock.ts'
 import { parsePair } from '../../../config/certificates/pair.ts'
@@ -11,14 +17,13 @@ import { parseRetryAfter } from '../../../outbound/http/retry-after.ts'
 import { type Challenges, isToken } from './challenges.ts'
 import { type AcmeClient, type AcmeDeps, type AcmeResponse, publicJwk } from './client.ts'
 import { AcmeFailure, describeProblem } from './failure.ts'
-import { createSigningRequest } from './signing-request.ts'
 
 type OrderDeps = Pick<AcmeDeps, 'now' | 'wait' | 'signal'> & {
   client: AcmeClient
   challenges: Challenges
 }
 
-export type OrderInput = {
+type OrderInput = {
   /** The URL of the account. */
   account: string
   domains: readonly string[]
@@ -29,7 +34,7 @@ export type OrderInput = {
 /** PEM: the key, and the chain that begins with the certificate. */
 export type IssuedCertificate = { key: string; chain: string }
 
-/** What the authority is asked again while it works on a challenge or an order. */
+/** The time between two questions to the authority about a challenge or an order in progress. */
 const POLL_MS = SECOND_MS
 const MAX_POLL_MS = 30 * SECOND_MS
 const MAX_POLLS = 60
@@ -189,4 +194,43 @@ function textsOf(value: unknown): string[] {
 function requireText(value: unknown, name: string): string {
   if (typeof value === 'string') return value
   throw new AcmeFailure('refused', `the authority does not send ${name}`)
+}
+
+const ECDSA_WITH_SHA256 = oid('2a8648ce3d040302')
+/** PKCS #9 extensionRequest (RFC 2985 section 5.4.2). */
+const EXTENSION_REQUEST = oid('2a864886f70d01090e')
+/** RFC 5280 section 4.2.1.6. */
+const SUBJECT_ALT_NAME = oid('551d11')
+
+/**
+ * Returns a certificate signing request (RFC 2986) in DER: P-256, with SHA-256. `domains`:
+ * A-labels. The subject is empty, since authorities read the alternative names.
+ */
+export function createSigningRequest(key: KeyObject, domains: readonly string[]): Buffer {
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' })
+  const names = sequence(...domains.map((name) => tagged(0x82, Buffer.from(name, 'ascii'))))
+  const extension = sequence(SUBJECT_ALT_NAME, tagged(0x04, names))
+  const attribute = sequence(EXTENSION_REQUEST, tagged(0x31, sequence(extension)))
+  const version = tagged(0x02, Buffer.from([0]))
+  const info = sequence(version, sequence(), publicKey, tagged(0xa0, attribute))
+  const signature = sign('sha256', info, key)
+  const bits = tagged(0x03, Buffer.concat([Buffer.from([0]), signature]))
+  return sequence(info, sequence(ECDSA_WITH_SHA256), bits)
+}
+
+function sequence(...parts: Buffer[]): Buffer {
+  return tagged(0x30, Buffer.concat(parts))
+}
+
+function oid(hex: string): Buffer {
+  return tagged(0x06, Buffer.from(hex, 'hex'))
+}
+
+/** Tag, length and content (X.690 section 8.1). */
+function tagged(tag: number, content: Buffer): Buffer {
+  const { length } = content
+  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content])
+  const hex = length.toString(16)
+  const digits = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')
+  return Buffer.concat([Buffer.from([tag, 0x80 | digits.length]), digits, content])
 }

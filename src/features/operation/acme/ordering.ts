@@ -14,9 +14,14 @@ import type { AcmeConfig } from '../../../config/config.ts'
 import { createHttpClient, type HttpClient } from '../../../outbound/http/client.ts'
 import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
-import { loadAccountKey, registerAccount } from './account.ts'
 import type { Challenges } from './challenges.ts'
-import { type AcmeClient, type AcmeDeps, createAcmeClient } from './client.ts'
+import {
+  type AcmeClient,
+  type AcmeDeps,
+  createAcmeClient,
+  loadAccountKey,
+  registerAccount,
+} from './client.ts'
 import { AcmeFailure } from './failure.ts'
 import {
   findHeld,
@@ -28,15 +33,16 @@ import {
   writeState,
 } from './folder.ts'
 import { orderCertificate } from './order.ts'
-import { askRenewalWindow, certificateId } from './renewal-window.ts'
 import {
+  askRenewalWindow,
   barredUntil,
+  certificateId,
   orderDueAt,
   pointOf,
   restAfter,
   retryDelay,
   settingsDigest,
-} from './schedule.ts'
+} from './renewal.ts'
 
 type Deps = Pick<Base, 'certificates' | 'config' | 'counters' | 'log' | 'now' | 'resolver'> & {
   acmeChallenges: Challenges

@@ -1,7 +1,8 @@
 /**
- * What the database knows about backups of itself: the attempts that have ended, newest last. A restored
- * database knows the backups before its own.
+ * The record of backups in the database: the attempts that have ended, newest last, and the gauges
+ * of the last one. A restored database knows the backups before its own.
  */
+import { SECOND_MS } from '../../../base/clock.ts'
 import { and, desc, eq, gt, isNotNull, isNull, lte, sql } from '../../../store/drizzle.ts'
 import { type BackupRow, backups } from '../../../store/schema/backups.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -9,7 +10,7 @@ import type { Base } from '../../ground/base.ts'
 
 export type BackupAttempt = Omit<BackupRow, 'number'>
 
-export type LastBackup = {
+type LastBackup = {
   /** The newest backup that succeeded and was verified. */
   verified: BackupAttempt | undefined
   /** The newest attempt, if it failed. */
@@ -108,4 +109,29 @@ export async function recordBackup(
     const made = await tx.find(insertAttempt, attempt)
     if (made !== undefined) await tx.execute(deleteOld, { before: made.number - KEPT_ATTEMPTS })
   })
+}
+
+/** The gauges of `/metrics` about the last verified backup; none before the first one. */
+export function backupGauges({ store }: Pick<Base, 'store'>) {
+  const read = (figureOf: (last: BackupAttempt) => number) => async () => {
+    const { verified } = await findLastBackup({ store })
+    return verified === undefined ? [] : [{ value: figureOf(verified) }]
+  }
+  return [
+    {
+      name: 'pillarbox_last_backup_timestamp_seconds',
+      help: 'When the last backup that was verified began, in seconds since 1970',
+      read: read(({ startedAt }) => startedAt / SECOND_MS),
+    },
+    {
+      name: 'pillarbox_last_backup_bytes',
+      help: 'Size of the last backup that was verified',
+      read: read(({ bytes }) => bytes),
+    },
+    {
+      name: 'pillarbox_last_backup_duration_seconds',
+      help: 'How long the last backup that was verified took',
+      read: read(({ startedAt, endedAt }) => Math.max(0, endedAt - startedAt) / SECOND_MS),
+    },
+  ]
 }

@@ -1,19 +1,31 @@
 /**
- * Whether `base_url` leads to this very process over TLS that browsers trust. The request carries a word
- * that only this process knows (`arrivals.ts`), so an answer of another server is recognised even if
- * that is another Pillarbox. No connection is a warning: a machine behind NAT often cannot reach its
- * own public address.
+ * The checks of `base_url`: whether it leads to this very process, and whether mail programs can
+ * unsubscribe somebody there. Each request carries a word that only this process knows
+ * (`arrivals.ts`), so an answer of another server is recognised even if that is another Pillarbox.
  */
 import type { Check, CheckContext } from './check.ts'
-import { failed, NEEDS_SERVER, type Outcome, ok, skipped, warning } from './outcome.ts'
-import { skipInSandbox } from './skip-mode.ts'
+import {
+  failed,
+  NEEDS_SERVER,
+  type Outcome,
+  ok,
+  skipInSandbox,
+  skipped,
+  warning,
+} from './outcome.ts'
 
-/** Dates of the certificate, which the check of certificates judges. */
+const ONE_CLICK_BODY = 'List-Unsubscribe=One-Click'
+
+/** Faults of the dates of the certificate, which `certificatesCheck` judges. */
 const DATE_FAULTS = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'])
 
 const FROM_ELSEWHERE =
   'Fetch this address from another machine. If that works, this machine is behind NAT and nothing is wrong; otherwise check the A record of its host, the firewall and the proxy.'
 
+/**
+ * Whether `base_url` leads to this process over TLS that browsers trust. No connection is a
+ * warning: a machine behind NAT often cannot reach its own public address.
+ */
 export const baseUrlCheck: Check = {
   id: 'base_url',
   run: async (context) => {
@@ -62,4 +74,36 @@ async function request(
     `another server answers at ${config.baseUrl}: status ${status}${by}${location}`,
     `Point the A record of ${url.hostname} at this server, let its proxy pass requests on to http.listen, or correct base_url.`,
   )
+}
+
+/**
+ * Whether a mail program can unsubscribe somebody with one POST (RFC 8058): the answer must be
+ * 200, without a redirect, a log-in or a challenge. The token is of the right form and belongs to
+ * nobody.
+ */
+export const oneClickCheck: Check = {
+  id: 'one_click',
+  run: async ({ config, probes, server }) => {
+    const skip = skipInSandbox(config)
+    if (skip !== undefined) return skip
+    if (server === null) return skipped(NEEDS_SERVER)
+    const arrival = server.arrivals.expect()
+    const url = new URL(`${config.baseUrl}/unsubscribe/${arrival.word}`)
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const result = await probes.request({ url, method: 'POST', headers, body: ONE_CLICK_BODY })
+    const hasArrived = arrival.hasArrived()
+    arrival.end()
+    const path = `POST ${config.baseUrl}/unsubscribe/…`
+    const follows = ['base_url'] as const
+    if (result.kind !== 'response') {
+      const fix = 'See base_url; if that is well, look at what the proxy does with POST.'
+      return { ...warning(`${path}: ${result.error}`, fix), follows }
+    }
+    const { status, headers: answered } = result
+    if (status === 200 && hasArrived) return ok(`${path}: 200`)
+    const location = answered.location === undefined ? '' : `, to ${answered.location}`
+    const fix =
+      'Let the proxy pass POST /unsubscribe/ on to http.listen unchanged: no log-in, no redirect, no challenge, no cache.'
+    return { ...failed(`${path}: status ${status}${location}`, fix), follows }
+  },
 }

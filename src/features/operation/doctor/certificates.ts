@@ -1,16 +1,14 @@
-/**
- * How long the certificates live that clients see: at port 25, of submission, and of HTTPS, where the
- * certificate of a proxy counts. Renewal is due at a third of the life, so less than a fifth left
- * means that it does not work.
- */
+/** The checks of TLS at the listeners: the life of their certificates, and STARTTLS at port 25. */
 import type { X509Certificate } from 'node:crypto'
 import { formatSecond } from '../../../base/clock.ts'
 import { findNameFaults, namesOfListener } from '../../../config/certificates/faults.ts'
 import type { TlsListener } from '../../../config/certificates/tls-listener.ts'
 import type { Config } from '../../../config/config.ts'
+import { formatListenAddress } from '../../../config/values/listen-address.ts'
+import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
 import type { Check, CheckContext } from './check.ts'
-import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
-import { combine, type Part } from './parts.ts'
+import type { ListenerFindings } from './facts.ts'
+import { combine, failed, NEEDS_SERVER, ok, type Part, skipped, warning } from './outcome.ts'
 
 const LEAST_SHARE = 0.2
 const LABELS: Record<TlsListener, string> = {
@@ -26,6 +24,11 @@ type Seen = {
   remedy?: string
 }
 
+/**
+ * How long the certificates live that clients see: at port 25, of submission, and of HTTPS, where
+ * the certificate of a proxy counts. Renewal is due at a third of the life, so less than a fifth
+ * left means that the renewal does not work.
+ */
 export const certificatesCheck: Check = {
   id: 'certificates',
   run: async (context) => {
@@ -39,7 +42,7 @@ export const certificatesCheck: Check = {
   },
 }
 
-/** Of listeners with the same certificate, each is seen: one may not have loaded its renewal. */
+/** Listeners with the same certificate are all seen: one may not have loaded its renewal. */
 async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
   const [inbound, own, https] = await Promise.all([
     facts.inbound(),
@@ -53,7 +56,7 @@ async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
       certificate === null ? [] : [{ listener: 'inbound' as const, certificate, error: null }],
     ),
     ...own,
-    // What `base_url` cannot reach has a check of its own.
+    // An unreachable `base_url` has a check of its own.
     ...(isProxied && https?.certificate
       ? [{ listener: 'http' as const, certificate: https.certificate, error: null }]
       : []),
@@ -102,4 +105,45 @@ function sentence(text: string): string {
 
 function namesIn({ subjectAltName, subject }: X509Certificate): string {
   return (subjectAltName ?? subject).replaceAll('DNS:', '').slice(0, 100)
+}
+
+/**
+ * Whether the listener for mail from outside answers with the name of this server, and takes TLS.
+ */
+export const starttlsCheck: Check = {
+  id: 'starttls',
+  run: async ({ config, facts }) => {
+    if (config.inbound.listen.length === 0) return skipped('inbound.listen is empty')
+    const found = await facts.inbound()
+    if (found === null) return skipped(NEEDS_SERVER)
+    const isMeant = config.inbound.tls !== null
+    const parts = found.map((one) => checkListener(one, isMeant))
+    return combine(parts, `offered at ${found.map(nameOf).join(', ')}`)
+  },
+}
+
+/** `isMeant`: a certificate is configured. */
+function checkListener(found: ListenerFindings, isMeant: boolean): Part {
+  const { greeting, offersStarttls, certificate, error } = found
+  const at = nameOf(found)
+  if (greeting === null) {
+    return failed(`the listener ${at} does not answer: ${error}`, 'Look at the log of the server.')
+  }
+  if (greeting.code >= 400) {
+    return warning(
+      `${at}: ${describeReply(greeting)}`,
+      'Look at GET /health and the log of the server.',
+    )
+  }
+  if (!offersStarttls) {
+    const text = `${at} offers no STARTTLS, so mail to this server is sent in clear`
+    if (isMeant) return failed(text, 'Look at the log of the server for the certificate.')
+    return warning(text, '[inbound]\ntls_cert = "cert.pem"\ntls_key = "key.pem"')
+  }
+  if (certificate !== null && error === null) return ok(at)
+  return failed(`${at}: STARTTLS fails: ${error}`, 'Replace the certificate of inbound.tls_cert.')
+}
+
+function nameOf({ listener }: ListenerFindings): string {
+  return formatListenAddress(listener)
 }

@@ -12,7 +12,7 @@ export type Listeners = {
   submission: readonly ListenAddress[]
 }
 
-/** What only a running server has. */
+/** The parts that only a running server has. */
 export type RunningServer = Pick<Base, 'outbound'> & {
   listeners(): Listeners
   arrivals: Arrivals

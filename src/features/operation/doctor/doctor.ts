@@ -5,7 +5,7 @@
  * A check that gets worse is logged once with its fix, and once when it is well again. `/health` is
  * degraded while a check has failed.
  */
-import { HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
 import { runFor, SYSTEM } from '../../../turns/owner.ts'
 import { type Loop, startLoop } from '../../../work/loop.ts'
@@ -14,6 +14,8 @@ import { type Arrivals, createArrivals } from './arrivals.ts'
 import type { DoctorDeps, Listeners } from './deps.ts'
 import type { CheckResult, CheckStatus } from './outcome.ts'
 import { type CheckRun, runChecks } from './run-checks.ts'
+
+const GAUGE_VALUES: Partial<Record<CheckStatus, number>> = { ok: 0, warning: 1, failed: 2 }
 
 export type Doctor = {
   arrivals: Arrivals
@@ -32,7 +34,7 @@ export type Doctor = {
 type ServerDeps = Omit<DoctorDeps, 'server'> & Pick<Base, 'outbound' | 'health'>
 
 /** The least time between two runs that are asked for. */
-export const REST_MS = MINUTE_MS
+const REST_MS = MINUTE_MS
 const FIRST_MS = MINUTE_MS
 
 export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
@@ -62,7 +64,7 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
     return running
   }
 
-  /** Nobody waits for the run. */
+  /** Begins a run that no caller waits for, and logs its failure. */
   async function beginAlone(): Promise<void> {
     try {
       await begin()
@@ -122,4 +124,31 @@ function logChanges(
     else if (status === 'warning') log.warn(facts, 'a check warns')
     else if (SEVERITY[previous] > 0) log.info({ check: id }, 'a check is no longer bad')
   }
+}
+
+/**
+ * The gauges of `/metrics` about the last run of the checks; none before the first run. A skipped
+ * check has no value.
+ */
+export function checkGauges({ doctor }: { doctor: Pick<Doctor, 'last'> }) {
+  return [
+    {
+      name: 'pillarbox_check_status',
+      help: 'Result of each check of the last run: 0 ok, 1 warning, 2 failed',
+      labelNames: ['check'],
+      read: () =>
+        (doctor.last()?.checks ?? []).flatMap(({ id, status }) => {
+          const value = GAUGE_VALUES[status]
+          return value === undefined ? [] : [{ value, labels: { check: id } }]
+        }),
+    },
+    {
+      name: 'pillarbox_checks_timestamp_seconds',
+      help: 'Time of the last run of the checks, in seconds since 1970',
+      read: () => {
+        const run = doctor.last()
+        return run === undefined ? [] : [{ value: run.finishedAt / SECOND_MS }]
+      },
+    },
+  ]
 }

@@ -1,4 +1,4 @@
-/** What several checks of one run need. Each fact is found out at its first use, once for the run. */
+/** Facts that several checks of one run need. Each is found out at its first use, once for the run. */
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { describeRefused } from '../../../config/certificates/check.ts'
@@ -37,7 +37,7 @@ export type ListenerCertificate = {
   certificate: X509Certificate | null
   /** Why there is no certificate to judge. */
   error: string | null
-  /** What to do about the error, if that is known. */
+  /** The repair of the error, if known. */
   remedy?: string
 }
 
@@ -89,7 +89,7 @@ async function findOwnCertificates(deps: DoctorDeps): Promise<ListenerCertificat
   )
   const { http, submission } = server.listeners()
   const name = config.delivery.hostname
-  // Programs on this machine may submit without a certificate; the configuration allows nobody else to.
+  // Without a certificate, the configuration allows only programs on this machine to submit.
   const submitting = config.submission.tls === null ? [] : submission
   const submissions = submitting.map(async (listener): Promise<ListenerCertificate> => {
     const findings = await probes.smtp({

@@ -8,7 +8,17 @@
  *
  * Evidence may quote a hostile server. `toEvidence` makes it safe to print and bounds it.
  */
+import type { Config } from '../../../config/config.ts'
 import { printable } from '../../../outbound/smtp/reply-parser.ts'
+
+const ORDER: readonly CheckStatus[] = ['failed', 'warning', 'ok', 'skipped']
+const MAX_FIXES = 20
+
+/**
+ * The outcome of one of several things that a check looks at, such as an address or a domain. A
+ * skipped part has the reason as its evidence and counts as nothing found.
+ */
+export type Part = Outcome
 
 /** Stable: operators script against them, and they label a gauge. */
 export type CheckId =
@@ -33,12 +43,12 @@ export type CheckId =
 
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 
-/** What a check found. */
+/** The finding of a check. */
 export type Outcome = {
   status: CheckStatus
-  /** What was seen; of a skipped check, why it was skipped. */
+  /** The observation; for a skipped check, the reason. */
   evidence: string
-  /** What to paste or do: lines of a zone or of the configuration, commands, or a sentence. */
+  /** The repair: lines of a zone or of the configuration to paste, commands, or a sentence. */
   fix?: string
   /** When one of these checks is not ok, this outcome only follows from it, and is skipped. */
   follows?: readonly CheckId[]
@@ -52,7 +62,7 @@ export type CheckResult = {
   fix: string | null
 }
 
-export const MAX_EVIDENCE = 500
+const MAX_EVIDENCE = 500
 const MAX_FIX = 4_000
 
 /** Why a check is skipped in a command beside no server, or beside one that does not answer. */
@@ -68,7 +78,7 @@ export const failed = (evidence: string, fix: string): Outcome => ({
 })
 
 /** One line of at most 500 characters; control and direction characters are escaped. */
-export function toEvidence(text: string): string {
+function toEvidence(text: string): string {
   const line = printable(text.replace(/[\r\n\t]+/g, ' '), 2 * MAX_EVIDENCE).toWellFormed()
   return line.length <= MAX_EVIDENCE ? line : `${line.slice(0, MAX_EVIDENCE - 1).toWellFormed()}…`
 }
@@ -85,4 +95,62 @@ export function toResult(id: CheckId, { status, evidence, fix }: Outcome): Check
 function toFix(fix: string): string {
   const lines = fix.split('\n').map((line) => printable(line, MAX_FIX))
   return lines.join('\n').slice(0, MAX_FIX)
+}
+
+/**
+ * Makes one outcome of many: the worst status of all parts, with the evidence and the fixes of
+ * those that have this status or are nearly as bad. `summary` is the evidence when nothing is
+ * wrong.
+ */
+export function combine(parts: readonly Part[], summary: string): Outcome {
+  const status = ORDER.find((one) => parts.some((part) => part.status === one)) ?? 'skipped'
+  const bad = ORDER.slice(0, 2).flatMap((one) => parts.filter((part) => part.status === one))
+  if (bad.length === 0) return { status, evidence: summary }
+  const fixes = [...new Set(bad.flatMap(({ fix }) => fix ?? []))]
+  const more = fixes.length - MAX_FIXES
+  return {
+    status,
+    evidence: bad.map(({ evidence }) => evidence).join('; '),
+    fix: [...fixes.slice(0, MAX_FIXES), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
+    ...followsOf(bad),
+  }
+}
+
+/** The outcome follows from another check only if all its bad parts do. */
+function followsOf(bad: readonly Part[]): Pick<Outcome, 'follows'> {
+  if (bad.some(({ follows }) => follows === undefined)) return {}
+  return { follows: [...new Set(bad.flatMap(({ follows }) => follows ?? []))] }
+}
+
+/**
+ * The outcome of a check that DNS gave no answer to. The records may be right, so no record is
+ * offered to paste: the fault is at the DNS server that this server asks, or at those of the one
+ * name.
+ */
+export function noAnswer(config: Pick<Config, 'dns'>, evidence: string): Outcome {
+  return warning(evidence, fixOfNoAnswer(config))
+}
+
+export function fixOfNoAnswer({ dns }: Pick<Config, 'dns'>): string {
+  const { servers } = dns
+  const asked =
+    servers.length === 0
+      ? 'the DNS server of /etc/resolv.conf does not answer: repair that file, or set dns.servers'
+      : `the DNS server ${servers.join(' or ')} does not answer: change dns.servers`
+  return `If other names get no answer either, ${asked}. Otherwise the DNS servers of this name do not answer.`
+}
+
+/** Skips a check of the view of other servers in a sandbox; undefined in other modes. */
+export function skipInSandbox({ delivery }: Pick<Config, 'delivery'>): Outcome | undefined {
+  if (delivery.mode !== 'sandbox') return undefined
+  return skipped('the sandbox sends no mail to other servers')
+}
+
+/**
+ * Skips a check of the addresses that mail comes from, which in relay mode are those of the
+ * smarthost.
+ */
+export function skipUnlessDirect(config: Pick<Config, 'delivery'>): Outcome | undefined {
+  if (config.delivery.mode !== 'relay') return skipInSandbox(config)
+  return skipped('in relay mode other servers see the addresses of the smarthost')
 }

@@ -5,27 +5,25 @@
  */
 import { SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { within } from '../../../outbound/probe/probes.ts'
-import { backupCheck } from './backup.ts'
-import { baseUrlCheck } from './base-url.ts'
-import { blocklistsCheck } from './blocklists.ts'
-import { certificatesCheck } from './certificates.ts'
+import { createProbes, within } from '../../../outbound/probe/probes.ts'
+import { readSpace } from '../../../store/files/disk.ts'
+import type { Base } from '../../ground/base.ts'
+import { blocklistsCheck, reverseDnsCheck } from './addresses.ts'
+import { backupCheck, oldestDueCheck } from './ages.ts'
+import { baseUrlCheck, oneClickCheck } from './base-url.ts'
+import { certificatesCheck, starttlsCheck } from './certificates.ts'
 import type { Check, CheckContext } from './check.ts'
-import { clockCheck } from './clock.ts'
 import type { DoctorDeps } from './deps.ts'
-import { diskSpaceCheck, inodesCheck } from './disk.ts'
-import { dkimCheck } from './dkim.ts'
 import { dmarcCheck } from './dmarc.ts'
+import { dkimCheck, returnPathCheck } from './domain-records.ts'
 import { createFacts } from './facts.ts'
-import { oldestDueCheck } from './oldest-due.ts'
-import { oneClickCheck } from './one-click.ts'
+import { clockCheck, diskSpaceCheck, inodesCheck, walCheck } from './machine.ts'
 import { type CheckResult, type Outcome, skipped, toResult, warning } from './outcome.ts'
-import { returnPathCheck } from './return-path.ts'
-import { reverseDnsCheck } from './reverse-dns.ts'
 import { smtpEgressCheck } from './smtp-egress.ts'
 import { spfCheck } from './spf.ts'
-import { starttlsCheck } from './starttls.ts'
-import { walCheck } from './wal.ts'
+
+type CommandDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'resolver' | 'now' | 'log'> &
+  Pick<DoctorDeps, 'findLastBackup'>
 
 /** One run of all checks. Instants in epoch ms. */
 export type CheckRun = { startedAt: number; finishedAt: number; checks: CheckResult[] }
@@ -80,4 +78,10 @@ function withoutConsequences(judged: readonly Judged[]): Judged[] {
     if (cause === undefined || !isBad(one)) return one
     return { id: one.id, outcome: skipped(`follows from ${cause}: ${evidence}`) }
   })
+}
+
+/** Makes the checks in a command, beside no server or beside one that does not answer. */
+export function runWithoutServer(deps: CommandDeps): Promise<CheckRun> {
+  const probes = createProbes({ resolver: deps.resolver, now: deps.now })
+  return runChecks({ ...deps, probes, readSpace, server: null })
 }

@@ -13,7 +13,7 @@ export type SenderDomain = {
   /** In A-labels. */
   name: string
   domain: Domain
-  /** What the last question to DNS found of a record, and the record to paste. */
+  /** The state and content of a record at the last question to DNS, and the record to paste. */
   record(purpose: RecordPurpose): { state: Finding['state']; found: string[]; zoneLine: string }
 }
 

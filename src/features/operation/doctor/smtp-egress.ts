@@ -15,14 +15,25 @@
  * | none        | one or two servers silent since          | warning |
  * | none        | none                                     | skipped |
  */
-import { formatSecond } from '../../../base/clock.ts'
+import { formatSecond, HOUR_MS } from '../../../base/clock.ts'
 import type { Config } from '../../../config/config.ts'
 import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
+import { desc } from '../../../store/drizzle.ts'
+import { attempts } from '../../../store/schema/messages.ts'
+import type { Base } from '../../ground/base.ts'
 import type { Check, CheckContext } from './check.ts'
-import { type DeliveryEvidence, findDeliveryEvidence } from './delivery-evidence.ts'
-import { fixOfNoAnswer } from './no-answer.ts'
-import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
-import { skipInSandbox } from './skip-mode.ts'
+import {
+  failed,
+  fixOfNoAnswer,
+  type Outcome,
+  ok,
+  skipInSandbox,
+  skipped,
+  warning,
+} from './outcome.ts'
+
+/** The latest attempts are enough: one answer settles it. */
+const MAX_ATTEMPTS = 300
 
 type Target = { host: string; port: number; isImplicitTls: boolean }
 /** `fix`: when not the port is at fault. */
@@ -115,4 +126,41 @@ function fixOf({ delivery }: Config): string {
     `Ask the provider of this machine to open outgoing TCP port ${delivery.port}, and check its firewall.\n` +
     'If the port stays closed, send through a smarthost: delivery.mode = "relay" and delivery.relay.host.'
   )
+}
+
+type SeenServer = { host: string; at: number }
+
+/** The connections to other mail servers in the last hour. */
+type DeliveryEvidence = {
+  /** The last server that greeted this one or replied to it; null when none did. */
+  answered: SeenServer | null
+  /** Servers that did not answer after that, each once, the latest first. */
+  unanswered: SeenServer[]
+}
+
+/** Finds the servers that answered, or did not, the deliveries of the last hour. */
+async function findDeliveryEvidence({
+  store,
+  now,
+}: Pick<Base, 'store' | 'now'>): Promise<DeliveryEvidence> {
+  const { id, at, host, address, replyCode, result, steps } = attempts
+  const rows = await store.scan
+    .select({ at, host, address, replyCode, result, steps })
+    .from(attempts)
+    .orderBy(desc(id))
+    .limit(MAX_ATTEMPTS)
+  const since = now() - HOUR_MS
+  const unanswered = new Map<string, SeenServer>()
+  for (const row of rows) {
+    const isAttempt = row.host !== null && row.address !== null && row.at >= since
+    // Reports are rows too; they arrive here, and no connection is needed for them.
+    if (!isAttempt || row.result.startsWith('reported-')) continue
+    const server = { host: `${row.host} [${row.address}]`, at: row.at }
+    const greeted = row.steps.some(({ step, reply }) => step === 'greeting' && reply !== undefined)
+    if (greeted || row.replyCode !== null) {
+      return { answered: server, unanswered: [...unanswered.values()] }
+    }
+    if (!unanswered.has(server.host)) unanswered.set(server.host, server)
+  }
+  return { answered: null, unanswered: [...unanswered.values()] }
 }

@@ -4,16 +4,27 @@
  * for every address of this server, and its look-ups are counted.
  */
 import { SECOND_MS } from '../../../base/clock.ts'
-import { within } from '../../../outbound/probe/probes.ts'
+import { type ProbeDns, within } from '../../../outbound/probe/probes.ts'
 import type { Check, CheckContext } from './check.ts'
-import { noAnswer } from './no-answer.ts'
-import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
-import { combine, type Part } from './parts.ts'
+import {
+  combine,
+  failed,
+  noAnswer,
+  type Outcome,
+  ok,
+  type Part,
+  skipped,
+  skipUnlessDirect,
+  warning,
+} from './outcome.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
-import { skipUnlessDirect } from './skip-mode.ts'
-import { countSpfLookups, MAX_SPF_LOOKUPS } from './spf-lookups.ts'
 
 /** RFC 7208 section 4.6.4. */
+const MAX_SPF_LOOKUPS = 10
+
+/** The count stops here: the answer is clear, and a record that includes itself has no end. */
+const MAX_COUNTED = 25
+
 const MAX_VOID_LOOKUPS = 2
 const MAX_DOMAIN_MS = 15 * SECOND_MS
 
@@ -178,4 +189,64 @@ function toNodeRecord(record: unknown): unknown {
   if (typeof record !== 'object' || record === null || !('preference' in record)) return record
   const { preference, host } = record as { preference: number; host: string }
   return { priority: preference, exchange: host }
+}
+
+type SpfLookups = {
+  count: number
+  /** The terms that cost one, in their order. */
+  terms: string[]
+  /** Whether the count stopped before the end of the record. */
+  isCut: boolean
+}
+
+/**
+ * Counts the DNS look-ups that a whole SPF record may cost (RFC 7208 section 4.6.4): `include`,
+ * `a`, `mx`, `ptr`, `exists` and `redirect`, also those of included records. An evaluation ends at
+ * the first match and may need fewer, but the matching term depends on the address and on other
+ * people's records, so a record is safe only when all of it fits.
+ *
+ * `domain` is in A-labels. A name with macros counts, and its own record is not read.
+ */
+async function countSpfLookups(dns: Pick<ProbeDns, 'txt'>, domain: string): Promise<SpfLookups> {
+  const counted: SpfLookups = { count: 0, terms: [], isCut: false }
+  await countRecord(dns, domain, counted)
+  return counted
+}
+
+async function countRecord(
+  dns: Pick<ProbeDns, 'txt'>,
+  domain: string,
+  counted: SpfLookups,
+): Promise<void> {
+  const record = await findSpfRecord(dns, domain)
+  if (record === undefined) return
+  const terms = record.split(/ +/).slice(1)
+  // `all` always matches: what follows it is ignored, and so is every redirect (section 5.1).
+  const end = terms.findIndex((term) => /^[+\-~?]?all$/i.test(term))
+  const hasAll = end !== -1
+  for (const term of hasAll ? terms.slice(0, end) : terms) {
+    const [, word = '', name = ''] =
+      /^[+\-~?]?(include|a|mx|ptr|exists|redirect)(?:[:=]([^/]*))?(?:\/.*)?$/i.exec(term) ?? []
+    const mechanism = word.toLowerCase()
+    if (mechanism === '' || (mechanism === 'redirect' && hasAll)) continue
+    if (counted.count >= MAX_COUNTED) {
+      counted.isCut = true
+      return
+    }
+    counted.count += 1
+    counted.terms.push(term)
+    const leadsOn = mechanism === 'include' || mechanism === 'redirect'
+    if (leadsOn && name !== '' && !name.includes('%')) await countRecord(dns, name, counted)
+  }
+}
+
+/** The only SPF record of a name; undefined without one, with two, and without an answer. */
+async function findSpfRecord(
+  dns: Pick<ProbeDns, 'txt'>,
+  domain: string,
+): Promise<string | undefined> {
+  const answer = await dns.txt(domain)
+  if (answer.kind !== 'found') return undefined
+  const records = answer.records.filter((text) => /^v=spf1(?: |$)/i.test(text))
+  return records.length === 1 ? records[0] : undefined
 }

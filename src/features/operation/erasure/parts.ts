@@ -18,7 +18,7 @@ export const QUEUE = partOf('emails', {
   keep: insertErasedEmails,
 })
 
-/** Bodies and attachments, which `contents.ts` deletes. */
+/** Bodies and attachments, which `erase-mail.ts` deletes. */
 export const CONTENTS = partOf('contents')
 
 /**
@@ -29,12 +29,12 @@ export const UNBILLED = partOf('events', {
   from: () => sql`events ${notIndexed()} where seq > ${billedUntil} and ${isOwn}`,
 })
 
-/** What waits for billing. */
+/** A deleted event that billing has not counted yet. */
 export const findUnbilled = statement<{ found: number }>(
   () => sql`select 1 as found from deleted_events where ${isOwn} and seq > ${billedUntil} limit 1`,
 )
 
-/** What a reset or a deletion erases after the queue and its contents, in this order. */
+/** The rows that a reset or a deletion erases after the queue and its contents, in this order. */
 export function listParts(tables: readonly TableDuties[], by: 'reset' | 'deletion'): Part[] {
   const ordered = new Map<string, Part>()
   const erasures = tables.flatMap(({ erasure }) => (hasPart(erasure) ? [erasure] : [])).reverse()

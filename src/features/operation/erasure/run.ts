@@ -12,9 +12,8 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Part, PartValues } from '../../ground/manifest/part.ts'
-import { eraseContents } from './contents.ts'
+import { eraseContents, eraseInboundMessages } from './erase-mail.ts'
 import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
-import { eraseInboundMessages } from './inbound-messages.ts'
 import type { ErasurePayload } from './kinds.ts'
 import { CONTENTS, listParts, QUEUE, UNBILLED } from './parts.ts'
 import { untilBilled, untilCounted } from './until-counted.ts'
@@ -53,7 +52,7 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   await erase(deps, eraser, {
     parts: listParts(deps.duties.tables, 'deletion'),
     forget: true,
-    // Nobody could be charged for it later.
+    // Once the project is gone, its use can be charged to no customer.
     mustBeBilled: customer !== null,
     finish: async (tx) => {
       await tx.delete(projects).where(eq(projects.id, id))

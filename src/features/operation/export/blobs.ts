@@ -9,7 +9,7 @@ import type { StoredAttachment } from '../../../store/schema/json-values.ts'
 import { chunks } from '../../../store/schema/messages.ts'
 import type { RowReader } from '../../../store/snapshot/row-reader.ts'
 import type { TableDuties } from '../../ground/manifest/table.ts'
-import { shownOctets } from '../../incoming/receiving/shown-octets.ts'
+import { shownOctets } from '../../incoming/receiving/raw.ts'
 import { findExported } from './tables.ts'
 
 type Context = {

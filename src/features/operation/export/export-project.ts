@@ -76,7 +76,7 @@ export async function exportProject(
 async function writeFolder(context: Context): Promise<Written> {
   const { folder } = context
   const parent = path.dirname(folder)
-  // A name that nobody else gives, because what an export that was killed has left is removed.
+  // Only exports use this name, so the leftovers of a killed export are removed safely.
   const partial = path.join(parent, `.pillarbox-export-${path.basename(folder)}.partial`)
   await rm(partial, { recursive: true, force: true })
   try {

@@ -1,6 +1,15 @@
+/** The shape of a gauge of `/metrics`, and the bounded cost of gauges that take a scan. */
+import { runFor, SYSTEM } from '../../../turns/owner.ts'
+
+const WAIT_MS = 25
+/** Less than the time after which any usual collector gives a scrape up. */
+const FIRST_WAIT_MS = 2_000
+/** The rest after a scan, in times of its duration. */
+const REST_TIMES = 50
+
 /**
- * A figure that is read at each scrape: one value, or one for each set of labels. A read is cheap: figures that
- * take a scan come from `recent.ts`. Labels follow the rule in `counters.ts`.
+ * A figure that is read at each scrape: one value, or one for each set of labels. A read is cheap:
+ * figures that take a scan come from `createRecent`. Labels follow the rule in `base/counters.ts`.
  */
 export type Gauge = {
   /** `pillarbox_queue_emails` */
@@ -14,7 +23,68 @@ export type Gauge = {
 
 export type GaugeValue = { value: number; labels?: Record<string, string> }
 
-/** One value for each state, also for those that nothing is in. */
+/** One value for each state, also for states with a count of 0. */
 export function byState(counts: Readonly<Record<string, number>>): GaugeValue[] {
   return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }))
+}
+
+export type RecentOptions = {
+  /** How long a read waits for a new result, once there has been one. */
+  waitMs?: number
+  /** How long the first reads wait for the first result, from the first of them on. */
+  firstWaitMs?: number
+  /** For tests: ms. */
+  clock?: () => number
+}
+
+/** Undefined after a scan that failed, and while the first one takes longer than a read waits. */
+export type Recent<Result> = () => Promise<Result | undefined>
+
+/**
+ * The newest result of a scan whose cost grows with the database. The first scrape waits for the
+ * first result, so that it has every figure; later scrapes wait a moment for a new result, and
+ * else take the one before, or go without. After a scan the next one rests for a multiple of the
+ * scan's time, so a large queue costs the scan threads a fixed share of their time at any rate of
+ * scrapes.
+ */
+export function createRecent<Result>(
+  scan: () => Promise<Result>,
+  {
+    waitMs = WAIT_MS,
+    firstWaitMs = FIRST_WAIT_MS,
+    clock = () => performance.now(),
+  }: RecentOptions = {},
+): Recent<Result> {
+  let result: Result | undefined
+  let isFirst = true
+  let firstPause: Promise<void> | undefined
+  let running: Promise<void> | undefined
+  let nextAt = Number.NEGATIVE_INFINITY
+
+  async function refresh(): Promise<void> {
+    const from = clock()
+    try {
+      result = await scan()
+    } catch {
+      // Other metrics tell that the database cannot be read; an old figure would be wrong.
+      result = undefined
+    }
+    isFirst = false
+    nextAt = clock() + REST_TIMES * (clock() - from)
+    running = undefined
+  }
+
+  return async () => {
+    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM, refresh)
+    if (running === undefined) return result
+    if (isFirst) firstPause ??= pause(firstWaitMs)
+    // A first pause that is over adds nothing: the read waits as long as later reads do.
+    const pauses = [isFirst ? firstPause : undefined, pause(waitMs)]
+    await Promise.race([running, Promise.all(pauses)])
+    return result
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }

@@ -1,15 +1,17 @@
 /** Mail on its way: by state and by site, the age of the oldest, and what the delivery threads have. */
 import { QUEUE_CLASS_NAMES, QUEUE_CLASSES, type QueueClass } from '../../../base/queue-class.ts'
+import { findProvider } from '../../../outbound/routing/providers.ts'
 import type { Base } from '../../ground/base.ts'
+import { isProviderHost } from '../../insight/analytics/counting/providers.ts'
 import {
   countParked,
   countWaitingByDomain,
   type ParkedCounts,
 } from '../../mail/messages/queue/waiting-mail.ts'
 import type { HitWriter } from '../../mail/tracking/hit-writer.ts'
-import { byState, type Gauge, type GaugeValue } from './gauge.ts'
-import { createRecent, type RecentOptions } from './recent.ts'
-import { OTHER_SITE, siteLabel } from './site-label.ts'
+import { byState, createRecent, type Gauge, type GaugeValue, type RecentOptions } from './gauge.ts'
+
+const OTHER_SITE = 'other'
 
 type CountDeps = Pick<Base, 'store' | 'outbound' | 'now'>
 export type QueueGaugeDeps = CountDeps & { hits: HitWriter }
@@ -129,4 +131,14 @@ function hitGauges({ hits }: Pick<QueueGaugeDeps, 'hits'>): Gauge[] {
       read: () => [{ value: hits.counts().lost }],
     },
   ]
+}
+
+/**
+ * The label of a site in `/metrics`. Only sites that receive mail for many domains have a label of
+ * their own: the names in two fixed lists of the program. A site may also be named after the
+ * recipient's own domain, which no label may show, so every other site is `other`. `site`: as
+ * `outbound.siteOf` names the site, or a domain whose site is not known.
+ */
+function siteLabel(site: string): string {
+  return findProvider(site) !== undefined || isProviderHost(site) ? site : OTHER_SITE
 }

@@ -3,6 +3,7 @@
  * answers the open questions and later deletes old ones. Without questions it does no work.
  */
 import { describeError } from '../../../base/errors.ts'
+import type { SiteStatus } from '../../../outbound/sites/site-status.ts'
 import { isNull, sql } from '../../../store/drizzle.ts'
 import { serverQuestions } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -10,12 +11,16 @@ import { createBeside } from '../../../work/beside.ts'
 import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { findLiveStatus } from '../../mail/messages/explain/live-status.ts'
+import { countWaiting } from '../../mail/messages/queue/bring-forward.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
 import type { Throttle } from '../../mail/messages/queue/throttle.ts'
 import type { Doctor } from '../doctor/doctor.ts'
 import { createLogLevel } from '../log-level.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
-import { liftSite, listSites } from './sites.ts'
+
+const MAX_SITES = 1_000
+
+type SiteDeps = Pick<Base, 'store' | 'outbound'> & { queueNotifier: QueueNotifier }
 
 type Answering = { stop(): Promise<void> }
 
@@ -123,4 +128,34 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
       await Promise.all([beside.stop(), deletion.stop()])
     },
   }
+}
+
+/** Lists the sites that the server delivers to, those with problems first. */
+function listSites({ outbound }: Pick<SiteDeps, 'outbound'>): AnswerOf<'sites'> {
+  const sites = outbound.sites().sort(byProblem)
+  return { sites: sites.slice(0, MAX_SITES), left: Math.max(0, sites.length - MAX_SITES) }
+}
+
+/** Sites with problems first, the longest first; then the busiest. */
+function byProblem(one: SiteStatus, other: SiteStatus): number {
+  const since = ({ restrictedSince }: SiteStatus) => restrictedSince ?? Number.MAX_SAFE_INTEGER
+  return (
+    since(one) - since(other) || other.inFlight - one.inFlight || (one.site < other.site ? -1 : 1)
+  )
+}
+
+/** Ends the back-off of a site, and wakes the mail that waits for it. */
+export async function liftSite(
+  { store, outbound, queueNotifier }: SiteDeps,
+  given: QuestionOf<'lift'>,
+): Promise<AnswerOf<'lift'>> {
+  const known = new Set(outbound.sites().map(({ site }) => site))
+  const site = known.has(given.site) ? given.site : outbound.siteOf(given.site)
+  const domains = given.domains.filter((domain) => outbound.siteOf(domain) === site)
+  // Counted before the lift, after which these emails leave the queue.
+  const waiting = await countWaiting({ store }, domains)
+  const isLifted = outbound.liftSite(site)
+  // Wakes the queue for all lanes, because it has a time for the next visit of each lane.
+  if (isLifted) queueNotifier.notify('anywhere')
+  return { site, isKnown: known.has(site), isLifted, domains, waiting }
 }

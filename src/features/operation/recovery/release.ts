@@ -34,8 +34,8 @@ const releaseJobs = statement(
 )
 
 /**
- * Those of events that were not counted when the copy was made: another batch may have charged them since,
- * so the summary of the meter decides.
+ * Releases the batches of events that were not counted when the copy was made. Another batch may have charged
+ * these events since, so the summary of the meter decides.
  */
 const releaseBatches = statement(
   () => sql`update metering_batches set is_held = 0,

@@ -1,11 +1,40 @@
-/** Counts the use of projects, and reports it to Stripe. Usage is counted even without Stripe. */
+/**
+ * Counts the use of projects, and reports it to Stripe. Usage is counted even without Stripe.
+ *
+ * Batches are sent each minute, one at a time, the projects in turns. While Stripe does not
+ * answer, one request a minute that changes nothing finds out whether it answers again, so that an
+ * outage leaves one batch without an answer and all others untried.
+ */
+import { MINUTE_MS } from '../../../base/clock.ts'
+import { describeError } from '../../../base/errors.ts'
+import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import type { LazyHandler } from '../../ground/event-handlers.ts'
 import type { Loop } from '../../ground/manifest/area.ts'
 import { usageHandler } from '../../ground/usage/follow-events.ts'
 import { meter } from './metering/collect.ts'
-import { startMetering } from './metering/loop.ts'
+import { dropBatch } from './metering/drop.ts'
+import { findAnyOpen, listDue, listTooOld, setSettling } from './metering/rows.ts'
+import { type MeteringDeps, sendBatch } from './metering/send.ts'
+import { settle } from './metering/settle.ts'
 import type { StripeClient } from './stripe.ts'
+import { isFault } from './stripe-fault.ts'
+
+/** The number of batches that one search returns at most. */
+const PAGE = 20
+/** Faults of single batches after which a run ends. */
+const MAX_FAULTS = 3
+/**
+ * After this time the next run begins, so that batches are put aside and settled while many are
+ * sent.
+ */
+const RUN_MS = 5 * MINUTE_MS
+const TOO_OLD = 'Stripe takes no events that are older than 35 days'
+
+type Metering = {
+  /** Resolves when nothing is due, Stripe does not answer, or the run is long. */
+  run(signal: AbortSignal): Promise<void>
+}
 
 type Parts = Base & { stripe: StripeClient | null }
 
@@ -16,4 +45,70 @@ export function billingHandler(parts: Parts): LazyHandler {
 
 export function startBilling({ stripe, ...parts }: Parts): Loop | null {
   return stripe === null ? null : startMetering({ ...parts, stripe })
+}
+
+function startMetering(deps: MeteringDeps): { stop(): Promise<void> } {
+  const { run } = createMetering(deps)
+  return startLoop({ run: ({ signal }) => run(signal), maxWaitMs: MINUTE_MS })
+}
+
+export function createMetering(deps: MeteringDeps): Metering {
+  /** False at the start, when the state of Stripe is unknown. */
+  let isAnswering = false
+
+  /** @throws StripeFault */
+  async function probe(signal: AbortSignal): Promise<void> {
+    isAnswering = false
+    const { id } = await deps.stripe.meter({ signal })
+    await deps.stripe.call((api) => api.billing.meters.retrieve(id), signal)
+    isAnswering = true
+  }
+
+  async function sendDue(signal: AbortSignal): Promise<void> {
+    const until = deps.now() + RUN_MS
+    for (let faults = 0; faults < MAX_FAULTS && deps.now() < until; ) {
+      const due = await deps.store.scan.list(listDue, { at: deps.now(), limit: PAGE })
+      if (due.length === 0) return
+      for (const { id } of due) {
+        if (signal.aborted || faults >= MAX_FAULTS) return
+        if ((await sendBatch(deps, id, signal)) === 'ended') continue
+        faults += 1
+        if (!signal.aborted) await probe(signal)
+      }
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    try {
+      if ((await deps.store.read.find(findAnyOpen)) === undefined) return
+      await putAside(deps)
+      if (!isAnswering) await probe(signal)
+      if (!(await settle(deps, signal))) await probe(signal)
+      await sendDue(signal)
+    } catch (error) {
+      isAnswering = false
+      if (!signal.aborted) logFailure(deps, error)
+    }
+  }
+
+  return { run }
+}
+
+/** Does the work that needs no answer of Stripe: batches begin to settle, and too old ones are dropped. */
+async function putAside(deps: MeteringDeps): Promise<void> {
+  const at = deps.now()
+  await deps.store.write((tx) => tx.execute(setSettling, { at }))
+  for (;;) {
+    const old = await deps.store.scan.list(listTooOld, { at, limit: PAGE })
+    if (old.length === 0) return
+    for (const { id } of old) await dropBatch(deps, { id, error: TOO_OLD })
+  }
+}
+
+function logFailure({ log }: MeteringDeps, error: unknown): void {
+  const isOutage = isFault(error, 'unanswered')
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  const facts = { error: describeError(cause) }
+  if (isOutage) log.warn(facts, 'Stripe does not answer; emails will be charged later')
+  else log.error(facts, 'emails cannot be charged at the moment')
 }

@@ -1,6 +1,7 @@
 /**
- * Begins a subscription at the checkout of Stripe. The metadata names the project, so that what happens to
- * the subscription later finds it (`webhook/find-reference.ts`).
+ * Opens the pages of Stripe: the checkout, where a subscription begins, and the portal of a
+ * customer. The metadata of a checkout name the project, so that a later event about the
+ * subscription finds the project (`webhook/find-reference.ts`).
  */
 import { hash } from 'node:crypto'
 import type { Stripe } from 'stripe'
@@ -10,7 +11,7 @@ import { CURRENCIES } from '../../../records/words.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Project } from '../accounts/rows.ts'
 import { MARK_KEY, markOf } from './mark.ts'
-import { requireStripe, type WithStripe } from './require-stripe.ts'
+import { requireCustomer, requireStripe, type WithStripe } from './require-stripe.ts'
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
 
@@ -26,9 +27,10 @@ const TERMS =
   'You pay for the emails that you send and receive in a month. There is no fee without use.'
 
 /**
- * Returns the address of the checkout. `email`: of the user who subscribes.
- * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST for another currency, and when the
- *   project has a subscription; EXTERNAL_SERVICE_ERROR
+ * Returns the address of the checkout. `email`: the address of the user who subscribes.
+ *
+ * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST for another currency, and for a
+ * project with a subscription; EXTERNAL_SERVICE_ERROR
  */
 export async function beginCheckout(
   deps: Deps,
@@ -116,8 +118,33 @@ function whoOf(customer: string | null, email: string): Params {
   return customer === null ? { customer_email: email } : { customer }
 }
 
-/** The same for the same request within a span of the clock. */
+/** The same key for the same request within a span of the clock. */
 function keyOf(params: Params, at: number): string {
   const time = Math.floor(at / SAME_CLICK_MS)
   return `checkout ${hash('sha256', `${time} ${JSON.stringify(params)}`)}`
+}
+
+/**
+ * Opens the pages on which a customer changes cards, reads invoices and ends the subscription.
+ *
+ * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST without a customer;
+ * EXTERNAL_SERVICE_ERROR
+ */
+export async function openPortal(
+  deps: WithStripe & Pick<Base, 'config'>,
+  project: Pick<Project, 'customer'>,
+): Promise<{ url: string }> {
+  const stripe = requireStripe(deps)
+  const customer = requireCustomer(project)
+  const params = { customer, return_url: `${deps.config.baseUrl}/app` }
+  try {
+    const { url } = await stripe.call((api) => api.billingPortal.sessions.create(params))
+    return { url }
+  } catch (error) {
+    const isGone = isFault(error, 'refused') && error.stripeCode === 'resource_missing'
+    if (!isGone) throw error
+    throw new AppError('BAD_REQUEST', 'The payment provider has deleted the customer.', {
+      cause: error,
+    })
+  }
 }

@@ -15,7 +15,7 @@ export function markOf({ keys }: Keyring, projectId: string): string {
   return digest(keys('checkout')[0], projectId).toString('hex')
 }
 
-/** Also of a mark that was made with the previous secret. */
+/** Whether `mark` is the mark of the project, also one that was made with the previous secret. */
 export function isMarkOf({ keys }: Keyring, projectId: string, mark: string | undefined): boolean {
   const given = Buffer.from(mark ?? '', 'hex')
   if (given.length !== MARK_BYTES) return false

@@ -1,4 +1,7 @@
-/** What calls about billing need: the client of Stripe, a subscription, a customer. */
+/**
+ * Gets the preconditions of a call about billing: the client of Stripe, a subscription, a
+ * customer.
+ */
 import { AppError, notFound } from '../../../base/errors.ts'
 import type { StripeClient } from './stripe.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What went wrong with a request to Stripe. Clients see only that billing does not answer; the log gets
+ * The fault of a request to Stripe. Clients see only that billing does not answer; the log gets
  * Stripe's own words, without keys.
  *
  *   unanswered      no answer, or one that says nothing about the request: 5xx, 409, 429. It may have
@@ -45,7 +45,7 @@ export function toFault(error: unknown): StripeFault {
   return new StripeFault(kindOf({ statusCode, code, text: cause.message }), cause, code)
 }
 
-/** Of any kind if none is named. */
+/** Whether an error is a fault of one of the kinds, or of any kind if none is named. */
 export function isFault(error: unknown, ...kinds: FaultKind[]): error is StripeFault {
   return error instanceof StripeFault && (kinds.length === 0 || kinds.includes(error.kind))
 }

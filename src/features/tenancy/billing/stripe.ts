@@ -1,16 +1,30 @@
 /**
- * The client of Stripe. The package is loaded with the first request, so that a server without billing
- * needs no memory for it. It has no retries of its own: who calls knows whether a request may be repeated.
+ * The client of Stripe. The package is loaded with the first request, so that a server without
+ * billing needs no memory for it. The client has no retries of its own: its caller knows whether a
+ * request may be repeated.
  */
 import type { Stripe } from 'stripe'
 import { HOUR_MS, type Now, SECOND_MS } from '../../../base/clock.ts'
 import type { BillingConfig } from '../../../config/config.ts'
 import { productVersion } from '../../../config/version.ts'
-import type { HttpClientOptions } from '../../../outbound/http/client.ts'
+import { createHttpClient, type HttpClientOptions } from '../../../outbound/http/client.ts'
+import type { HttpMethod } from '../../../outbound/http/exchange.ts'
 import { StripeFault, toFault } from './stripe-fault.ts'
-import { createStripeHttp } from './stripe-http.ts'
 
-/** The version of the API that the requests and their tests are written for: that of stripe 23.1.0. */
+type StripeHttp = {
+  client: Pick<ReturnType<typeof Stripe.createNodeHttpClient>, 'getClientName' | 'makeRequest'>
+  /** Ends requests in flight, and closes the connections. */
+  stop(): void
+}
+
+/** A page of a hundred subscriptions with all of their items. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024
+const MAX_IDLE = 8
+
+/**
+ * The version of the API that the requests and their tests are written for: the version of stripe
+ * 23.1.0.
+ */
 export const STRIPE_API_VERSION = '2026-10-28.endive'
 
 const REQUEST_MS = 10 * SECOND_MS
@@ -162,4 +176,57 @@ function rejectsWith(signal: AbortSignal): Promise<never> {
   if (signal.aborted) fail()
   else signal.addEventListener('abort', fail, { once: true })
   return promise
+}
+
+/**
+ * Makes the requests of the package by our HTTP client, with bounds on time and size. The operator
+ * chooses the server, so the server may be in a private network. A request may have had its effect
+ * when its connection is lost, so only a GET is sent again.
+ *
+ * `timeoutMs`: of a request, from the query for the name to the last octet.
+ */
+function createStripeHttp(
+  options: Pick<HttpClientOptions, 'resolver' | 'ca'> & { timeoutMs: number },
+): StripeHttp {
+  const own = { isAllowed: () => true, allowsHttp: true, maxIdle: MAX_IDLE }
+  const http = createHttpClient({ ...options, ...own })
+  const stopping = new AbortController()
+  type MakeRequest = StripeHttp['client']['makeRequest']
+
+  const makeRequest = async (...args: Parameters<MakeRequest>) => {
+    const [host, port, path, method, headers, body, protocol] = args
+    const name = host.includes(':') ? `[${host}]` : host
+    const result = await http.request({
+      url: new URL(`${protocol}://${name}:${port}${path}`),
+      method: method as HttpMethod,
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([field, value]) => [field, String(value)]),
+      ),
+      maxBodyBytes: MAX_BODY_BYTES,
+      signal: stopping.signal,
+      ...(method === 'GET' ? {} : { body: body ?? '' }),
+    })
+    // The error has no code: the package repeats a request after errors with a code that it knows.
+    if (result.kind !== 'response') throw new Error(`${result.kind}: ${result.error}`)
+    return {
+      getStatusCode: () => result.status,
+      getHeaders: () => result.headers,
+      getRawResponse: () => result,
+      toStream: () => {
+        throw new TypeError('no request to Stripe has a stream as its answer')
+      },
+      toJSON: async () => JSON.parse(result.body.toString('utf8')),
+    }
+  }
+
+  return {
+    client: {
+      getClientName: () => 'pillarbox',
+      makeRequest: makeRequest as unknown as MakeRequest,
+    },
+    stop() {
+      stopping.abort()
+      http.closeIdle()
+    },
+  }
 }

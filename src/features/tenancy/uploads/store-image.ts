@@ -14,7 +14,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { hasImageFile, removeImageFile, writeImageFile } from './image-files.ts'
 import { cleanImage } from './images/clean.ts'
-import { toUploadRecord } from './view.ts'
+import { toUploadRecord } from './project-images.ts'
 
 type GivenImage = {
   projectId: string
@@ -171,7 +171,7 @@ async function digestOf(projectId: string, parts: readonly Buffer[]): Promise<st
   return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
 
-/** Without characters that nobody sees or that break the line; cut between characters. */
+/** Removes invisible characters and line ends; cuts between characters. */
 function toFilename(given: string, extension: string): string {
   const shown = given.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()
   // Half a character may be left at the end.

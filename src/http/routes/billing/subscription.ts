@@ -1,9 +1,8 @@
 /** The subscription of a project at Stripe, and the webhook of Stripe. */
 import { z } from 'zod'
-import { beginCheckout } from '../../../features/tenancy/billing/checkout.ts'
+import { beginCheckout, openPortal } from '../../../features/tenancy/billing/checkout.ts'
 import { showConsumption } from '../../../features/tenancy/billing/consumption.ts'
 import { listInvoices } from '../../../features/tenancy/billing/invoices.ts'
-import { openPortal } from '../../../features/tenancy/billing/portal.ts'
 import { createStripeReceiver } from '../../../features/tenancy/billing/webhook/receive.ts'
 import {
   billingAddress,

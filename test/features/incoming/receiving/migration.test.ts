@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../../src/base/log.ts'
-import { listInboundMessages } from '../../../../src/features/incoming/receiving/admin/list.ts'
-import { retryInboundMessages } from '../../../../src/features/incoming/receiving/admin/retry.ts'
-import { createLineWalks } from '../../../../src/features/incoming/receiving/process/line-walks.ts'
+import {
+  listInboundMessages,
+  retryInboundMessages,
+} from '../../../../src/features/incoming/receiving/inbound-messages.ts'
+import { createLineWalks } from '../../../../src/features/incoming/receiving/process/lines.ts'
 import { startProcessing } from '../../../../src/features/incoming/receiving/process/process.ts'
 import { readIncomingHeader } from '../../../../src/formats/incoming/header.ts'
 import { readReport } from '../../../../src/formats/report/read-report.ts'

@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '../../../../src/base/clock.ts'
 import { deleteExpiredChunks } from '../../../../src/features/ground/chunks.ts'
 import { acceptInboundMessage } from '../../../../src/features/incoming/receiving/accept/accept-message.ts'
-import { MailboxFull } from '../../../../src/features/incoming/receiving/accept/quota.ts'
-import { deleteInboundMessages } from '../../../../src/features/incoming/receiving/admin/delete.ts'
-import { getInboundMessage } from '../../../../src/features/incoming/receiving/admin/get.ts'
+import {
+  deleteInboundMessages,
+  getInboundMessage,
+} from '../../../../src/features/incoming/receiving/inbound-messages.ts'
+import { MailboxFull } from '../../../../src/features/incoming/receiving/limits.ts'
 import type { MessageReader } from '../../../../src/features/incoming/receiving/process/parsed-message.ts'
 import { findRaw } from '../../../../src/features/incoming/receiving/process/pending.ts'
 import { readRaw } from '../../../../src/features/incoming/receiving/raw.ts'

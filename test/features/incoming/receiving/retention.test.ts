@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import { selectListed } from '../../../../src/features/incoming/receiving/admin/list.ts'
+import { selectListed } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
+import {
+  countReceived,
+  deleteExpiredReceived,
+} from '../../../../src/features/incoming/receiving/limits.ts'
 import {
   findByCustomId,
   findByOwnId,
   findByProviderId,
-} from '../../../../src/features/incoming/receiving/process/find-answered-email.ts'
+} from '../../../../src/features/incoming/receiving/process/answered-email.ts'
 import { selectPending } from '../../../../src/features/incoming/receiving/process/pending.ts'
-import {
-  countReceived,
-  deleteExpiredReceived,
-} from '../../../../src/features/incoming/receiving/process/sender-limit.ts'
 import {
   markFirstSuspects,
   selectSuspect,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseSnsMessage, signedText } from '../../../../src/features/incoming/sns/message.ts'
-import { parseNotification } from '../../../../src/features/incoming/sns/notification.ts'
 import {
   parseCertificateUrl,
+  parseSnsMessage,
   parseSubscribeUrl,
-} from '../../../../src/features/incoming/sns/urls.ts'
+  signedText,
+} from '../../../../src/features/incoming/sns/message.ts'
+import { parseNotification } from '../../../../src/features/incoming/sns/notification.ts'
 import { SUBSCRIBE_URL, TOPIC } from '../../../fakes/sns.ts'
 
 const notification = {

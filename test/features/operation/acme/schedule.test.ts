@@ -8,7 +8,7 @@ import {
   renewalOf,
   restAfter,
   retryDelay,
-} from '../../../../src/features/operation/acme/schedule.ts'
+} from '../../../../src/features/operation/acme/renewal.ts'
 import { makeCertificate } from '../../../fakes/certificate.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)

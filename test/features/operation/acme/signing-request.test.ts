@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { test } from 'node:test'
-import { createSigningRequest } from '../../../../src/features/operation/acme/signing-request.ts'
+import { createSigningRequest } from '../../../../src/features/operation/acme/order.ts'
 
 /** The content of the DER element at `at`, and where it ends. */
 function element(der: Buffer, at: number): { from: number; to: number } {

@@ -5,13 +5,16 @@ import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '../../../../src/base/clock.ts'
-import { backupGauges } from '../../../../src/features/operation/backup/gauges.ts'
-import { findLastBackup, recordBackup } from '../../../../src/features/operation/backup/record.ts'
+import {
+  backupGauges,
+  findLastBackup,
+  recordBackup,
+} from '../../../../src/features/operation/backup/record.ts'
 import {
   type BackupRun,
   createBackupRun,
-} from '../../../../src/features/operation/backup/schedule/run-backup.ts'
-import { startBackups } from '../../../../src/features/operation/backup/schedule/schedule.ts'
+  startBackups,
+} from '../../../../src/features/operation/backup/schedule/schedule.ts'
 import { openTestCore, START } from '../../../core.ts'
 import { temporaryFolder } from './work.ts'
 

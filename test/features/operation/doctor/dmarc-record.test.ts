@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  isDmarcRecord,
-  parseDmarcRecord,
-} from '../../../../src/features/operation/doctor/dmarc-record.ts'
+import { isDmarcRecord, parseDmarcRecord } from '../../../../src/features/operation/doctor/dmarc.ts'
 
 const none = {
   ...{ policy: 'none', subdomainPolicy: 'none', percent: 100 },

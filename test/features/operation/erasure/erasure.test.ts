@@ -5,17 +5,19 @@ import { type TestContext, test } from 'node:test'
 import { DUTIES } from '../../../../src/core/areas.ts'
 import { enqueueForProject } from '../../../../src/features/ground/enqueue-for-project.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
-import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
+import {
+  deleteProject,
+  findResetState,
+  resetProject,
+  resumeErasures,
+} from '../../../../src/features/operation/erasure/end-project.ts'
 import {
   CONTENTS,
   listParts,
   listTables,
   QUEUE,
 } from '../../../../src/features/operation/erasure/parts.ts'
-import { resetProject } from '../../../../src/features/operation/erasure/reset.ts'
-import { resumeErasures } from '../../../../src/features/operation/erasure/resume.ts'
 import { runDeletion, runReset } from '../../../../src/features/operation/erasure/run.ts'
-import { findResetState } from '../../../../src/features/operation/erasure/state.ts'
 import {
   untilBilled,
   untilCounted,

@@ -11,8 +11,10 @@ import {
   isUnderDisabledRoot,
   requireEnabledProject,
 } from '../../../../src/features/mail/domains/ownership.ts'
-import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
-import { resetProject } from '../../../../src/features/operation/erasure/reset.ts'
+import {
+  deleteProject,
+  resetProject,
+} from '../../../../src/features/operation/erasure/end-project.ts'
 import {
   listDue as listDueCampaigns,
   listSending,

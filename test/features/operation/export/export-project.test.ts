@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { DUTIES } from '../../../../src/core/areas.ts'
-import { getInboundMessage } from '../../../../src/features/incoming/receiving/admin/get.ts'
+import { getInboundMessage } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import {
   CONTENTS,
   listParts,
@@ -14,7 +14,7 @@ import {
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { exportProject } from '../../../../src/features/operation/export/export-project.ts'
 import { listExported, listLeftOut } from '../../../../src/features/operation/export/tables.ts'
-import { listSealed } from '../../../../src/features/operation/seals/reseal.ts'
+import { listSealed } from '../../../../src/features/operation/seals/seals.ts'
 import { writeImageFile } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import { openConnection } from '../../../../src/store/connection.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
@@ -134,6 +134,9 @@ test('records have the fields of the API, and instants are texts', async (t) => 
   assert.equal(record?.name, 'Shop')
   const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8'))
   assert.equal(manifest.tables['contacts.ndjson'].rows, 1)
+  const files = Object.keys(manifest.tables)
+  assert.deepEqual(files.slice(0, 3), ['project.ndjson', 'memberships.ndjson', 'users.ndjson'])
+  assert.deepEqual(files.slice(-2), ['event_counts.ndjson', 'api_requests.ndjson'])
   assert.deepEqual(manifest.leftOut, LEFT_OUT)
 })
 

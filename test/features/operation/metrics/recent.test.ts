@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { createRecent } from '../../../../src/features/operation/metrics/recent.ts'
+import { createRecent } from '../../../../src/features/operation/metrics/gauge.ts'
 
 /** A scan that ends when the test says so. */
 function openScan() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Core } from '../../../../src/core/core.ts'
-import { liftSite } from '../../../../src/features/operation/questions/sites.ts'
+import { liftSite } from '../../../../src/features/operation/questions/answer.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { address, START } from '../../../core.ts'

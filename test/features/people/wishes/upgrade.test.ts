@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../../src/base/log.ts'
 import { createKeyring } from '../../../../src/config/keyring.ts'
-import { resealAll } from '../../../../src/features/operation/seals/reseal.ts'
+import { resealAll } from '../../../../src/features/operation/seals/seals.ts'
 import { loadAddressKey } from '../../../../src/features/people/wishes/address-key.ts'
 import {
   keyBatch,

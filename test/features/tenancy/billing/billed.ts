@@ -1,8 +1,10 @@
 /** A core with the double of Stripe, and projects that have subscribed. */
 import type { TestContext } from 'node:test'
-import type { MeteredEvent } from '../../../../src/features/tenancy/billing/metering/collect.ts'
-import { meter } from '../../../../src/features/tenancy/billing/metering/collect.ts'
-import { createMetering } from '../../../../src/features/tenancy/billing/metering/loop.ts'
+import { createMetering } from '../../../../src/features/tenancy/billing/billing.ts'
+import {
+  type MeteredEvent,
+  meter,
+} from '../../../../src/features/tenancy/billing/metering/collect.ts'
 import type { StripeClient } from '../../../../src/features/tenancy/billing/stripe.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'

@@ -4,8 +4,10 @@ import { createSchedule } from '../../../../src/core/areas.ts'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
 import { startLazyReader } from '../../../../src/features/ground/events/readers.ts'
 import { usageHandler } from '../../../../src/features/ground/usage/follow-events.ts'
-import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
-import { resetProject } from '../../../../src/features/operation/erasure/reset.ts'
+import {
+  deleteProject,
+  resetProject,
+} from '../../../../src/features/operation/erasure/end-project.ts'
 import {
   CANCELLATION_KIND,
   runCancellation,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
-import { deleteProject } from '../../../../src/features/operation/erasure/delete.ts'
+import { deleteProject } from '../../../../src/features/operation/erasure/end-project.ts'
 import { PLATFORM_MAIL_KIND } from '../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
 import {
   disableProject,
@@ -10,8 +10,10 @@ import {
 import { CANCELLATION_KIND } from '../../../../src/features/tenancy/billing/cancel.ts'
 import { beginCheckout } from '../../../../src/features/tenancy/billing/checkout.ts'
 import { BILLING } from '../../../../src/features/tenancy/billing/retention.ts'
-import { createStripeReceiver } from '../../../../src/features/tenancy/billing/webhook/receive.ts'
-import { checkSignature } from '../../../../src/features/tenancy/billing/webhook/signature.ts'
+import {
+  checkSignature,
+  createStripeReceiver,
+} from '../../../../src/features/tenancy/billing/webhook/receive.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { type Project, projects } from '../../../../src/store/schema/accounts.ts'
 import { stripeEvents } from '../../../../src/store/schema/billing.ts'

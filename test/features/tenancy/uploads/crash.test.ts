@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../../../src/base/clock.ts'
-import { deleteOrphanedFiles } from '../../../../src/features/tenancy/uploads/delete-orphaned-files.ts'
 import {
   listImageFiles,
   readImageFile,
 } from '../../../../src/features/tenancy/uploads/image-files.ts'
+import { deleteOrphanedFiles } from '../../../../src/features/tenancy/uploads/project-images.ts'
 import { uploads } from '../../../../src/store/schema/uploads.ts'
 import { childProgram } from '../../../child-program.ts'
 import { addProject, openTestCore, SECRET } from '../../../core.ts'

@@ -6,14 +6,14 @@ import { type TestContext, test } from 'node:test'
 import { HOUR_MS } from '../../../../src/base/clock.ts'
 import { createSchedule } from '../../../../src/core/areas.ts'
 import {
-  deleteOrphanedFiles,
-  selectOrphans,
-} from '../../../../src/features/tenancy/uploads/delete-orphaned-files.ts'
-import {
   listImageFiles,
   writeImageFile,
 } from '../../../../src/features/tenancy/uploads/image-files.ts'
-import { selectImages } from '../../../../src/features/tenancy/uploads/list-images.ts'
+import {
+  deleteOrphanedFiles,
+  selectImages,
+  selectOrphans,
+} from '../../../../src/features/tenancy/uploads/project-images.ts'
 import { storeImage } from '../../../../src/features/tenancy/uploads/store-image.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { idTime } from '../../../../src/store/ids.ts'

@@ -13,8 +13,8 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { discardChunks, requireChunks } from '../../../ground/chunks.ts'
 import type { InboundNotice } from '../../../ground/inbound-notice.ts'
+import { requireSpace } from '../limits.ts'
 import { joinParts, type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
-import { requireSpace } from './quota.ts'
 
 export type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 

@@ -8,7 +8,7 @@ import type { EmailToken } from '../../../../formats/signed-tokens.ts'
 import type { InboundKind } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 
-import { mayStoreReport } from '../accept/quota.ts'
+import { mayStoreReport } from '../limits.ts'
 import {
   applyReturnedBounces,
   applyReturnedReport,

@@ -1,10 +1,10 @@
 /**
  * Delivers mail to a project's mailboxes: as an email of the project with the status RECEIVED,
- * whose contact is the sender. A new sender becomes a contact that is not subscribed; a known one
+ * whose contact is the sender. A new sender becomes a contact that is not subscribed; a known sender
  * keeps its state. The server sends no automatic reply message.
  *
  * Loops end here: the project's own mail that comes back raises no event. Mail of one sender beyond
- * a limit per hour (`sender-limit.ts`) is stored, but its event is marked `isCapped`: people can
+ * a limit per hour (`receiving/limits.ts`) is stored, but its event is marked `isCapped`: people can
  * read the mail, and workflows and filters pass over it (`conditions/automatic-mail.ts`).
  */
 import { formatInstant } from '../../../../base/clock.ts'
@@ -20,12 +20,11 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { appendEvent } from '../../../ground/events/append.ts'
 import { countAlways } from '../../../ground/usage/count.ts'
 import { upsertContacts } from '../../../people/contacts/write/upsert.ts'
-import { findChainDepth } from './chain-depth.ts'
+import { countFromSender } from '../limits.ts'
+import { findAnsweredEmail, findChainDepth } from './answered-email.ts'
 import { type ApplyDeps, type Effect, ignore, type ReceivedMessage } from './effect.ts'
-import { findAnsweredEmail } from './find-answered-email.ts'
 import { readOwnTokens } from './own-tokens.ts'
 import type { ReadMail } from './parsed-message.ts'
-import { countFromSender } from './sender-limit.ts'
 
 /** The mailboxes of one project that the message is for. */
 type Mailboxes = { projectId: string; addresses: readonly string[] }

@@ -1,5 +1,5 @@
 /**
- * Finds pending rows and writes their final state. `accept/accept-message.ts` inserts them, `line-walks.ts`
+ * Finds pending rows and writes their final state. `accept/accept-message.ts` inserts them, `lines.ts`
  * lists them; `suspects.ts` handles those that are parsed alone.
  */
 import type { RowOf } from '../../../../store/database.ts'

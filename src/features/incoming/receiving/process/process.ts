@@ -21,8 +21,12 @@ import { discardChunks } from '../../../ground/chunks.ts'
 import type { InboundNotice } from '../../../ground/inbound-notice.ts'
 import { applyMessages } from './apply-message.ts'
 import type { ApplyDeps, ReceivedMessage } from './effect.ts'
-import { createInProgress, MAX_IN_PROGRESS, MAX_IN_PROGRESS_OF_LINE } from './in-progress.ts'
-import { createLineWalks } from './line-walks.ts'
+import {
+  createInProgress,
+  createLineWalks,
+  MAX_IN_PROGRESS,
+  MAX_IN_PROGRESS_OF_LINE,
+} from './lines.ts'
 import { type MessageReader, ReaderLost } from './parsed-message.ts'
 import { failPending, findRaw, PENDING_KINDS, type PendingMessage } from './pending.ts'
 import {
@@ -49,7 +53,7 @@ type ProcessDeps = ApplyDeps & Pick<Base, 'store' | 'inboundNotifier'>
 
 /** A longer list of waiting messages may lack some; of so few, no line has used up its share. */
 const MAX_WHOLE_LIST = 15
-/** Of a closure of the gatherer: applying a message takes as long as two inserts. */
+/** The weight of a closure of the gatherer: applying a message takes as long as two inserts. */
 const WEIGHT = 2
 const BYTES_PER_WEIGHT = 32 * 1024
 const RETRY_MS = 1_000
@@ -67,7 +71,7 @@ export async function startProcessing(
    */
   const behind = new Map<PendingKind, 'unlisted' | 'listed'>()
   let maySuspectsWait = true
-  /** What `stop` waits for. */
+  /** The work that `stop` waits for. */
   const underWay = new Set<Promise<unknown>>()
   const walks = createLineWalks(deps)
   const apply = createGatherer<ReceivedMessage, undefined>(deps.store, {

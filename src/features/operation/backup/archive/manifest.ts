@@ -31,7 +31,7 @@ const DATA_FOLDERS = ['uploads', 'lists', 'acme']
 
 export type ArchivedFile = { path: string; bytes: number }
 
-/** What the configuration refers to and the archive does not hold. */
+/** A file that the configuration refers to and the archive does not hold. */
 export type OutsideFile = { key: string; place: string }
 
 export type Manifest = {
@@ -66,7 +66,7 @@ export type Secrets = { secret: string; secretPrevious: string | null }
 export const MAX_ENTRIES = 1_000_000
 /** Larger than the list of a million images. */
 export const MAX_MANIFEST_BYTES = 256 * 1024 * 1024
-/** What begins a value in JSON: two of an entry, and the commas between entries; the rest of a manifest. */
+/** Marks that begin a value in JSON: two in an entry, one between entries, and 1,000 in the rest of a manifest. */
 const MAX_MARKS = 3 * MAX_ENTRIES + 1_000
 const MAX_PATH_LENGTH = 255
 const MAX_PATH_DEPTH = 8

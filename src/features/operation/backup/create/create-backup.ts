@@ -2,7 +2,7 @@
  * Makes a backup beside a running server, of a database that SQLite has checked, and reads it back:
  *
  *   1. the lock: one backup of a database at a time
- *   2. a snapshot of the database, in which nobody changes its file (`store/snapshot`)
+ *   2. a snapshot of the database, during which its file does not change (`store/snapshot`)
  *   3. the manifest: name and size of every file
  *   4. the archive, into a temporary file; meanwhile SQLite checks the snapshot
  *   5. the end of the snapshot: the server's log can shrink again
@@ -34,8 +34,7 @@ import {
   type Manifest,
 } from '../archive/manifest.ts'
 import { type Chunks, type Sink, type Written, writeArchive } from '../archive/write-archive.ts'
-import { listDataFiles } from './data-files.ts'
-import { listOutside, readConfigText, readSecrets } from './settings-content.ts'
+import { listDataFiles, listOutside, readConfigText, readSecrets } from './contents.ts'
 import { watchSpace } from './space-watch.ts'
 import { openTarget, requireFolderOf } from './target.ts'
 
@@ -175,7 +174,7 @@ async function describe(
   // Files are listed after the snapshot, so every row in the snapshot has its file, unless the file was deleted since.
   const outside = listOutside(loaded)
   for await (const one of listDataFiles(config.dataDir, { withoutSecret })) {
-    // The server writes no name that an archive forbids, so such a file is of somebody else.
+    // The server writes no name that an archive forbids, so such a file belongs to another program.
     if (isPath(one.entry)) add(one.entry, one.bytes, one.read)
     else outside.push({ key: 'data_dir', place: one.file })
   }

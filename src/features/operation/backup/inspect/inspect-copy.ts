@@ -1,5 +1,4 @@
 /** Looks into the database of a backup: its integrity, what it holds, and whether the secret opens it. */
-
 import { AppError, describeError } from '../../../../base/errors.ts'
 import type { Keyring } from '../../../../config/keyring.ts'
 import { count, getTableName } from '../../../../store/drizzle.ts'
@@ -9,7 +8,7 @@ import { events } from '../../../../store/schema/events.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { type DatabaseCopy, openDatabaseCopy } from '../../../../store/snapshot/unmigrated.ts'
 import type { TableDuties } from '../../../ground/manifest/table.ts'
-import { listSealed } from '../../seals/reseal.ts'
+import { listSealed } from '../../seals/seals.ts'
 import { archiveFault, type Manifest } from '../archive/manifest.ts'
 
 export type CopyFacts = { projects: number; emails: number; events: number; schema: number }

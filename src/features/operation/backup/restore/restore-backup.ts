@@ -42,11 +42,11 @@ import {
 } from './target-folder.ts'
 
 type RestoreDeps = {
-  /** Of the restored server: its `data_dir` and database are the place of the restore. */
+  /** The configuration of the restored server, whose `data_dir` and database are the place of the restore. */
   config: Config
   now: Now
   log: Log
-  /** Those of all areas. */
+  /** The tables of all areas. */
   tables: readonly TableDuties[]
   /** Opens the unpacked database as the server would, which migrates an older one. */
   openCore(config: Config, options: { log: Log; now: Now }): Promise<OpenedCore>

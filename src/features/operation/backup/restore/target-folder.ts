@@ -12,10 +12,16 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { AppError } from '../../../../base/errors.ts'
+import { AppError, describeError } from '../../../../base/errors.ts'
+import { readToml } from '../../../../config/layers/file.ts'
 import { syncFolder } from '../../../../config/sync-folder.ts'
 import { RESTORING_FOLDER } from '../../../../config/unfinished-restore.ts'
+import { formatNewFile } from '../../../../config/values/toml-text.ts'
 import { ENTRY } from '../archive/manifest.ts'
+
+const TABLE = /^\s*\[/
+const DATA_DIR = /^\s*(?:data_dir|"data_dir"|'data_dir')\s*=/
+const DATABASE_URL = /^\s*(?:database\s*\.\s*)?url\s*=/
 
 export type Place = { dataDir: string; databaseFile: string }
 
@@ -26,12 +32,12 @@ export type Staging = {
   databaseFile: string
 }
 
-/** What a restore may put into `data_dir`. */
+/** The names that a restore may put into `data_dir`. */
 const NAMES = ['secret', 'secret_previous', 'uploads', 'lists', 'acme'] as const
-/** What a restore replaces: the mark of the database that was there before. */
+/** The files that a restore replaces: the mark of the database that was there before. */
 const REPLACED_NAMES = ['generation']
 
-export function stagingOf({ dataDir, databaseFile }: Place): Staging {
+function stagingOf({ dataDir, databaseFile }: Place): Staging {
   return {
     folder: path.join(dataDir, RESTORING_FOLDER),
     databaseFile: `${databaseFile}.restoring`,
@@ -58,7 +64,7 @@ export async function makeStaging(place: Place): Promise<Staging> {
 }
 
 async function clearInterrupted({ dataDir }: Place, staging: Staging): Promise<void> {
-  // Before it, none of these was there.
+  // None of these was there before the restore.
   for (const name of NAMES) await rm(path.join(dataDir, name), { recursive: true, force: true })
   await removeDatabase(staging)
   await rm(staging.folder, { recursive: true })
@@ -92,7 +98,7 @@ export async function removeStaging(
   staging: Staging,
 ): Promise<void> {
   await syncFolder(path.dirname(databaseFile))
-  // A command that starts now removes it, too.
+  // A command that starts now removes the folder, too.
   await rm(staging.folder, { recursive: true, force: true })
   await syncFolder(dataDir)
 }
@@ -119,4 +125,62 @@ function inUse(why: string): AppError {
   return new AppError('CONFLICT', `The folder is in use: ${why}. Nothing was changed.`, {
     suggestion: 'Restore into another folder with --to, or move what is there away.',
   })
+}
+
+/**
+ * Changes the configuration file of a backup for the folder that it was restored to: sets
+ * `data_dir` to this folder and puts the database there; all other lines stay. Undefined when the
+ * file cannot be changed line by line. @throws nothing
+ */
+export function relocateConfig(text: string, dataDir: string): string | undefined {
+  const before = valuesOf(text)
+  if (before === undefined) return undefined
+  const line = firstLineOf(formatNewFile({ data_dir: dataDir }))
+  const lines = text.split('\n')
+  const tables = lines.findIndex((one) => TABLE.test(one))
+  const end = tables === -1 ? lines.length : tables
+  const known = lines.findIndex((one, index) => index < end && DATA_DIR.test(one))
+  if (known === -1) lines.splice(0, 0, line)
+  else lines[known] = line
+  const changed = before.has('database.url') ? withoutDatabaseUrl(lines) : lines
+  const result = changed.join('\n')
+  return isOnlyMoved(before, valuesOf(result), dataDir) ? result : undefined
+}
+
+function withoutDatabaseUrl(lines: string[]): string[] {
+  let section = ''
+  return lines.map((line) => {
+    if (TABLE.test(line)) section = line.replace(/[\s[\]]/g, '')
+    const isUrl = DATABASE_URL.test(line) && (section === 'database') !== /database/.test(line)
+    return isUrl ? `# ${line}` : line
+  })
+}
+
+function firstLineOf(text: string): string {
+  return text.split('\n').find((line) => DATA_DIR.test(line)) ?? ''
+}
+
+function isOnlyMoved(
+  before: Map<string, unknown>,
+  after: Map<string, unknown> | undefined,
+  dataDir: string,
+): boolean {
+  if (after === undefined || after.get('data_dir') !== dataDir || after.has('database.url')) {
+    return false
+  }
+  const keys = new Set([...before.keys(), ...after.keys()])
+  return [...keys]
+    .filter((key) => key !== 'data_dir' && key !== 'database.url')
+    .every((key) => JSON.stringify(before.get(key)) === JSON.stringify(after.get(key)))
+}
+
+/** The values by key; undefined when the text is no TOML. */
+function valuesOf(text: string): Map<string, unknown> | undefined {
+  try {
+    const { given } = readToml({ file: path.sep, text })
+    return new Map([...given].map(([key, { value }]) => [key, value]))
+  } catch (error) {
+    if (describeError(error) === '') throw error
+    return undefined
+  }
 }

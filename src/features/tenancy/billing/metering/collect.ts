@@ -20,7 +20,7 @@ import type { WithStripe } from '../require-stripe.ts'
 import { MAX_EMAILS, mayTake, timeOf } from './batch.ts'
 import { OPEN } from './rows.ts'
 
-/** What metering needs of an event. */
+/** The fields of an event that metering needs. */
 export type MeteredEvent = Pick<
   CountedEvent,
   'seq' | 'projectId' | 'name' | 'emailId' | 'createdAt' | 'isPlatform'

@@ -1,13 +1,13 @@
 /**
- * Drops batches that cannot be charged. Each has a line in the log with the ids of all its emails, which no
- * kill may lose. So the line is written before the commit; a row that says what is logged would take a
- * second write. The line may be there more than once:
+ * Drops batches that cannot be charged. Each dropped batch has a line in the log with the ids of
+ * all its emails, which no kill may lose, so the line is written before the commit (a row that
+ * records the line would take a second write). The line may be there more than once:
  *
- *   the process dies, or the     the batch is open still. It is tried or judged again, and has another
+ *   the process dies, or the     the batch is still open. It is tried or judged again, and has another
  *   commit fails, after it       line when it is dropped then
  *   the closure runs twice       another closure of its group failed (`store/write/group.ts`)
  *
- * The counters are those of this process: they count a batch once, after the commit.
+ * The counters belong to this process: they count a batch once, after the commit.
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import type { MeteringBatch } from '../../../../store/schema/billing.ts'
@@ -16,7 +16,7 @@ import type { Base } from '../../../ground/base.ts'
 import { setDropped } from './rows.ts'
 
 type Deps = Pick<Base, 'counters' | 'now' | 'log'>
-/** `error`: why. */
+/** `error`: the reason. */
 type Drop = { id: string; error: string }
 
 export async function dropBatch(deps: Deps & Pick<Base, 'store'>, dropped: Drop): Promise<void> {

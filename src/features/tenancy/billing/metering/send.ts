@@ -78,8 +78,8 @@ async function forget(
 }
 
 /**
- * A refusal because of the meter or the clock, not the batch, must cost nobody anything. So a batch is
- * dropped only if the meter that it was made for is still there.
+ * Drops a refused batch only if its meter is still there: a refusal because of the meter or the clock, not the
+ * batch, must drop nothing.
  */
 async function refuse(
   deps: MeteringDeps,
@@ -96,7 +96,7 @@ async function refuse(
   return 'ended'
 }
 
-/** False, too, if nobody can tell now. */
+/** Whether the meter is still there; false, too, while Stripe does not answer. */
 async function isStillThere(
   { stripe }: MeteringDeps,
   meter: Meter,

@@ -1,13 +1,14 @@
 /**
- * Settles batches to which Stripe never answered, by what the meter has counted in their minute. The
- * summary of a minute is the sum of all batches of the customer in it, so that those which are known are
- * taken off. If several are unknown, any of them with the missing sum are sent again: the sum that is
- * charged is right then.
+ * Settles batches to which Stripe never answered, by the count of the meter in their minute. The
+ * summary of a minute is the sum of all batches of the customer in it, so the known batches are
+ * taken off. If several batches are unknown, any of them with the missing sum are sent again: the
+ * charged sum is right then.
  *
- * A minute with a batch that was tried with another meter than today's is unknown. The summary of that
- * other meter is no proof either: a meter event names no meter, and the one that is noted was read up to
- * an hour before the try, so its successor may have counted. Today's is read after the last try, because
- * the client reads it once an hour, and a minute is settled an hour after its last try.
+ * A minute is unknown if one of its batches was tried with another meter than today's. The summary
+ * of that other meter is no proof either: a meter event names no meter, and the noted meter was
+ * read up to an hour before the try, so its successor may have counted. Today's meter is read
+ * after the last try, because the client reads it once an hour, and a minute is settled an hour
+ * after its last try.
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { newId } from '../../../../store/ids.ts'
@@ -29,8 +30,10 @@ type Window = { customer: string; startsAt: number }
 type Range = Window & { endsAt: number }
 
 /**
- * A minute of which Stripe does not tell holds up no other: it is looked at again after all others.
- * Returns whether all were told of; if not, Stripe may be out.
+ * Settles the minutes that are due. A minute without an answer of Stripe holds up no other: it is
+ * looked at again after all others. Returns whether Stripe answered for all minutes; if not,
+ * Stripe may be out.
+ *
  * @throws StripeFault when no minute can be settled
  */
 export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<boolean> {

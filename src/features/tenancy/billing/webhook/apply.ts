@@ -75,8 +75,10 @@ async function store(
 }
 
 /**
- * What another customer than the project's pays is no matter, unless the project has become that one's.
- * The project that sends the mail of this server stays enabled: nobody could be told otherwise.
+ * Disables the project when a payment fails, and enables it when the payment is made up for. A
+ * payment of another customer than the project's is ignored, unless the subscription is live. The
+ * project that sends the mail of this server stays enabled: without it no message could reach a
+ * user.
  */
 async function settlePayment(
   deps: Deps,

@@ -1,4 +1,4 @@
-/** Reads an event of Stripe: what it is about, and nothing else of what it says. */
+/** Reads an event of Stripe: its object, and nothing else of its content. */
 import { z } from 'zod'
 
 type TargetKind = 'session' | 'subscription' | 'invoice'
@@ -7,7 +7,7 @@ export type Target = { kind: TargetKind; id: string }
 /** `target`: undefined for events of other kinds. */
 export type StripeEvent = { id: string; type: string; isLive: boolean; target: Target | undefined }
 
-/** The kinds of events that have an effect, and what their objects are. */
+/** The types of events that have an effect, with the kinds of their objects. */
 const EVENT_TYPES: Readonly<Record<string, TargetKind>> = {
   'checkout.session.completed': 'session',
   'customer.subscription.created': 'subscription',

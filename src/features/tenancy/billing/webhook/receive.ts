@@ -1,7 +1,7 @@
 /**
- * Receives an event of Stripe (`POST /webhooks/incoming/stripe`). An event is a hint: what it says is read
- * again from Stripe, so that neither its order nor its repetition matters, and nothing in its body but an
- * id is used.
+ * Receives an event of Stripe (`POST /webhooks/incoming/stripe`). An event is a hint: its object
+ * is read again from Stripe, so that neither the order of events nor their repetition matters, and
+ * only an id of the body is used.
  *
  * | event                                   | result                                              |
  * |-----------------------------------------|-----------------------------------------------------|
@@ -15,7 +15,8 @@
  *
  * Stripe sends an event for three days until it gets a success.
  */
-
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { stripeEvents } from '../../../../store/schema/billing.ts'
@@ -27,8 +28,10 @@ import { applyStanding } from './apply.ts'
 import { parseEvent, type StripeEvent } from './event.ts'
 import { findReference, type Reference } from './find-reference.ts'
 import { readStanding } from './read-standing.ts'
-import { createSequences, type Sequences } from './sequences.ts'
-import { checkSignature } from './signature.ts'
+
+/** The greatest age of a signature, and the greatest distance into the future. */
+const TOLERANCE_MS = 5 * MINUTE_MS
+const MAX_HEADER_LENGTH = 2_000
 
 type ReceiveDeps = WithStripe &
   Pick<Base, 'config' | 'keyring' | 'store' | 'directory' | 'now' | 'log' | 'jobNotifier'>
@@ -90,7 +93,10 @@ async function isKnown({ store }: ReceiveDeps, id: string): Promise<boolean> {
   return found !== undefined
 }
 
-/** No repetition would find an object that Stripe does not have. */
+/**
+ * Accepts an event about an object that Stripe does not have: a repetition would not find the
+ * object either.
+ */
 async function acceptGone(
   { log }: ReceiveDeps,
   { id, type }: StripeEvent,
@@ -101,5 +107,68 @@ async function acceptGone(
   } catch (error) {
     if (!isFault(error, 'missing')) throw error
     log.warn({ event: id, type }, 'an event is about an object that Stripe does not have')
+  }
+}
+
+type Signed = { header: unknown; body: Buffer; secret: string; at: number }
+
+/**
+ * Checks the signature of an event: `t=<seconds>,v1=<hex>,…`, an HMAC-SHA-256 over the seconds, a
+ * dot and the body as it was sent. While the operator rolls the secret, Stripe signs with the old
+ * one and the new one, so one of several signatures must be right. Source:
+ * https://docs.stripe.com/webhooks/signature
+ *
+ * @throws AppError BAD_REQUEST without a right and recent signature
+ */
+export function checkSignature({ header, body, secret, at }: Signed): void {
+  if (typeof header !== 'string' || header === '')
+    throw refusedSignature('The signature is missing.')
+  const { seconds, signatures } = parseHeader(header.slice(0, MAX_HEADER_LENGTH))
+  if (seconds === undefined) throw refusedSignature('The signature has no time.')
+  const content = Buffer.concat([Buffer.from(`${seconds}.`), body])
+  const expected = createHmac('sha256', secret).update(content).digest()
+  if (!signatures.some((one) => isSameSignature(one, expected)))
+    throw refusedSignature('The signature is not valid.')
+  if (Math.abs(at - Number(seconds) * SECOND_MS) > TOLERANCE_MS) {
+    throw refusedSignature('The signature is too old, or of the future.')
+  }
+}
+
+/** Reads the header. `seconds` keeps its text, which is signed. */
+function parseHeader(header: string): { seconds: string | undefined; signatures: string[] } {
+  const pairs = header.split(',').map((part) => part.trim().split('='))
+  const valuesOf = (key: string) =>
+    pairs.flatMap(([name, value = '']) => (name === key ? [value] : []))
+  const seconds = valuesOf('t').find((value) => /^\d{1,12}$/.test(value))
+  return { seconds, signatures: valuesOf('v1').filter((value) => /^[0-9a-f]{64}$/.test(value)) }
+}
+
+function isSameSignature(signature: string, expected: Buffer): boolean {
+  return timingSafeEqual(Buffer.from(signature, 'hex'), expected)
+}
+
+function refusedSignature(text: string): AppError {
+  return new AppError('BAD_REQUEST', text, {
+    suggestion: 'Check that billing.stripe_webhook_secret is the secret of this webhook endpoint.',
+  })
+}
+
+/** Runs work of the same project one after another. */
+type Sequences = { take<T>(key: string, act: () => Promise<T>): Promise<T> }
+
+/** Runs work of the same project one after another. */
+function createSequences(): Sequences {
+  const tails = new Map<string, Promise<unknown>>()
+  return {
+    async take(key, act) {
+      const before = tails.get(key)
+      const own = (before ?? Promise.resolve()).then(act, act)
+      tails.set(key, own)
+      try {
+        return await own
+      } finally {
+        if (tails.get(key) === own) tails.delete(key)
+      }
+    },
   }
 }

@@ -1,19 +1,18 @@
 /**
- * Takes everything out of an image file that is not needed to show it. The pixels stay as they are:
- * only the container is taken apart, checked and put together again. What the bytes are decides, not
- * how they are called.
+ * Cleans an image file: everything that is not needed to show the image goes. The pixels stay as
+ * they are: only the container is taken apart, checked and put together again. The bytes decide
+ * the format, not the name of the file.
  */
-import { refusedImage } from './broken-image.ts'
-import type { CleanImage } from './clean-image.ts'
 import { cleanGif } from './gif.ts'
+import { type CleanImage, refusedImage } from './image-parts.ts'
 import { cleanJpeg } from './jpeg.ts'
 import { cleanPng } from './png.ts'
 import { cleanWebp } from './webp.ts'
 
-/** Width x height x frames: a viewer needs four bytes for each. */
+/** Width x height x frames; a viewer needs four bytes for each pixel. */
 const MAX_PIXELS = 50_000_000
 
-/** As many bytes as the package wants to see. */
+/** The number of bytes that `file-type` wants to see. */
 const SAMPLE_BYTES = 4100
 
 const CLEANERS: Readonly<Record<string, (bytes: Buffer) => CleanImage>> = {

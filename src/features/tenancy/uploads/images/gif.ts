@@ -3,9 +3,14 @@
  * of loops stay. Comments, plain texts and all other application data go, and all bytes after the
  * trailer.
  */
-import { brokenImage, requireBytes, requireFewBlocks } from './broken-image.ts'
-import type { CleanImage } from './clean-image.ts'
-import { createParts, type ImageParts } from './image-parts.ts'
+import {
+  brokenImage,
+  type CleanImage,
+  createParts,
+  type ImageParts,
+  requireBytes,
+  requireFewBlocks,
+} from './image-parts.ts'
 
 type State = {
   bytes: Buffer

@@ -1,8 +1,24 @@
 /**
- * The parts of a cleaned file, in order: mostly views of the given file, so that an image is in memory
- * once. Adjacent views are joined.
+ * The cleaned file of an image, the refusals of an image, and the bounds on its parts. All
+ * refusals name the form's field `image`.
  */
-import { refusedImage } from './broken-image.ts'
+import { type AppError, invalidField } from '../../../../base/errors.ts'
+
+/** An image whose file has been cleaned. */
+export type CleanImage = {
+  contentType: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
+  extension: 'jpg' | 'png' | 'gif' | 'webp'
+  /** In pixels, as viewers show the image. */
+  width: number
+  height: number
+  /** 1 for an image that does not move. */
+  frames: number
+  /** The cleaned file. */
+  parts: ImageParts
+}
+
+/** The blocks, chunks or segments of an image. Real images have far fewer. */
+const MAX_BLOCKS = 20_000
 
 export type ImageParts = {
   /** Continues with the given file's bytes from `start` up to `end`. */
@@ -17,6 +33,10 @@ export type ImageParts = {
 /** Each part takes memory and a write of its own. Real images have fewer than a hundred. */
 const MAX_PARTS = 10_000
 
+/**
+ * The parts of a cleaned file, in order: mostly views of the given file, so that an image is in
+ * memory once. Adjacent views are joined.
+ */
 export function createParts(source: Buffer): ImageParts {
   const parts: Buffer[] = []
   let sizeBytes = 0
@@ -54,4 +74,25 @@ export function createParts(source: Buffer): ImageParts {
       return parts
     },
   }
+}
+
+export function refusedImage(message: string): AppError {
+  return invalidField('image', 'custom', message)
+}
+
+/**
+ * The refusal of a file that contradicts its format. `what`: a clause, as `its data are invalid`.
+ */
+export function brokenImage(what: string): AppError {
+  return refusedImage(`The image is broken: ${what}`)
+}
+
+/** @throws AppError VALIDATION_ERROR when the bytes end before `end` */
+export function requireBytes(bytes: Buffer, end: number): void {
+  if (end > bytes.length) throw brokenImage('the file is cut off')
+}
+
+/** @throws AppError VALIDATION_ERROR for a file whose blocks would take too long to read */
+export function requireFewBlocks(count: number): void {
+  if (count > MAX_BLOCKS) throw refusedImage(`The image has more than ${MAX_BLOCKS} blocks`)
 }

@@ -6,12 +6,19 @@
  *
  * Only what browsers show is accepted: baseline and progressive images of 8 bits per sample.
  */
-import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
-import type { CleanImage } from './clean-image.ts'
 import { formatOrientation, readOrientation, shownSize } from './exif.ts'
 import { isColourProfile } from './icc-profile.ts'
-import { createParts, type ImageParts } from './image-parts.ts'
-import { isHuffmanTables, isQuantizationTables, readFrame, requireScan } from './jpeg-tables.ts'
+import {
+  brokenImage,
+  type CleanImage,
+  createParts,
+  type ImageParts,
+  refusedImage,
+  requireBytes,
+  requireFewBlocks,
+} from './image-parts.ts'
+
+type JpegFrame = { width: number; height: number; components: number }
 
 /** From the marker at `start` to `end`; `payload` is without marker, length and the data of a scan. */
 type Segment = { marker: number; payload: Buffer; start: number; end: number }
@@ -182,4 +189,60 @@ function isProfile(segments: readonly Segment[]): boolean {
 
 function unknownMarker() {
   return refusedImage('The image is not a baseline or progressive JPEG')
+}
+
+/** Checks the header of a frame (ITU-T T.81, section B.2.2). @throws AppError VALIDATION_ERROR */
+function readFrame(payload: Buffer): JpegFrame {
+  const components = payload[5] ?? 0
+  if (payload.length < 6 || payload.length !== 6 + components * 3) {
+    throw brokenImage('its frame header has a wrong length')
+  }
+  if (payload[0] !== 8) throw refusedImage('The image has another precision than 8 bits')
+  if (![1, 3, 4].includes(components)) throw refusedImage('The image has unknown colours')
+  const height = payload.readUInt16BE(1)
+  const width = payload.readUInt16BE(3)
+  if (width === 0 || height === 0) throw brokenImage('it is empty')
+  for (let at = 6; at < payload.length; at += 3) {
+    const sampling = payload[at + 1] ?? 0
+    const isValid = isSampling(sampling >> 4) && isSampling(sampling & 15)
+    if (!isValid || (payload[at + 2] ?? 0) > 3) throw brokenImage('its frame header is invalid')
+  }
+  return { width, height, components }
+}
+
+function isSampling(factor: number): boolean {
+  return factor >= 1 && factor <= 4
+}
+
+/** Checks the header of a scan (section B.2.3). @throws AppError VALIDATION_ERROR */
+function requireScan(payload: Buffer, frame: JpegFrame | undefined): void {
+  if (frame === undefined) throw brokenImage('a scan comes before the frame')
+  const components = payload[0] ?? 0
+  const isValid = components >= 1 && components <= frame.components
+  if (!isValid || payload.length !== 4 + components * 2)
+    throw brokenImage('a scan header is invalid')
+}
+
+/** Whether the segment is quantization tables from the first byte to the last (section B.2.4). */
+function isQuantizationTables(payload: Buffer): boolean {
+  let at = 0
+  while (at < payload.length) {
+    const head = payload[at] ?? 0
+    if (head >> 4 > 1 || (head & 15) > 3) return false
+    at += 1 + 64 * ((head >> 4) + 1)
+  }
+  return payload.length > 0 && at === payload.length
+}
+
+/** Whether the segment is Huffman tables from the first byte to the last (section B.2.4). */
+function isHuffmanTables(payload: Buffer): boolean {
+  let at = 0
+  while (at < payload.length) {
+    const head = payload[at] ?? 0
+    if (head >> 4 > 1 || (head & 15) > 3) return false
+    const symbols = payload.subarray(at + 1, at + 17).reduce((sum, count) => sum + count, 0)
+    if (symbols > 256) return false
+    at += 17 + symbols
+  }
+  return payload.length > 0 && at === payload.length
 }

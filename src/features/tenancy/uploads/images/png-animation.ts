@@ -1,5 +1,5 @@
 /** The frames of an animated PNG, checked (W3C PNG, third edition, section 11.3.6). */
-import { brokenImage } from './broken-image.ts'
+import { brokenImage } from './image-parts.ts'
 
 export type Animation = {
   /** Takes an `fcTL`. @throws AppError VALIDATION_ERROR */

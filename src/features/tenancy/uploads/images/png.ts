@@ -6,16 +6,22 @@
  * every chunk must be right.
  */
 import { crc32, inflateSync } from 'node:zlib'
-import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
-import type { CleanImage } from './clean-image.ts'
 import { formatOrientation, readOrientation, shownSize } from './exif.ts'
 import { isColourProfile, MAX_PROFILE_BYTES } from './icc-profile.ts'
-import { createParts, type ImageParts } from './image-parts.ts'
+import {
+  brokenImage,
+  type CleanImage,
+  createParts,
+  type ImageParts,
+  refusedImage,
+  requireBytes,
+  requireFewBlocks,
+} from './image-parts.ts'
 import { type Animation, openAnimation } from './png-animation.ts'
 
 type Chunk = { type: string; data: Buffer; start: number; end: number }
 
-/** What zlib gives with `info`, which its types leave out. `bytesWritten`: of the compressed data. */
+/** The result of zlib with `info`, which its types lack. `bytesWritten`: the size of the compressed data. */
 type Inflated = { buffer: Buffer; engine: { bytesWritten: number } }
 
 type Header = { width: number; height: number; colourType: number }

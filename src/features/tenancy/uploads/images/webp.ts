@@ -3,11 +3,23 @@
  * the frames and the colour profile stay; EXIF data, XMP data and all other chunks go, inside frames
  * too, and all bytes after the end.
  */
-import { brokenImage, requireBytes, requireFewBlocks } from './broken-image.ts'
-import type { CleanImage } from './clean-image.ts'
 import { isColourProfile } from './icc-profile.ts'
-import { createParts, type ImageParts } from './image-parts.ts'
-import { isBitstream, readBitstream } from './webp-bitstream.ts'
+import {
+  brokenImage,
+  type CleanImage,
+  createParts,
+  type ImageParts,
+  requireBytes,
+  requireFewBlocks,
+} from './image-parts.ts'
+
+const LOSSY = 'VP8 '
+const LOSSLESS = 'VP8L'
+const LOSSY_HEADER_BYTES = 10
+const LOSSY_START = '9d012a'
+const LOSSLESS_HEADER_BYTES = 5
+const LOSSLESS_SIGNATURE = 0x2f
+const SIDE_MASK = 0x3fff
 
 type Chunk = { type: string; start: number; dataStart: number; dataEnd: number; end: number }
 type Size = { width: number; height: number }
@@ -194,4 +206,43 @@ function formatChunkHeader(type: string, sizeBytes: number): Buffer {
   header.write(type, 0, 'latin1')
   header.writeUInt32LE(sizeBytes, 4)
   return header
+}
+
+function isBitstream(type: string): boolean {
+  return type === LOSSY || type === LOSSLESS
+}
+
+/**
+ * Reads the header of a bitstream, lossy (RFC 6386, section 9.1) or lossless (RFC 9649, section
+ * 3.4). Returns the size in pixels. @throws AppError VALIDATION_ERROR
+ */
+function readBitstream(type: string, data: Buffer): { width: number; height: number } {
+  const size = type === LOSSY ? readLossy(data) : readLossless(data)
+  if (size.width === 0 || size.height === 0) throw brokenImage('it is empty')
+  return size
+}
+
+/** The picture is a key frame of a video, whose first part must be there. */
+function readLossy(data: Buffer) {
+  if (data.length < LOSSY_HEADER_BYTES) throw invalidBitstream()
+  const tag = data.readUIntLE(0, 3)
+  const isKeyFrame = (tag & 1) === 0
+  const firstPartBytes = tag >> 5
+  const isStart = data.toString('hex', 3, 6) === LOSSY_START
+  if (!isKeyFrame || !isStart || LOSSY_HEADER_BYTES + firstPartBytes > data.length)
+    throw invalidBitstream()
+  return { width: data.readUInt16LE(6) & SIDE_MASK, height: data.readUInt16LE(8) & SIDE_MASK }
+}
+
+function readLossless(data: Buffer) {
+  if (data.length <= LOSSLESS_HEADER_BYTES || data[0] !== LOSSLESS_SIGNATURE)
+    throw invalidBitstream()
+  const bits = data.readUInt32LE(1)
+  const version = bits >>> 29
+  if (version !== 0) throw invalidBitstream()
+  return { width: (bits & SIDE_MASK) + 1, height: ((bits >>> 14) & SIDE_MASK) + 1 }
+}
+
+function invalidBitstream() {
+  return brokenImage('its data are invalid')
 }

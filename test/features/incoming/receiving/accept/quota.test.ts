@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { acceptInboundMessage } from '../../../../../src/features/incoming/receiving/accept/accept-message.ts'
-import { MailboxFull } from '../../../../../src/features/incoming/receiving/accept/quota.ts'
-import { createServerMailLimit } from '../../../../../src/features/incoming/receiving/accept/server-mail-limit.ts'
-import { deleteInboundMessages } from '../../../../../src/features/incoming/receiving/admin/delete.ts'
-import { clientNetworkOf } from '../../../../../src/features/incoming/receiving/client-network.ts'
+import { deleteInboundMessages } from '../../../../../src/features/incoming/receiving/inbound-messages.ts'
+import {
+  clientNetworkOf,
+  createServerMailLimit,
+  MailboxFull,
+} from '../../../../../src/features/incoming/receiving/limits.ts'
 import { inboundMessages, inboundUsage } from '../../../../../src/store/schema/inbound.ts'
 import type { InboundRecipient } from '../../../../../src/store/schema/json-values.ts'
 import { buildMessage, openReceiver, type Receiver, shareReader } from '../receiver.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLineWalks } from '../../../../../src/features/incoming/receiving/process/line-walks.ts'
+import { createLineWalks } from '../../../../../src/features/incoming/receiving/process/lines.ts'
 import { startProcessing } from '../../../../../src/features/incoming/receiving/process/process.ts'
 import { readIncomingHeader } from '../../../../../src/formats/incoming/header.ts'
 import { readReport } from '../../../../../src/formats/report/read-report.ts'

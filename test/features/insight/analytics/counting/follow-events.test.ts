@@ -4,7 +4,7 @@ import { appendEvents } from '../../../../../src/features/ground/events/append.t
 import { startLazyReader } from '../../../../../src/features/ground/events/readers.ts'
 import { deleteExpiredQuarters } from '../../../../../src/features/insight/analytics/buckets.ts'
 import { analyticsHandler } from '../../../../../src/features/insight/analytics/counting/follow-events.ts'
-import { resetProject } from '../../../../../src/features/operation/erasure/reset.ts'
+import { resetProject } from '../../../../../src/features/operation/erasure/end-project.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'
 import {

@@ -13,8 +13,10 @@ import {
   retryEmails,
 } from '../../../../../src/features/mail/messages/queue/operate.ts'
 import { startQueue } from '../../../../../src/features/mail/messages/queue/queue.ts'
-import { deleteProject } from '../../../../../src/features/operation/erasure/delete.ts'
-import { resetProject } from '../../../../../src/features/operation/erasure/reset.ts'
+import {
+  deleteProject,
+  resetProject,
+} from '../../../../../src/features/operation/erasure/end-project.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../../src/store/schema/contacts.ts'

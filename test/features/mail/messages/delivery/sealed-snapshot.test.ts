@@ -14,7 +14,7 @@ import {
   bounceByReports,
   complainByReport,
 } from '../../../../../src/features/mail/messages/outcome/write-report.ts'
-import { resealAll } from '../../../../../src/features/operation/seals/reseal.ts'
+import { resealAll } from '../../../../../src/features/operation/seals/seals.ts'
 import { asc, eq, sql } from '../../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../../src/store/schema/messages.ts'
 import type { QueueState } from '../../../../../src/store/schema/words.ts'

@@ -1,0 +1,192 @@
+/**
+ * Received messages of any project, for operators: the list, one message with its octets,
+ * deletion, and another try at parsing failed messages.
+ */
+import { AppError, notFound } from '../../../base/errors.ts'
+import type { RowOf } from '../../../store/database.ts'
+import { desc, eq, sql } from '../../../store/drizzle.ts'
+import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { discardChunks } from '../../ground/chunks.ts'
+import { readRaw, shownOctets } from './raw.ts'
+
+const columns = {
+  id: inboundMessages.id,
+  receivedAt: inboundMessages.receivedAt,
+  state: inboundMessages.state,
+  reversePath: inboundMessages.reversePath,
+  recipients: inboundMessages.recipients,
+  sizeBytes: inboundMessages.sizeBytes,
+  kind: inboundMessages.kind,
+  sender: inboundMessages.sender,
+  subject: inboundMessages.subject,
+  error: inboundMessages.error,
+  remark: inboundMessages.remark,
+}
+
+/** Repeats the condition of the partial index word for word, so that SQLite uses the index. */
+export const selectListed = statement((db) =>
+  db
+    .select(columns)
+    .from(inboundMessages)
+    .where(sql`state = 'failed' or remark is not null or is_for_server = 1`)
+    .orderBy(desc(inboundMessages.id))
+    .limit(parameter('limit')),
+)
+
+const selectAll = statement((db) =>
+  db
+    .select(columns)
+    .from(inboundMessages)
+    .orderBy(desc(inboundMessages.id))
+    .limit(parameter('limit')),
+)
+
+/** Counts all messages, and the pending ones: each of their two counts reads an index. */
+export const countAll = statement<{ kept: number; waiting: number }>(
+  () => sql`select (select count(*) from inbound_messages) as kept,
+    (select count(*) from inbound_messages where state = 'pending' and is_suspect = 0)
+      + (select count(*) from inbound_messages where state = 'pending' and is_suspect = 1)
+    as waiting`,
+)
+
+type ListedInboundMessage = RowOf<typeof selectListed>
+
+type InboundSelection = { isAll?: boolean; limit?: number }
+
+/**
+ * Lists the messages that an operator should see, newest first: mail to the server itself,
+ * messages that could not be parsed, and messages with a remark, which had less effect than usual.
+ * `isAll`: also reports and mail to mailboxes.
+ */
+export function listInboundMessages(
+  { store }: Pick<Base, 'store'>,
+  { isAll = false, limit = 100 }: InboundSelection = {},
+): Promise<readonly ListedInboundMessage[]> {
+  return store.scan.list(isAll ? selectAll : selectListed, { limit })
+}
+
+/** Counts pending messages, and ended ones whose rows still exist. */
+export async function countInboundMessages({
+  store,
+}: Pick<Base, 'store'>): Promise<{ waiting: number; ended: number }> {
+  const { kept, waiting } = (await store.scan.find(countAll, {})) ?? { kept: 0, waiting: 0 }
+  return { waiting, ended: kept - waiting }
+}
+
+/**
+ * `isWithheld`: the octets are there, but cannot be shown without the links that they may quote.
+ */
+export type ShownMessage = InboundMessage & { isWithheld: boolean }
+
+/** Reads one message. `raw`: null if deleted or withheld. @throws AppError RESOURCE_NOT_FOUND */
+export async function getInboundMessage(
+  { store }: Pick<Base, 'store'>,
+  id: string,
+): Promise<ShownMessage> {
+  const row = await store.read
+    .select()
+    .from(inboundMessages)
+    .where(eq(inboundMessages.id, id))
+    .get()
+  if (row === undefined) throw inboundMessageNotFound(id)
+  const raw = await readRaw(store, row)
+  const shown = raw === null ? null : shownOctets(raw)
+  return { ...row, raw: shown ?? null, isWithheld: shown === undefined }
+}
+
+function inboundMessageNotFound(id: string): AppError {
+  return notFound('inbound message', id, `There is no inbound message ${id}.`)
+}
+
+/**
+ * Deletes messages, which no longer count towards the limit of stored mail. Emails made from them
+ * stay.
+ *
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (still pending); after an error nothing is deleted
+ */
+export async function deleteInboundMessages(
+  { store }: Pick<Base, 'store'>,
+  ids: readonly string[],
+): Promise<void> {
+  await store.write(async (tx) => {
+    for (const id of ids) await deleteOne(tx, id)
+  })
+  for (const id of ids) await discardChunks(store, id)
+}
+
+async function deleteOne(tx: Tx, id: string): Promise<void> {
+  const hasId = eq(inboundMessages.id, id)
+  const { state } = inboundMessages
+  const row = await tx.select({ state }).from(inboundMessages).where(hasId).get()
+  if (row === undefined) {
+    throw inboundMessageNotFound(id)
+  }
+  if (row.state === 'pending') {
+    throw new AppError('CONFLICT', `Inbound message ${id} is still waiting to be read.`)
+  }
+  await tx.delete(inboundMessages).where(hasId)
+}
+
+type Retried = { state: string; hasRaw: number }
+type RetryDeps = Pick<Base, 'store' | 'inboundNotifier'>
+
+const findState = statement<Retried>(
+  () => sql`select state, raw is not null as "hasRaw" from inbound_messages
+    where id = ${parameter('id')}`,
+)
+
+const renewed = sql`state = 'pending', is_suspect = 1, attempts = 0, interruptions = 0,
+  due_at = 0, error = null, processed_at = null`
+
+const retryOne = statement(
+  () => sql`update inbound_messages set ${renewed} where id = ${parameter('id')}`,
+)
+
+const retryAll = statement(
+  () => sql`update inbound_messages set ${renewed} where state = 'failed' and raw is not null`,
+)
+
+/**
+ * Parses messages again: each alone, with its counts of attempts and interruptions at 0. A message
+ * that waits after an interruption is due at once.
+ *
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (already processed, or its octets are deleted);
+ * after an error no message is retried
+ */
+export async function retryInboundMessages(
+  { store, inboundNotifier }: RetryDeps,
+  ids: readonly string[],
+): Promise<void> {
+  await store.write(async (tx) => {
+    for (const id of ids) await retry(tx, id)
+    tx.afterCommit(() => inboundNotifier.notify('changed'))
+  })
+}
+
+/** Retries every failed message that has its octets. Returns their number. */
+export async function retryFailedInboundMessages({
+  store,
+  inboundNotifier,
+}: RetryDeps): Promise<number> {
+  return store.write(async (tx) => {
+    tx.afterCommit(() => inboundNotifier.notify('changed'))
+    return tx.execute(retryAll, {})
+  })
+}
+
+async function retry(tx: Tx, id: string): Promise<void> {
+  const message = await tx.find(findState, { id })
+  if (message === undefined) {
+    throw inboundMessageNotFound(id)
+  }
+  if (message.state === 'processed') {
+    throw new AppError('CONFLICT', `Inbound message ${id} is processed: there is nothing to retry.`)
+  }
+  if (message.hasRaw === 0) {
+    throw new AppError('CONFLICT', `The text of inbound message ${id} has been deleted.`)
+  }
+  await tx.execute(retryOne, { id })
+}

@@ -1,0 +1,182 @@
+/**
+ * The checks of the machine itself: its clock, the space of its disks, the write-ahead log and,
+ * for the command alone, the integrity of the database.
+ */
+import path from 'node:path'
+import { formatSecond, SECOND_MS } from '../../../base/clock.ts'
+import { describeError } from '../../../base/errors.ts'
+import { nativeBindingPath } from '../../../config/addon.ts'
+import type { Config } from '../../../config/config.ts'
+import { quoteWord } from '../../../config/shell-word.ts'
+import type { DiskSpace } from '../../../store/files/disk.ts'
+import { findDamage } from '../../../store/find-damage.sqlite.ts'
+import { findLostLogFence } from '../../ground/fence/rows.ts'
+import type { Check, CheckContext } from './check.ts'
+import {
+  type CheckResult,
+  combine,
+  failed,
+  type Outcome,
+  ok,
+  type Part,
+  skipped,
+  toResult,
+  warning,
+} from './outcome.ts'
+
+const DATABASE_FIX =
+  'Stop the server, keep a copy of data_dir, and restore the last backup: pillarbox restore FILE'
+const CLOCK_OK_MS = 5 * SECOND_MS
+const CLOCK_WARNING_MS = 60 * SECOND_MS
+const CLOCK_FIX = 'timedatectl set-ntp true'
+const FAILED_SHARE = 0.02
+const WARNING_SHARE = 0.1
+const MIB = 1024 * 1024
+
+/** More than a busy server needs, and more than the log of a backup of minutes. */
+const WAL_WARNING_BYTES = 1024 * MIB
+
+/** More than the log of a backup of an hour. */
+const WAL_FAILED_BYTES = 4096 * MIB
+
+const FIX_LOST =
+  'Let the senders look for what the server has accepted and does not know any more. Look at what is held (pillarbox queue holds), cancel what was sent already, and let the rest go: pillarbox queue release --restored'
+
+/**
+ * Compares the clock with the Date header of `doctor.time_url`, which has whole seconds. Beyond a
+ * minute signatures count as made in the future and codes of a second factor fail; a difference of
+ * seconds means that nothing keeps the clock right.
+ */
+export const clockCheck: Check = {
+  id: 'clock',
+  run: async ({ config, probes, now }) => {
+    const { timeUrl } = config.doctor
+    if (timeUrl === null) return skipped('doctor.time_url is not set')
+    const askedAt = now()
+    const result = await probes.request({ url: new URL(timeUrl), method: 'HEAD' })
+    const answeredAt = now()
+    if (result.kind !== 'response')
+      return warning(`${timeUrl}: ${result.error}`, 'Check doctor.time_url.')
+    const at = Date.parse(result.headers.date ?? '')
+    if (Number.isNaN(at))
+      return warning(`${timeUrl} sends no date`, 'Choose another doctor.time_url.')
+    // The answer was written between both instants, within the second that it names.
+    const aheadMs = Math.max(0, askedAt - (at + SECOND_MS)) - Math.max(0, at - answeredAt)
+    const seconds = Math.round(Math.abs(aheadMs) / SECOND_MS)
+    const text = `the clock is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} ${timeUrl}`
+    if (Math.abs(aheadMs) <= CLOCK_OK_MS) return ok(seconds === 0 ? `as at ${timeUrl}` : text)
+    return Math.abs(aheadMs) <= CLOCK_WARNING_MS
+      ? warning(text, CLOCK_FIX)
+      : failed(text, CLOCK_FIX)
+  },
+}
+
+/**
+ * Free space of the disks that the server writes to. The check fails where `limits.min_free_bytes`
+ * stops the server from accepting or less than 2% are free, and warns below 10%.
+ */
+export const diskSpaceCheck: Check = {
+  id: 'disk_space',
+  run: (context) => checkFolders(context, (folder, space) => checkSpace(context, folder, space)),
+}
+
+/** Free inodes of the same disks, with the same shares. */
+export const inodesCheck: Check = {
+  id: 'inodes',
+  run: (context) => checkFolders(context, checkInodes),
+}
+
+async function checkFolders(
+  { config, readSpace }: CheckContext,
+  check: (folder: string, space: DiskSpace) => Part,
+): Promise<Outcome> {
+  const { dir } = config.backup
+  const own = [config.dataDir, path.dirname(config.database.file)]
+  const folders = new Set(dir === null ? own : [...own, dir])
+  const parts = await Promise.all(
+    [...folders].map(async (folder) => {
+      try {
+        return check(folder, await readSpace(folder))
+      } catch (error) {
+        return warning(`${folder}: ${describeError(error)}`, `ls -ld ${quoteWord(folder)}`)
+      }
+    }),
+  )
+  return combine(parts, parts.map(({ evidence }) => evidence).join('; '))
+}
+
+function checkSpace({ config }: CheckContext, folder: string, { free, total }: DiskSpace): Part {
+  const { minFreeBytes } = config.limits
+  const text = `${folder}: ${megabytes(free)} MB of ${megabytes(total)} MB free, ${percent(free, total)}`
+  const fix = `df -h ${folder}\ndu -xh --max-depth=2 ${folder} | sort -h | tail`
+  if (free < minFreeBytes) {
+    const limit = `less than limits.min_free_bytes, ${megabytes(minFreeBytes)} MB: nothing is accepted`
+    return failed(`${text}; ${limit}`, fix)
+  }
+  if (free < total * FAILED_SHARE) return failed(text, fix)
+  return free < total * WARNING_SHARE ? warning(text, fix) : ok(text)
+}
+
+function checkInodes(folder: string, { freeInodes: free, totalInodes: total }: DiskSpace): Part {
+  // A total of 0: the file system makes them as it needs them.
+  if (total === 0) return skipped(`${folder}: the file system has no fixed number of inodes`)
+  const text = `${folder}: ${free} of ${total} inodes free, ${percent(free, total)}`
+  const fix = `df -i ${folder}\ndu -x --inodes --max-depth=2 ${folder} | sort -n | tail`
+  if (free < total * FAILED_SHARE) return failed(text, fix)
+  return free < total * WARNING_SHARE ? warning(text, fix) : ok(text)
+}
+
+function megabytes(bytes: number): number {
+  return Math.floor(bytes / MIB)
+}
+
+function percent(free: number, total: number): string {
+  return `${total === 0 ? 0 : Math.floor((free / total) * 100)}%`
+}
+
+/**
+ * The size of the database's write-ahead log. The server starts the log over when 32 MB of it are
+ * used. A log that keeps growing has a reader that does not end: for a while a backup is one.
+ * Every read looks into the log, and the log takes the disk's space.
+ *
+ * A lost log (`recovery/notice-lost-log.ts`) fails until its fence is lifted.
+ */
+export const walCheck: Check = {
+  id: 'wal',
+  run: async ({ store }) => {
+    const lost = await findLostLogFence(store.read)
+    if (lost?.isStanding === 1) return failed(describeLoss(lost), FIX_LOST)
+    const bytes = store.walBytes()
+    const text = `the write-ahead log has ${Math.floor(bytes / MIB)} MB`
+    const fix =
+      'End what keeps the database open: a backup that hangs, or another program. If nothing does, restart the server.'
+    if (bytes >= WAL_FAILED_BYTES) return failed(text, fix)
+    return bytes >= WAL_WARNING_BYTES ? warning(text, fix) : ok(text)
+  },
+}
+
+function describeLoss({
+  setAt,
+  newestEventAt,
+}: {
+  setAt: number
+  newestEventAt: number | null
+}): string {
+  const newest =
+    newestEventAt === null
+      ? 'the database has no event from before'
+      : `the newest event that the database still has is of ${formatSecond(newestEventAt)}`
+  return `the write-ahead log was missing at ${formatSecond(setAt)} although the server had not ended cleanly: commits may be lost; ${newest}`
+}
+
+/**
+ * The integrity of the database. The check reads all of it, which takes minutes for a large one,
+ * so only the command makes it, with a connection of its own.
+ */
+export function checkDatabase({ config }: { config: Config }): CheckResult {
+  const nativeBinding = nativeBindingPath(config.dataDir)
+  const damage = findDamage({ path: config.database.file, nativeBinding })
+  const outcome =
+    damage.length === 0 ? ok('the database is intact') : failed(damage.join('; '), DATABASE_FIX)
+  return toResult('database', outcome)
+}

@@ -1,0 +1,204 @@
+/**
+ * The images of a project: their records of the API, their list, newest first, and their deletion,
+ * also of files without a row.
+ */
+import { formatInstant, HOUR_MS } from '../../../base/clock.ts'
+import { notFound, unknownCursor } from '../../../base/errors.ts'
+import type { Config } from '../../../config/config.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import type { ListedUploadRecord, UploadRecord } from '../../../records/upload.ts'
+import { eachOf } from '../../../store/dialect.ts'
+import { and, count, desc, eq, sql } from '../../../store/drizzle.ts'
+import { idTime } from '../../../store/ids.ts'
+import { type Upload, uploads } from '../../../store/schema/uploads.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../ground/base.ts'
+import { type CountedEnd, type RowCount, withTotal } from '../../ground/list-totals.ts'
+import { type Listing, pageListing } from '../../ground/listing.ts'
+import { listImageFiles, removeImageFile } from './image-files.ts'
+import { isImageName } from './image-name.ts'
+
+type ImageQuery = {
+  projectId: string
+  limit: number
+  /** The cursor of an earlier page, or the key of its last image. */
+  cursor?: string | undefined
+}
+
+type ImageDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals'>
+type PagePosition = { at: number; name: string }
+
+/**
+ * Lists the images of a project by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
+ */
+export async function listImages(
+  deps: ImageDeps,
+  query: ImageQuery,
+): Promise<Listing<ListedUploadRecord, CountedEnd>> {
+  const position = await findPosition(deps, query)
+  const rows = await selectImages(deps, query, position).all()
+  const lines = rows.slice(0, query.limit)
+  const last = rows.length > query.limit ? lines.at(-1) : undefined
+  const page = pageListing({
+    lines,
+    read: async (slice) => slice.map((row) => toListedUploadRecord(deps.config, row)),
+    cursorOf: (row) => cursorOf(deps, row),
+    endCursor: last === undefined ? null : cursorOf(deps, last),
+  })
+  const { projectId, cursor } = query
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: last === undefined ? lines.length : undefined,
+    query: { list: 'uploads', projectId },
+    count: () => countAll(deps, query),
+  })
+}
+
+function cursorOf(deps: ImageDeps, { createdAt, name }: Upload): string {
+  return sealCursor(deps, 'uploads', [createdAt, name])
+}
+
+/**
+ * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
+ * the index.
+ */
+export function selectImages(
+  { store }: Pick<Base, 'store'>,
+  query: ImageQuery,
+  after?: PagePosition,
+) {
+  const isAfter =
+    after &&
+    sql`${uploads.createdAt} <= ${after.at}
+      and (${uploads.createdAt}, ${uploads.name}) < (${after.at}, ${after.name})`
+  return store.scan
+    .select()
+    .from(uploads)
+    .where(and(eq(uploads.projectId, query.projectId), isAfter))
+    .orderBy(desc(uploads.createdAt), desc(uploads.name))
+    .limit(query.limit + 1)
+}
+
+async function countAll(
+  { store, listTotals }: Pick<Base, 'store' | 'listTotals'>,
+  { projectId }: ImageQuery,
+): Promise<RowCount> {
+  const rows = store.scan
+    .select({ total: count() })
+    .from(uploads)
+    .where(eq(uploads.projectId, projectId))
+  const total = (await rows.get())?.total ?? 0
+  return { total, isLong: total > listTotals.stretch }
+}
+
+/** Reads a cursor, also in the older form `<createdAt>_<name>`, or the name of an image. */
+async function findPosition(
+  deps: ImageDeps,
+  { projectId, cursor }: ImageQuery,
+): Promise<PagePosition | undefined> {
+  if (cursor === undefined) return undefined
+  const [, olderAt, olderName = ''] = /^(\d{1,15})_(.+)$/.exec(cursor) ?? []
+  if (olderAt !== undefined && isImageName(olderName))
+    return { at: Number(olderAt), name: olderName }
+  if (!isImageName(cursor)) {
+    const [at, name] = unsealCursor(deps, 'uploads', cursor) as [number, string]
+    return { at, name }
+  }
+  const row = await deps.store.read
+    .select({ at: uploads.createdAt })
+    .from(uploads)
+    .where(and(eq(uploads.name, cursor), eq(uploads.projectId, projectId)))
+    .get()
+  if (row === undefined) throw unknownCursor()
+  return { at: row.at, name: cursor }
+}
+
+/** The age at which a file without a row is removed: longer than any request. */
+const EXPIRES_AFTER_MS = HOUR_MS
+const BATCH_FILES = 500
+
+const deleteUpload = statement((db) =>
+  db
+    .delete(uploads)
+    .where(and(eq(uploads.name, parameter('name')), eq(uploads.projectId, parameter('projectId'))))
+    .returning({ file: uploads.file }),
+)
+
+/**
+ * Deletes an image: its URL leads nowhere once this resolves.
+ * @throws AppError RESOURCE_NOT_FOUND, also for an image of another project
+ */
+export async function deleteImage(
+  { store, config, log }: Pick<Base, 'store' | 'config' | 'log'>,
+  { projectId, name }: { projectId: string; name: string },
+): Promise<void> {
+  const deleted = await store.write((tx) => tx.find(deleteUpload, { projectId, name }))
+  if (deleted === undefined) throw notFound('upload', name, 'There is no such image.')
+  await removeImageFile(config, deleted.file).catch((error) =>
+    log.warn({ error }, 'the file of a deleted image could not be removed'),
+  )
+}
+
+export const selectOrphans = statement<{ file: string }>(
+  () => sql`select given.value as file from ${eachOf(sql`${parameter('files')}`)} as given
+    where not exists (select 1 from uploads where file = given.value)`,
+)
+
+/**
+ * Removes the files of images that have no row: the files that a crash left, and those of deleted
+ * projects. The rows decide: a row whose file is missing stays. Stops between two batches when
+ * `signal` is aborted.
+ */
+export async function deleteOrphanedFiles(
+  deps: Pick<Base, 'store' | 'config' | 'now'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const before = deps.now() - EXPIRES_AFTER_MS
+  let batch: string[] = []
+  for await (const file of listImageFiles(deps.config)) {
+    if (signal?.aborted) return
+    if (idTime(file) < before) batch.push(file)
+    if (batch.length < BATCH_FILES) continue
+    await removeOrphans(deps, batch)
+    batch = []
+  }
+  await removeOrphans(deps, batch)
+}
+
+async function removeOrphans(
+  { store, config }: Pick<Base, 'store' | 'config'>,
+  files: readonly string[],
+): Promise<void> {
+  if (files.length === 0) return
+  const orphans = await store.scan.list(selectOrphans, { files: JSON.stringify(files) })
+  for (const { file } of orphans) await removeImageFile(config, file)
+}
+
+/** The record of an uploaded image. */
+export function toUploadRecord({ baseUrl }: Pick<Config, 'baseUrl'>, upload: Upload): UploadRecord {
+  const { name, filename, contentType, sizeBytes } = upload
+  // The server stores no other types.
+  const type = contentType as UploadRecord['contentType']
+  return {
+    url: `${baseUrl}/uploads/${name}`,
+    key: name,
+    filename,
+    contentType: type,
+    size: sizeBytes,
+  }
+}
+
+/** The record of an image in a list. */
+export function toListedUploadRecord(
+  config: Pick<Config, 'baseUrl'>,
+  upload: Upload,
+): ListedUploadRecord {
+  const { width, height, createdAt } = upload
+  return {
+    ...toUploadRecord(config, upload),
+    width,
+    height,
+    createdAt: formatInstant(createdAt),
+  }
+}
