@@ -20,9 +20,9 @@ import { wholeListing } from '../../ground/listing.ts'
 import { readRaw } from '../../incoming/receiving/raw.ts'
 import { readAttachments } from '../../mail/messages/accept/content.ts'
 import { contentOctets } from '../../mail/messages/content-octets.ts'
-import { returnPathOf } from '../../mail/messages/delivery/return-path.ts'
+import { returnPathOf } from '../../mail/messages/delivery/prepare.ts'
 import { type LoadedEmail, loadEmails, toSource } from '../../mail/messages/delivery/source.ts'
-import { emailNotFound, getEmailHistory } from '../../mail/messages/explain/email-history.ts'
+import { emailNotFound, loadEmailHistory } from '../../mail/messages/explain/email-history.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
@@ -78,7 +78,7 @@ export async function requireEmail(
 
 /** `events`: the last field of the record. @throws AppError RESOURCE_NOT_FOUND */
 export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
-  const { email, attempts } = await getEmailHistory(deps, id)
+  const { email, attempts } = await loadEmailHistory(deps, id)
   if (email.projectId !== projectId) throw emailNotFound(id)
   const shown = (await loadShownEmails(deps, [id], { isSummary: false })).shown.get(id)
   if (shown === undefined) throw emailNotFound(id)

@@ -7,7 +7,7 @@
  * Notices go to all members of a project, each in the member's language. A member whose address is
  * not proven gets none: the address may belong to a stranger.
  *
- * While the mail project cannot send, the job fails and is tried again (`work/jobs/backoff.ts`).
+ * While the mail project cannot send, the job fails and is tried again (`work/jobs/run.ts`).
  */
 import { displayDomain } from '../../../../formats/address/address.ts'
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
