@@ -8,8 +8,10 @@
  *   failed      `onError` is told; the next run is due after `retryMs`
  *   stopped     the signal of the run aborts, no run begins any more, and `stop` waits for the one under way
  *
- * A run that was woken leaves an earlier wait as it is, so a loop by the clock keeps its times.
+ * A run that was woken leaves an earlier wait as it is, so a loop by the clock keeps its times. All runs
+ * have the asynchronous context of the start: a request that wakes the loop does not own the work.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 
 /** The loop as its runs see it: the same object for all of them. */
@@ -65,6 +67,7 @@ export function startLoop({
 }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
+  const inOwnContext = AsyncLocalStorage.snapshot()
   let isWanted = false
   /** Of the latest runs: settled unless `isRunning`. */
   let running = Promise.resolve()
@@ -76,7 +79,7 @@ export function startLoop({
   function begin(): void {
     if (isRunning || signal.aborted) return
     isRunning = true
-    running = runWhileWanted()
+    running = inOwnContext(runWhileWanted)
   }
 
   /** Begins synchronously, and ends so if its runs do. */

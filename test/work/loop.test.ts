@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, test } from 'node:test'
 import { MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts'
 import { type LoopOptions, startLoop } from '../../src/work/loop.ts'
+import { pause } from '../pause.ts'
 
 const turn = () => new Promise(setImmediate)
 
@@ -157,6 +159,24 @@ describe('a loop', () => {
     })
     assert.equal(errors.length, 1)
     await loop.stop()
+  })
+
+  test('runs in the context of its start, whoever wakes it', async () => {
+    const caller = new AsyncLocalStorage<string>()
+    const seen: (string | undefined)[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const run = () => {
+      seen.push(caller.getStore())
+      if (seen.length === 3) resolve()
+      return seen.length === 2 ? undefined : 1
+    }
+    const loop = startLoop({ run, firstWaitMs: Number.POSITIVE_INFINITY, maxWaitMs: MINUTE_MS })
+    caller.run('a request', () => loop.wake())
+    while (seen.length < 2) await pause()
+    caller.run('a request', () => loop.wakeWithin(1))
+    await promise
+    await loop.stop()
+    assert.deepEqual(seen, [undefined, undefined, undefined])
   })
 
   test('whose turn is asked for joins the run under way', async () => {
