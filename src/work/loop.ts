@@ -4,7 +4,7 @@
  *   start       the first run begins at once, or after `firstWaitMs`
  *   run         returns after how many ms the next run is due: 0 begins it in the next turn of the event
  *               loop, nothing waits for `maxWaitMs`. No wait is longer than that
- *   woken       begins a run now. During a run, another one follows it
+ *   woken       begins a run once the caller has gone on. During a run, another one follows it
  *   failed      `onError` is told; the next run is due after `retryMs`
  *   stopped     the signal of the run aborts, no run begins any more, and `stop` waits for the one under way
  *
@@ -43,7 +43,7 @@ export type LoopOptions = {
 }
 
 export type Loop = {
-  /** Begins a run now, or after the one under way. */
+  /** Begins a run once the caller has gone on, or after the one under way. */
   wake(): void
   /** Begins a run within `ms`. */
   wakeWithin(ms: number): void
@@ -77,7 +77,7 @@ export function startLoop({
   let dueAt = Number.POSITIVE_INFINITY
 
   function begin(): void {
-    if (isRunning || signal.aborted) return
+    if (isRunning || !isWanted || signal.aborted) return
     isRunning = true
     running = inOwnContext(runWhileWanted)
   }
@@ -115,7 +115,13 @@ export function startLoop({
     return retryMs
   }
 
+  /** The caller goes on first, so that one run is for all that it has to tell. */
   function wake(): void {
+    if (!isWanted && !isRunning) queueMicrotask(begin)
+    isWanted = true
+  }
+
+  function runNow(): void {
     isWanted = true
     begin()
   }
@@ -131,7 +137,7 @@ export function startLoop({
 
   function fire(): void {
     dueAt = Number.POSITIVE_INFINITY
-    wake()
+    runNow()
   }
 
   function disarm(): void {
@@ -142,12 +148,12 @@ export function startLoop({
   const seen: LoopRun = { signal, wake, isWoken: () => isWanted }
   const ends = wakes.map((subscribe) => subscribe(wake))
   if (firstWaitMs > 0) wakeWithin(firstWaitMs)
-  else wake()
+  else runNow()
   return {
     wake,
     wakeWithin,
     turn() {
-      if (!isRunning) wake()
+      if (!isRunning) runNow()
       return running
     },
     async stop(graceMs) {

@@ -100,6 +100,19 @@ describe('a loop', () => {
     await loop.stop()
   })
 
+  test('runs once for any number of wakes at a time', async () => {
+    let runs = 0
+    const run = () => {
+      runs += 1
+    }
+    const loop = startLoop({ run, firstWaitMs: Number.POSITIVE_INFINITY })
+    loop.wake()
+    loop.wake()
+    await turn()
+    assert.equal(runs, 1)
+    await loop.stop()
+  })
+
   test('begins a run within the given time, by the earliest of several', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     let runs = 0
