@@ -127,7 +127,7 @@ async function startRunningJobs(core: Core, stops: Stops): Promise<void> {
   })
   const jobs = startJobs({ store, log, counters, now, ...schedule })
   const unwatch = jobNotifier.listen(jobs.wake)
-  stops.loops.push(jobs.stop, async () => unwatch())
+  stops.jobs.push(jobs.stop, async () => unwatch())
 }
 
 /** Starts the threads that parse inbound mail, and the loop that applies their results. */

@@ -1,6 +1,6 @@
 /**
  * Stops the parts of the server. HTTP accepts emails for as long as anything else takes time, so that a
- * restart is short for its clients. First the inbound sessions finish their messages, the loops end, and
+ * restart is short for its clients. First the inbound sessions finish their messages, jobs and loops end, and
  * delivery puts back its emails, but for those whose receiver has the message and is about to answer. Then
  * HTTP finishes its requests, and the parts that it needs end in the reverse of their start.
  */
@@ -18,27 +18,29 @@ export type Stop = (graceMs: number) => Promise<unknown>
  * The functions that stop the parts, in the order of starting; each gets its grace. `delivery` is in the
  * order of stopping: claims end before deliveries.
  */
-export type Stops = Record<'mail' | 'loops' | 'delivery' | 'http' | 'parts', Stop[]>
+export type Stops = Record<'mail' | 'jobs' | 'loops' | 'delivery' | 'http' | 'parts', Stop[]>
 
 export function createStops(): Stops {
-  return { mail: [], loops: [], delivery: [], http: [], parts: [] }
+  return { mail: [], jobs: [], loops: [], delivery: [], http: [], parts: [] }
 }
 
 /**
  * Stops what has started; a second call finds nothing. A failure of one part does not keep the others
  * from stopping. @throws the first failure
  */
-export async function stopAll({ mail, loops, delivery, http, parts }: Stops): Promise<void> {
+export async function stopAll(stops: Stops): Promise<void> {
+  const { mail, jobs, loops, delivery, http, parts } = stops
   const startedAt = performance.now()
   const failures: unknown[] = []
-  const stopInTurn = async (stops: Stop[], withinMs: number) => {
-    for (const stop of stops) {
+  const stopInTurn = async (each: Stop[], withinMs: number) => {
+    for (const stop of each) {
       const graceMs = Math.max(LEAST_GRACE_MS, startedAt + withinMs - performance.now())
       await stop(graceMs).catch((error: unknown) => failures.push(error))
     }
   }
   await Promise.all([
     ...mail.splice(0).map((stop) => stopInTurn([stop], WORK_WITHIN_MS)),
+    stopInTurn(jobs.splice(0).reverse(), WORK_WITHIN_MS),
     stopInTurn(loops.splice(0).reverse(), WORK_WITHIN_MS),
     stopInTurn(delivery.splice(0), WORK_WITHIN_MS),
   ])

@@ -4,12 +4,14 @@
  *   start       the first run begins at once, or after `firstWaitMs`
  *   run         returns after how many ms the next run is due: 0 begins it in the next turn of the event
  *               loop, nothing waits for `maxWaitMs`. No wait is longer than that
- *   woken       begins a run now. During a run, another one follows it
+ *   woken       begins a run once the caller has gone on. During a run, another one follows it
  *   failed      `onError` is told; the next run is due after `retryMs`
  *   stopped     the signal of the run aborts, no run begins any more, and `stop` waits for the one under way
  *
- * A run that was woken leaves an earlier wait as it is, so a loop by the clock keeps its times.
+ * A run that was woken leaves an earlier wait as it is, so a loop by the clock keeps its times. All runs
+ * have the asynchronous context of the start: a request that wakes the loop does not own the work.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 
 /** The loop as its runs see it: the same object for all of them. */
@@ -41,7 +43,7 @@ export type LoopOptions = {
 }
 
 export type Loop = {
-  /** Begins a run now, or after the one under way. */
+  /** Begins a run once the caller has gone on, or after the one under way. */
   wake(): void
   /** Begins a run within `ms`. */
   wakeWithin(ms: number): void
@@ -72,6 +74,7 @@ export function startLoop({
 }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
+  const inOwnContext = AsyncLocalStorage.snapshot()
   let isWanted = false
   /** The latest runs: settled unless `isRunning`. */
   let running = Promise.resolve()
@@ -81,9 +84,9 @@ export function startLoop({
   let dueAt = Number.POSITIVE_INFINITY
 
   function begin(): void {
-    if (isRunning || signal.aborted) return
+    if (isRunning || !isWanted || signal.aborted) return
     isRunning = true
-    running = runWhileWanted()
+    running = inOwnContext(runWhileWanted)
   }
 
   /** Begins synchronously, and ends so if its runs do. */
@@ -119,7 +122,13 @@ export function startLoop({
     return retryMs
   }
 
+  /** The caller goes on first, so that one run is for all that it has to tell. */
   function wake(): void {
+    if (!isWanted && !isRunning) queueMicrotask(begin)
+    isWanted = true
+  }
+
+  function runNow(): void {
     isWanted = true
     begin()
   }
@@ -135,7 +144,7 @@ export function startLoop({
 
   function fire(): void {
     dueAt = Number.POSITIVE_INFINITY
-    wake()
+    runNow()
   }
 
   function disarm(): void {
@@ -146,12 +155,12 @@ export function startLoop({
   const seen: LoopRun = { signal, wake, isWoken: () => isWanted }
   const ends = wakes.map((subscribe) => subscribe(wake))
   if (firstWaitMs > 0) wakeWithin(firstWaitMs)
-  else wake()
+  else runNow()
   return {
     wake,
     wakeWithin,
     turn() {
-      if (!isRunning) wake()
+      if (!isRunning) runNow()
       return running
     },
     async stop(graceMs) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { AREAS, DUTIES } from '../../src/core/areas.ts'
+import { AREAS, createSchedule, DUTIES } from '../../src/core/areas.ts'
 import { getTableName, sql } from '../../src/store/drizzle.ts'
 import { openTestCore } from '../core.ts'
 
@@ -25,6 +25,14 @@ test('each table stands in one area', async (t) => {
 })
 
 test('no two jobs have one name', () => {
-  const names = AREAS.flatMap(({ jobs }) => jobs.map(({ name }) => name))
+  const names = AREAS.flatMap(({ jobs, retentions }) =>
+    [...jobs, ...retentions].map(({ name }) => name),
+  )
   assert.equal(new Set(names).size, names.length)
+})
+
+test('F7: no job that the clock starts is held by a fence', async (t) => {
+  const { cron } = createSchedule(await openTestCore(t))
+  // A tick makes a new job.
+  for (const { kind } of cron) assert.ok(!DUTIES.heldKinds.includes(kind), kind)
 })

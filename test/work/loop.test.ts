@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, test } from 'node:test'
 import { MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts'
 import { type LoopOptions, startLoop } from '../../src/work/loop.ts'
+import { pause } from '../pause.ts'
 
 const turn = () => new Promise(setImmediate)
 
@@ -98,6 +100,19 @@ describe('a loop', () => {
     await loop.stop()
   })
 
+  test('runs once for any number of wakes at a time', async () => {
+    let runs = 0
+    const run = () => {
+      runs += 1
+    }
+    const loop = startLoop({ run, firstWaitMs: Number.POSITIVE_INFINITY })
+    loop.wake()
+    loop.wake()
+    await turn()
+    assert.equal(runs, 1)
+    await loop.stop()
+  })
+
   test('begins a run within the given time, by the earliest of several', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     let runs = 0
@@ -157,6 +172,24 @@ describe('a loop', () => {
     })
     assert.equal(errors.length, 1)
     await loop.stop()
+  })
+
+  test('runs in the context of its start, whoever wakes it', async () => {
+    const caller = new AsyncLocalStorage<string>()
+    const seen: (string | undefined)[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const run = () => {
+      seen.push(caller.getStore())
+      if (seen.length === 3) resolve()
+      return seen.length === 2 ? undefined : 1
+    }
+    const loop = startLoop({ run, firstWaitMs: Number.POSITIVE_INFINITY, maxWaitMs: MINUTE_MS })
+    caller.run('a request', () => loop.wake())
+    while (seen.length < 2) await pause()
+    caller.run('a request', () => loop.wakeWithin(1))
+    await promise
+    await loop.stop()
+    assert.deepEqual(seen, [undefined, undefined, undefined])
   })
 
   test('whose turn is asked for joins the run under way', async () => {

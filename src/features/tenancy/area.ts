@@ -46,7 +46,7 @@ export const tenancy: Area<Parts> = {
       // `/health` tells of mail that cannot be sent, and of its end, without waiting for the next mail.
       name: 'check-platform-mail',
       schedule: '*/5 * * * *',
-      run: findPlatformSender,
+      run: async (parts) => void (await findPlatformSender(parts)),
     },
     // They tell people and Stripe.
     {

@@ -40,7 +40,8 @@ type ScheduledJob<Parts> = {
   schedule: string
   /** The number of slots that this kind has of its own, for long, interruptible work; others share slots. */
   atOnce?: number
-  run: JobRun<Parts>
+  /** The database keeps the result for days: at most a number. */
+  run: (parts: Parts, job: RunningJob) => Promise<number> | Promise<void>
 }
 
 /** A job that requests enqueue. It saves its progress. */
