@@ -6,7 +6,7 @@ import type { Place } from './follower-place.ts'
 type PlacesOptions<Row> = {
   store: Pick<Store, 'read'>
   rows: Pick<FollowedRows<Row>, 'last'>
-  /** Those who are there at first, one at least. */
+  /** The handlers at the start, one at least. */
   places: readonly Place<Row>[]
   /** Told of a handler that leaves. It failed in a batch of so many rows, or is behind the others (0). */
   leave?: ((place: Place<Row>, failed: number) => void) | undefined
