@@ -142,7 +142,10 @@ type Shape<Query, Body> = {
    * people, as an unsubscription does.
    */
   protects?(givenBody: unknown): boolean
-  /** The operation changes nothing although its method is POST: it works where a GET does. */
+  /**
+   * The operation changes nothing although its method is POST: a disabled project and a nearly full disk allow it,
+   * as they allow a GET.
+   */
   isRead?: boolean
   /** Shows an error as something other than the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<HttpResponse>

@@ -91,5 +91,3 @@ export const identityProviders = z
       .nullable(),
   })
   .meta({ id: 'IdentityProviders' })
-
-export type IdentityProvidersRecord = z.output<typeof identityProviders>

@@ -8,6 +8,13 @@ const ROOT = path.join(import.meta.dirname, '../..')
 /** The commit before the first one that the rule is for. */
 const SINCE = 'a87cdd0d8f221ca7e999bbc61d10a48871ab97fa'
 
+/** Commits that were made without the hook, and merged. */
+const EXCEPTED = [
+  '90852052744bd8b576701daf245d95c88e45d94b',
+  'ba079093f4e857e36aad51832500cca139c65867',
+  'c55c22d9e98fce5557ac0a4072aa99f2ab717b15',
+]
+
 const subjects: [subject: string, fault?: RegExp][] = [
   ['fix(outbound): try the next MX after a 421 greeting'],
   ['docs: say what an idle server takes'],
@@ -51,6 +58,7 @@ describe('the commits since the rule', () => {
     const commits = listCommits()
     if (typeof commits === 'string') return t.skip(commits)
     const faults = commits.flatMap(([hash = '', subject = '']) => {
+      if (EXCEPTED.includes(hash)) return []
       const fault = findSubjectFault(subject)
       return fault === undefined ? [] : `${hash.slice(0, 12)} "${subject}" ${fault}`
     })

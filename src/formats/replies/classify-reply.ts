@@ -62,7 +62,7 @@ type Match = { rule: ReplyRule | undefined; digit: number; text: string }
 
 const MAX_MATCHED_LENGTH = 2_000
 const MIN_VERDICT_LENGTH = 8
-/** The beginning of advice, after a clause or within it. */
+/** The words that begin advice after the refusal (`dropAdvice`). */
 const ADVICE =
   /(?<!: ?(?:please )?)(?<=[.;,!)-] ?| )(?:please (?!(?:re)?try)|kindly |contact |to (?:fix|resolve|correct|learn|prevent|avoid|request) |for (?:more|further|additional|help|assistance|details|instructions)\b|see (?:also |our |the |below|http)|visit |refer to|learn more|set ?up |if you |you (?:should|must|may|can|need) )/
 /** In a rule's `enhanced`: the reply has no enhanced code. */

@@ -19,7 +19,7 @@ export type RecipientEvidence = {
   notice: string
   /** The replying server, if a field names it. */
   remoteMta?: string | null
-  /** The command that it replied to, if a field names it. */
+  /** The SMTP command that the server replied to, if a field names the command. */
   command?: Stage | null
   /** The reporting system belongs to another organisation than the recipient. */
   isForeign?: boolean

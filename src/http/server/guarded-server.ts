@@ -114,7 +114,7 @@ async function refuse(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  // Node itself refuses a request whose last coding is not chunked, in a moment (`refuseUnreadableRequests`).
+  // If the last coding is not chunked, Node refuses the request in the next turn (`refuseUnreadableRequests`).
   await setImmediate()
   if (!incoming.socket.writable) return
   const error = new AppError('NOT_IMPLEMENTED', 'This Transfer-Encoding is not supported.', {

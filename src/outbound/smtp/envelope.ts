@@ -30,7 +30,7 @@ import type { ReplyResult, Wire } from './wire.ts'
 
 export type PreparedMessage = { envelope: Envelope; data: PreparedData; needs: MessageNeeds }
 
-/** An envelope that is written. */
+/** An envelope whose commands are on the wire: MAIL, RCPT and DATA. */
 export type OpenedEnvelope = {
   replies: Promise<readonly [ReplyResult, ReplyResult, ReplyResult]>
   /** How many replies have arrived. */

@@ -2,9 +2,10 @@
  * Compiles a condition to an SQL expression over the rows of `contacts`. Everything from outside is
  * a bound parameter: values, keys of data, names of events, ids.
  *
- * A filter that cannot judge a contact's value is neither true nor false (`data-fit.ts`), and so is what
- * its result decides. `notMemberOfSegment` negates a whole condition: below it, expressions are exact,
- * 1, 0, or null for what cannot be judged. Elsewhere 0 and null both mean no match, which is cheaper.
+ * A filter that cannot judge a contact's value is neither true nor false (`data-fit.ts`), and so is a
+ * condition whose result depends on this filter. `notMemberOfSegment` negates a whole condition: below
+ * it, expressions are exact: 1, 0, or null for a value that cannot be judged. Elsewhere 0 and null both
+ * mean no match, which is cheaper.
  *
  * Cheap filters come first, because AND and OR stop early: columns, then data, then memberships,
  * then events. A referenced segment without member rows is replaced by its condition, whose filters
