@@ -136,7 +136,11 @@ describe('a list with cursors', () => {
   })
 
   it('is asked here', () => {
-    assert.deepEqual(lists.sort(), Object.keys(ASKED).sort())
+    assert.deepEqual(
+      lists.sort(),
+      Object.keys(ASKED).sort(),
+      'a list with cursors needs rows in fill() and a line in ASKED',
+    )
   })
 
   for (const [name, ask] of Object.entries(ASKED)) {

@@ -113,7 +113,10 @@ test('records have names, and tags have descriptions', () => {
     assert.ok(names.includes(name), name)
   }
   const tags = new Map(description.tags.map((tag) => [tag.name, tag.description]))
-  for (const { tag } of shown()) assert.ok((tags.get(tag) ?? '').length > 10, tag)
+  for (const { tag } of shown()) {
+    const text = tags.get(tag) ?? ''
+    assert.ok(text.length > 10, `${tag}: a tag needs a text in TAG_TEXTS of src/http/openapi.ts`)
+  }
   assert.equal(tags.size, description.tags.length)
 })
 

@@ -1,6 +1,7 @@
 /**
  * An example of an operation, which `/openapi.json` and `/docs` show. A test sends each request and
- * compares the response. All examples share their ids: one id always means the same record.
+ * compares the response. All examples share their ids: one id always means the same record. The
+ * milliseconds in the id of a job are such an id too: each job has others.
  */
 export type OperationExample = {
   /** Parameters of the path, by name. */

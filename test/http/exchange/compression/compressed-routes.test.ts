@@ -116,7 +116,11 @@ describe('compression', () => {
   it('is for the lists, exports, figures and public pages of this test only', () => {
     const routes = listRoutes(started.service.core)
     const compressed = routes.filter(({ isCompressed }) => isCompressed)
-    assert.deepEqual(compressed.map(({ method, path }) => `${method} ${path}`).sort(), COMPRESSED)
+    assert.deepEqual(
+      compressed.map(({ method, path }) => `${method} ${path}`).sort(),
+      COMPRESSED,
+      'a route that is compressed needs a line in COMPRESSED, another one in SECRET of compressed-routes.ts',
+    )
     for (const { path, callers } of compressed) {
       assert.doesNotMatch(path, SECRET_PATH)
       assert.ok(callers === 'member' || callers === 'anyone', path)
