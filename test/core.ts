@@ -15,10 +15,12 @@ import { createKeyring } from '../src/config/keyring.ts'
 import { loadConfig } from '../src/config/load.ts'
 import type { Core } from '../src/core/core.ts'
 import { openCore } from '../src/core/open-core.ts'
-import { insertDomain } from '../src/features/mail/domains/add.ts'
+import { insertDomain } from '../src/features/mail/domains/domains.ts'
 import { type DomainKeys, makeDomainKeys } from '../src/features/mail/domains/keys.ts'
-import { createFuse } from '../src/features/mail/messages/outcome/fuse.ts'
-import { createKnownDomains } from '../src/features/mail/messages/outcome/known-domains.ts'
+import {
+  createFuse,
+  createKnownDomains,
+} from '../src/features/mail/messages/outcome/suppression-guards.ts'
 import { createThrottle } from '../src/features/mail/messages/queue/throttle.ts'
 import { startHitWriter } from '../src/features/mail/tracking/hit-writer.ts'
 import { createArrivals } from '../src/features/operation/doctor/arrivals.ts'

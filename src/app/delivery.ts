@@ -5,8 +5,10 @@ import type { Core } from '../core/core.ts'
 import type { OpenCore } from '../core/open-core.ts'
 import { startReceivingDomains } from '../features/incoming/receiving/receiving-domains.ts'
 import { createDeliverer, type Deliverer } from '../features/mail/messages/delivery/deliverer.ts'
-import { startFuse } from '../features/mail/messages/outcome/fuse.ts'
-import { createKnownDomains } from '../features/mail/messages/outcome/known-domains.ts'
+import {
+  createKnownDomains,
+  startFuse,
+} from '../features/mail/messages/outcome/suppression-guards.ts'
 import { createThrottle } from '../features/mail/messages/queue/throttle.ts'
 import { startHitWriter } from '../features/mail/tracking/hit-writer.ts'
 import { findLastBackup } from '../features/operation/backup/record.ts'

@@ -1,10 +1,13 @@
 /** `domain …`: sender domains and their DNS records. */
 
 import { getServers } from 'node:dns'
-import { addDomain } from '../features/mail/domains/add.ts'
-import { deleteDomain } from '../features/mail/domains/delete.ts'
-import { type DomainLookup, getDomain } from '../features/mail/domains/get.ts'
-import { listDomains } from '../features/mail/domains/list.ts'
+import {
+  addDomain,
+  type DomainLookup,
+  deleteDomain,
+  listDomains,
+  loadDomain,
+} from '../features/mail/domains/domains.ts'
 import { describeRisk, formatZoneLine } from '../features/mail/domains/records.ts'
 import { checkServerRecords, type ServerRecord } from '../features/mail/domains/server-records.ts'
 import { verifyDomain } from '../features/mail/domains/verify.ts'
@@ -76,7 +79,7 @@ function listFaults({ domain, records }: DomainRecord, servers: readonly string[
 export async function removeDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const lookup = readLookup(input)
   const { id, domain, projectId } = await withCore(context, async (core) => {
-    const found = await getDomain(core, lookup, { isOnly: true })
+    const found = await loadDomain(core, lookup, { isOnly: true })
     await deleteDomain(core, found)
     return found
   })

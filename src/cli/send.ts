@@ -15,7 +15,7 @@ import {
   describeFieldFault,
   type FieldFault,
 } from '../features/mail/messages/accept/template-check.ts'
-import { findSuppressed } from '../features/mail/suppressions/find.ts'
+import { findSuppressed } from '../features/mail/suppressions/suppressions.ts'
 import type { Project } from '../features/tenancy/accounts/rows.ts'
 import { type NamedMailbox, parseNamedMailbox } from '../formats/address/named-mailbox.ts'
 import { MAX_SUBJECT_LENGTH } from '../formats/limits.ts'

@@ -3,13 +3,18 @@
 import { formatInstant } from '../base/clock.ts'
 import type { OpenCore } from '../core/open-core.ts'
 import { collect } from '../features/ground/listing.ts'
-import { addSuppressions } from '../features/mail/suppressions/add.ts'
-import { confirmHeld } from '../features/mail/suppressions/confirm-held.ts'
-import { listSuppressions } from '../features/mail/suppressions/list.ts'
-import { type HeldView, listHeld } from '../features/mail/suppressions/list-held.ts'
-import { removeAddresses } from '../features/mail/suppressions/remove.ts'
+import {
+  confirmHeld,
+  type HeldView,
+  listHeld,
+} from '../features/mail/suppressions/held-suppressions.ts'
+import type { SuppressionReason } from '../features/mail/suppressions/suppressions.ts'
+import {
+  addSuppressions,
+  deleteAddresses,
+  listSuppressions,
+} from '../features/mail/suppressions/suppressions.ts'
 import { undoSuppressions } from '../features/mail/suppressions/undo-suppressions.ts'
-import type { SuppressionReason } from '../features/mail/suppressions/view.ts'
 import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
 import type { ParsedAddress } from '../formats/address/address.ts'
 import { parseShownAddress } from '../formats/address/named-mailbox.ts'
@@ -100,7 +105,7 @@ export async function removeSuppressionsCommand(
   input: Input,
 ): Promise<Result> {
   const removal = { projectId: input.required('project'), addresses: readAddresses(input.args) }
-  const removed = await onProject(context, input, (core) => removeAddresses(core, removal))
+  const removed = await onProject(context, input, (core) => deleteAddresses(core, removal))
   const missing = new Set(removal.addresses.map(({ address }) => address)).size - removed
   const others = missing === 0 ? '' : ` Not on it: ${missing}.`
   return {

@@ -112,7 +112,7 @@ export type Config = {
     hostname: string
     port: number
     sourceAddresses: readonly string[]
-    /** Empty: see `features/mail/domains/own-addresses.ts`. */
+    /** Empty: see `features/mail/domains/server-records.ts`. */
     publicAddresses: readonly string[]
     allowPrivateNetworks: boolean
     maxConnections: number

@@ -36,7 +36,7 @@ import { createShaping } from './sites/shaping.ts'
 import { createSiteQueues } from './sites/site-queues.ts'
 import { type DeliveryProgress, type SiteStatus, statusOf } from './sites/site-status.ts'
 import type { MailOwner } from './sites/starved-sites.ts'
-import type { Timeouts } from './smtp/timeouts.ts'
+import type { Timeouts } from './smtp/commands.ts'
 
 export type OutboundDeps = {
   config: Pick<Config, 'delivery'>
@@ -166,7 +166,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   })
   const shaping = createShaping({ ...delivery, now, random })
   const queues = createSiteQueues(now)
-  // What people wait for, and what workflows do by themselves.
+  // Previews and texts that people wait for, and texts of workflows.
   const reading = createThreadTasks({ settings, log, counters, hangMs, restMs })
   const texts = createThreadTasks({ settings, log, counters, hangMs, restMs })
   const previews = createPreviews(reading)

@@ -1,10 +1,14 @@
-/** Builds the outcome of an attempt: from replies, from failures, and from decisions of this server. */
+/**
+ * Builds the outcome of an attempt: from replies, from failures, and from decisions of this server. Judges what the
+ * outcome at one address means for the attempt.
+ */
 import type { Now } from '../base/clock.ts'
 import { hideSecrets } from '../formats/link-tokens.ts'
 import { classifyLocally, classifyReply } from '../formats/replies/classify-reply.ts'
 import type { Reply, Stage } from '../formats/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep, Step, StepName } from './attempt.ts'
 import type { ClosedDestination, Lookup } from './routing/destination.ts'
+import type { Target } from './routing/targets.ts'
 import type { SiteObservation } from './sites/shaping.ts'
 import type { ReplyResult } from './smtp/wire.ts'
 
@@ -24,6 +28,25 @@ export type StepLog = {
 
 /** The server of an attempt, and the log of its steps. */
 export type AttemptContext = { host: string; address: string; tls: string | null; log: StepLog }
+
+type FailureInput = {
+  error: string
+  /** A reply that did not decide the outcome. */
+  reply?: Reply | null
+  isTls?: boolean
+  isMaybeDelivered?: boolean
+}
+
+type Decided = Pick<AttemptOutcome, 'result' | 'verdict'> &
+  Partial<Pick<AttemptOutcome, 'reply' | 'error' | 'isMaybeDelivered'>>
+
+type JudgedAttempt = { brokenTls: readonly string[]; steps: readonly Step[] }
+
+/** Why a session could not be opened. */
+export type Trouble =
+  | { kind: 'reply'; step: Exclude<StepName, 'dns'>; reply: Reply }
+  | { kind: 'failure'; error: string; isTls?: boolean; isCut?: boolean }
+  | { kind: 'loop'; reply: Reply }
 
 /** `beganAt`: when the attempt began, epoch ms. `current` is updated in place. */
 export function createStepLog(now: Now, beganAt: number, current?: CurrentStep): StepLog {
@@ -59,14 +82,6 @@ export function outcomeOfReply(
   return outcomeAt(context, { result, verdict, reply })
 }
 
-type FailureInput = {
-  error: string
-  /** A reply that did not decide the outcome. */
-  reply?: Reply | null
-  isTls?: boolean
-  isMaybeDelivered?: boolean
-}
-
 /** The outcome of an attempt that no reply decided: deferred. */
 export function outcomeOfFailure(
   context: AttemptContext,
@@ -82,16 +97,6 @@ export function outcomeOfRefusal(
   refusal: Pick<AttemptOutcome, 'result' | 'verdict' | 'error'> & { reply?: Reply },
 ): AttemptOutcome {
   return outcomeAt(context, refusal)
-}
-
-type Decided = Pick<AttemptOutcome, 'result' | 'verdict'> &
-  Partial<Pick<AttemptOutcome, 'reply' | 'error' | 'isMaybeDelivered'>>
-
-function outcomeAt({ host, address, tls, log }: AttemptContext, decided: Decided): AttemptOutcome {
-  const { result, verdict, reply = null, error = null, isMaybeDelivered = false } = decided
-  const { steps } = log
-  const durationMs = log.elapsedMs()
-  return { result, verdict, host, address, tls, reply, error, steps, durationMs, isMaybeDelivered }
 }
 
 /** The outcome of an attempt whose destination accepts no mail. `isOwn`: as for `withLookup`. */
@@ -155,12 +160,6 @@ export function withLookup(
   return { ...outcome, steps: [dns, ...others], durationMs: outcome.durationMs + durationMs }
 }
 
-function dnsStep({ durationMs, hosts }: Lookup): Step {
-  const shown = hosts.slice(0, MAX_SHOWN_HOSTS).join(', ')
-  const host = hosts.length > MAX_SHOWN_HOSTS ? `${shown}, …` : shown
-  return { step: 'dns', at: 0, durationMs, host }
-}
-
 /**
  * Without the secrets of its message, which a receiver may have quoted. Everything that is recorded,
  * logged or shown comes from this outcome.
@@ -204,4 +203,97 @@ export function siteObservationOf(outcome: AttemptOutcome): SiteObservation | nu
   // This server's own refusal in an open session shows nothing about the site.
   if (!hasReplied) return verdict.class === 'network' ? { kind: 'unreachable' } : null
   return { kind: 'replied', durationMs, action: verdict.site }
+}
+
+/** Whether another address may be tried without the risk of sending the message twice. */
+export function isOpenForOthers(
+  outcome: AttemptOutcome,
+  session: { isUsable: boolean } | null,
+): boolean {
+  if (outcome.result === 'delivered' || outcome.result === 'relayed') return false
+  if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
+  const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
+  if (isBeforeMail) return session === null || !session.isUsable
+  // A reply is the server's decision, unless it only ends the connection.
+  const isUndecided = outcome.reply === null || outcome.verdict?.site === 'reconnect'
+  return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
+}
+
+/** Returns the failure that decides: a deferral before a bounce, else the later one. */
+export function decisiveOf(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
+  return before?.result === 'deferred' && after.result === 'bounced' ? before : after
+}
+
+/**
+ * Returns the host whose TLS is broken: it must have decided about the message in the session without
+ * TLS. If that session failed, too, the cause was something else.
+ */
+export function brokenHost(
+  { brokenTls, steps }: JudgedAttempt,
+  outcome: AttemptOutcome,
+): string | null {
+  const { host, tls, reply } = outcome
+  const isDecided = reply !== null && steps.some(({ step }) => step === 'mail')
+  if (!isDecided || host === null || tls !== null) return null
+  return brokenTls.includes(host) ? host : null
+}
+
+/** All addresses of the receiver are of a family without a source address. */
+export function unreachable(): AttemptOutcome {
+  const error = 'none of delivery.source_addresses can reach the receiver'
+  return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })
+}
+
+export function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
+  const error = 'the server offers no TLS, although this provider is known to support it'
+  const verdict = classifyLocally('tls')
+  return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
+}
+
+/** The error of a reply with a code that the command does not allow. `to`: the command or the message. */
+export function invalidReplyError({ code }: { code: number }, to: string): string {
+  return `${code} is not a valid reply to ${to}`
+}
+
+/** Why a reply ends the opening of a session; null for a reply with which the session goes on. */
+export function refusalOf(
+  step: Exclude<StepName, 'dns'>,
+  { reply, failure }: ReplyResult,
+): Trouble | null {
+  if (failure !== null) {
+    return { kind: 'failure', error: failure.text, isCut: failure.kind === 'cut' }
+  }
+  if (reply.code < 300) return null
+  if (reply.code < 400) return { kind: 'failure', error: invalidReplyError(reply, step) }
+  return { kind: 'reply', step, reply: reply.stored }
+}
+
+/** The outcome of an attempt without a session. */
+export function outcomeOfTrouble(context: AttemptContext, trouble: Trouble): AttemptOutcome {
+  switch (trouble.kind) {
+    case 'reply':
+      return outcomeOfReply(context, { stage: trouble.step, reply: trouble.reply })
+    case 'failure':
+      return outcomeOfFailure(context, trouble)
+    case 'loop':
+      return outcomeOfRefusal(context, {
+        result: 'failed',
+        verdict: classifyLocally('loop'),
+        error: '5.4.6 the mail would loop: the server has the name of this server',
+        reply: trouble.reply,
+      })
+  }
+}
+
+function outcomeAt({ host, address, tls, log }: AttemptContext, decided: Decided): AttemptOutcome {
+  const { result, verdict, reply = null, error = null, isMaybeDelivered = false } = decided
+  const { steps } = log
+  const durationMs = log.elapsedMs()
+  return { result, verdict, host, address, tls, reply, error, steps, durationMs, isMaybeDelivered }
+}
+
+function dnsStep({ durationMs, hosts }: Lookup): Step {
+  const shown = hosts.slice(0, MAX_SHOWN_HOSTS).join(', ')
+  const host = hosts.length > MAX_SHOWN_HOSTS ? `${shown}, …` : shown
+  return { step: 'dns', at: 0, durationMs, host }
 }

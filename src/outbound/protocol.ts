@@ -24,7 +24,7 @@ import type { TemplateFault } from '../formats/template/template.ts'
 import type { Variables } from '../formats/template/variables.ts'
 import type { AttemptOutcome, CurrentStep } from './attempt.ts'
 import type { Target } from './routing/targets.ts'
-import type { Timeouts } from './smtp/timeouts.ts'
+import type { Timeouts } from './smtp/commands.ts'
 
 /** The worker of a delivery or composing thread, as the main thread addresses it. */
 export type DeliveryThread = {

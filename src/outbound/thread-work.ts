@@ -7,7 +7,9 @@ import type { SigningKey } from '../formats/compose/dkim.ts'
 import type { MessageContent } from '../formats/compose/message-content.ts'
 import { contentBytes } from './composing/contents.ts'
 import type { Delivery } from './delivery.ts'
-import type { DeliveryThread, PoolSettings, ThreadTask, ToThread } from './protocol.ts'
+import { outcomeOfLostThread } from './outcomes.ts'
+import type { DeliveryThread, PoolSettings, TaskResult, ThreadTask, ToThread } from './protocol.ts'
+import type { ThreadEnd } from './threads.ts'
 
 /** The main thread's record of the cache of one thread. */
 type ThreadCache<T> = {
@@ -28,8 +30,9 @@ type CacheOptions<T> = {
   keyOf(value: T): string
 }
 
-/** Of contents that no task needs; most of them never come again. */
+/** The maximum of the contents that no task needs; most of them never come again. */
 const MAX_CONTENT_BYTES = 8 * 1024 * 1024
+
 const MAX_KEYS = 1_000
 
 type ThreadWork = {
@@ -60,6 +63,20 @@ type ThreadBatch = {
 }
 
 type Caches = ReturnType<typeof createCaches>
+
+type CacheEntry = { id: number; key: string; weight: number; uses: number }
+
+type LostDeliveries = {
+  accepted: Delivery[]
+  /** Their composed messages are lost with the thread, and must be composed again. */
+  composed: Delivery[]
+  /** They have lost their thread too often. */
+  excluded: Delivery[]
+  /** Another thread may take them. */
+  waiting: Delivery[]
+}
+
+const MAX_LOST_THREADS = 3
 
 export function createThreadWork(): ThreadWork {
   const keyName = createKeyNames()
@@ -113,50 +130,6 @@ export function createThreadWork(): ThreadWork {
   }
 }
 
-function emptyBatch(): ThreadBatch {
-  return { contents: [], keys: [], pools: new Map(), tasks: [], transfer: [] }
-}
-
-function createCaches(keyName: (key: SigningKey) => string) {
-  return {
-    contents: createThreadCache<MessageContent>({
-      maxWeight: MAX_CONTENT_BYTES,
-      weigh: contentBytes,
-      keyOf: (content) => content.id,
-    }),
-    keys: createThreadCache<SigningKey>({ maxWeight: MAX_KEYS, weigh: () => 1, keyOf: keyName }),
-  }
-}
-
-function addSource(caches: Caches, batch: ThreadBatch, delivery: Delivery) {
-  const { content, ...rest } = delivery.source
-  const { id: contentId, isNew } = caches.contents.use(content)
-  if (isNew) batch.contents.push({ id: contentId, content })
-  const keyIds = delivery.signingKeys.map((key) => {
-    const used = caches.keys.use(key)
-    if (used.isNew) batch.keys.push({ id: used.id, key })
-    return used.id
-  })
-  delivery.used = { contentId, keyIds }
-  return { source: { ...rest, contentId }, keys: keyIds }
-}
-
-/** Callers share key objects between emails, so most keys are hashed only once. */
-function createKeyNames(): (key: SigningKey) => string {
-  const names = new WeakMap<SigningKey, string>()
-  return (key) => {
-    const name = names.get(key) ?? nameOf(key)
-    names.set(key, name)
-    return name
-  }
-}
-
-function nameOf({ domain, selector, privateKey }: SigningKey): string {
-  return `${domain} ${selector} ${hash('sha256', privateKey, 'base64')}`
-}
-
-type CacheEntry = { id: number; key: string; weight: number; uses: number }
-
 export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T>): ThreadCache<T> {
   /** In order of last use: a Map keeps insertion order. */
   const byKey = new Map<string, CacheEntry>()
@@ -202,4 +175,72 @@ export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T
   }
 
   return { use, release, takeEvicted }
+}
+
+/**
+ * Decides what happens to the deliveries of a delivery thread that ended. Messages that a server accepted are
+ * delivered: the thread ended before it could send their results. Counts the lost thread for each delivery.
+ */
+export function sortLost(
+  deliveries: readonly Delivery[],
+  { composing, accepted }: Pick<ThreadEnd, 'composing' | 'accepted'>,
+): LostDeliveries {
+  const lost: LostDeliveries = { accepted: [], composed: [], excluded: [], waiting: [] }
+  for (const delivery of deliveries) {
+    delivery.lostThreads++
+    const isExcluded = delivery.lostThreads >= MAX_LOST_THREADS && delivery.task !== composing
+    if (accepted.has(delivery.task)) lost.accepted.push(delivery)
+    else if (delivery.composed !== undefined) lost.composed.push(delivery)
+    else if (isExcluded) lost.excluded.push(delivery)
+    else lost.waiting.push(delivery)
+  }
+  return lost
+}
+
+export function resultOfAccepted({ task, pool }: Delivery, startedAt: number): TaskResult {
+  const outcome = outcomeOfLostThread(pool.mode)
+  const unknown = { subject: null, faults: [], brokenTls: null }
+  return { task, kind: 'attempted', outcome, startedAt, ...unknown }
+}
+
+function emptyBatch(): ThreadBatch {
+  return { contents: [], keys: [], pools: new Map(), tasks: [], transfer: [] }
+}
+
+function createCaches(keyName: (key: SigningKey) => string) {
+  return {
+    contents: createThreadCache<MessageContent>({
+      maxWeight: MAX_CONTENT_BYTES,
+      weigh: contentBytes,
+      keyOf: (content) => content.id,
+    }),
+    keys: createThreadCache<SigningKey>({ maxWeight: MAX_KEYS, weigh: () => 1, keyOf: keyName }),
+  }
+}
+
+function addSource(caches: Caches, batch: ThreadBatch, delivery: Delivery) {
+  const { content, ...rest } = delivery.source
+  const { id: contentId, isNew } = caches.contents.use(content)
+  if (isNew) batch.contents.push({ id: contentId, content })
+  const keyIds = delivery.signingKeys.map((key) => {
+    const used = caches.keys.use(key)
+    if (used.isNew) batch.keys.push({ id: used.id, key })
+    return used.id
+  })
+  delivery.used = { contentId, keyIds }
+  return { source: { ...rest, contentId }, keys: keyIds }
+}
+
+/** Callers share key objects between emails, so most keys are hashed only once. */
+function createKeyNames(): (key: SigningKey) => string {
+  const names = new WeakMap<SigningKey, string>()
+  return (key) => {
+    const name = names.get(key) ?? nameOf(key)
+    names.set(key, name)
+    return name
+  }
+}
+
+function nameOf({ domain, selector, privateKey }: SigningKey): string {
+  return `${domain} ${selector} ${hash('sha256', privateKey, 'base64')}`
 }

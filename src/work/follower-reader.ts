@@ -18,12 +18,15 @@ import { describeError, hasCode } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import { handleBatch } from './follower-batch.ts'
-import { createEffort } from './follower-effort.ts'
-import type { Cursors, FollowedRows } from './follower-handler.ts'
-import { createPauses, lingerFor, patienceFor } from './follower-pause.ts'
-import { loadPlaces, type Place, savePlaces } from './follower-place.ts'
-import { createPlaces } from './follower-places.ts'
+import type { Cursors, FollowedRows } from './follower-handlers.ts'
+import {
+  createPlaces,
+  handleBatch,
+  loadPlaces,
+  type Place,
+  savePlaces,
+} from './follower-handlers.ts'
+import { createEffort, createPauses, lingerFor, patienceFor } from './pace.ts'
 
 type ReaderOptions<Row> = {
   /** Whose heavy writes those of the reader are. */
@@ -200,7 +203,7 @@ export function createReader<Row extends { seq: number }>(
   }
 
   async function recover(error: unknown): Promise<void> {
-    // What happens to the whole transaction is no fault of the handler whose turn it is.
+    // A failure of the whole transaction is no fault of the handler whose turn it is.
     const failed = hasCode(error, 'DATABASE_ERROR') ? undefined : acting
     acting = undefined
     // After a failed batch, its rows come one by one; a read that fails again has nothing to try alone.
@@ -246,7 +249,7 @@ export function createReader<Row extends { seq: number }>(
       isStopping = true
       pauses.end()
       await running
-      // What is not saved comes again at the next start. After a failed write a newer one may be stored.
+      // Rows behind an unsaved cursor come again at the next start. After a failed write a newer one may be stored.
       if (places.unsaved().length > 0 && !isUnsure) await save().catch(() => undefined)
       clearTimeout(saving)
       for (const { reject } of waiting.splice(0)) reject(stopped())

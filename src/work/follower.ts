@@ -21,7 +21,7 @@
  */
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
-import type { Cursors, FollowedRows, Handler } from './follower-handler.ts'
+import type { Cursors, FollowedRows, Handler } from './follower-handlers.ts'
 import { createReader, type Reader } from './follower-reader.ts'
 
 export type FollowerOptions<Row extends { seq: number }> = {
@@ -34,7 +34,7 @@ export type FollowerOptions<Row extends { seq: number }> = {
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
-   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`follower-pause.ts`) on it goes
+   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`pace.ts`) on it goes
    * on at the last multiple of that before the time is over. One with much to do waits for the next multiple at least.
    */
   lingerMs?: number
@@ -63,7 +63,7 @@ export function startFollower<Row extends { seq: number }>(
   /** How often a handler went to another reader. */
   let moves = 0
   const places = handlers.map((handler) => ({ handler, seq: -1, isSaved: true }))
-  /** Of handlers that are behind, or have failed. */
+  /** The readers of handlers that are behind, or have failed. */
   let own: Reader<Row>[] = []
 
   const common: Reader<Row> = createReader(deps, {

@@ -19,11 +19,11 @@ export type AttemptLimit = {
 
 /** End it once, in one of these ways. */
 export type LimitedAttempt = {
-  /** It counts against its key. */
+  /** The attempt counts against its key. */
   counted(): void
-  /** It does not count, and a limit of failures forgets those of the key. */
+  /** The attempt does not count, and a limit of failures forgets the failures of the key. */
   cleared(): void
-  /** It does not count. */
+  /** The attempt does not count. */
   abandoned(): void
 }
 

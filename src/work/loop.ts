@@ -54,6 +54,13 @@ export type Loop = {
 /** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
+/** `Notice`: what the loop is told; nothing by default. */
+export type Notifier<Notice = void> = {
+  notify(notice: Notice): void
+  /** Returns a function that removes the listener. */
+  listen(listener: (notice: Notice) => void): () => void
+}
+
 export function startLoop({
   run,
   onError = throwLater,
@@ -66,7 +73,7 @@ export function startLoop({
   const stopping = new AbortController()
   const { signal } = stopping
   let isWanted = false
-  /** Of the latest runs: settled unless `isRunning`. */
+  /** The latest runs: settled unless `isRunning`. */
   let running = Promise.resolve()
   let isRunning = false
   let timer: NodeJS.Timeout | undefined
@@ -170,6 +177,24 @@ export async function settlesWithin(ms: number, work: Promise<unknown>): Promise
     return await Promise.race([work.then(() => true), promise])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/**
+ * Returns a notifier, which wakes a loop when there is work. Notify after the commit, so that the row is visible
+ * (`tx.afterCommit(() => jobNotifier.notify())`). A notification without listeners is no error: each loop checks for
+ * work when it starts.
+ */
+export function createNotifier<Notice = void>(): Notifier<Notice> {
+  const listeners = new Set<(notice: Notice) => void>()
+  return {
+    notify(notice) {
+      for (const listener of listeners) listener(notice)
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
   }
 }
 

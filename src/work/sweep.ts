@@ -6,7 +6,7 @@
  *   sweepRows   the rows of a batch are found outside of the transaction, by a reader or a scan
  *   sweepPages  rows come in pages, which are cut into batches
  *
- * What a batch writes and the state that counts it are one transaction. A sweep of a job saves the
+ * The writes of a batch and the state that counts it are one transaction. A sweep of a job saves the
  * state with it (`jobs/progress.ts`), so that the next run goes on behind the last batch. As for each
  * closure of `store.write`, `change` has no effect except through its transaction and its result.
  */

@@ -13,12 +13,12 @@ import { silentLog } from '../../src/base/log.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { prepareDataDir } from '../../src/config/secret.ts'
 import { type OpenCore, openCore } from '../../src/core/open-core.ts'
-import { insertDomain } from '../../src/features/mail/domains/add.ts'
+import { insertDomain } from '../../src/features/mail/domains/domains.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/mail/domains/keys.ts'
 import { type DnsRecord, describeRecords } from '../../src/features/mail/domains/records.ts'
 import {
   type EmailHistory,
-  getEmailHistory,
+  loadEmailHistory,
 } from '../../src/features/mail/messages/explain/email-history.ts'
 import { makeKeys } from '../../src/features/tenancy/accounts/projects/keys.ts'
 import { insertProject } from '../../src/features/tenancy/accounts/projects/projects.ts'
@@ -237,7 +237,7 @@ async function untilState(core: OpenCore, id: string, states: EmailState[]): Pro
   let last: EmailHistory | undefined
   try {
     return await eventually(async () => {
-      last = await getEmailHistory(core, id)
+      last = await loadEmailHistory(core, id)
       return states.includes(last.email.state) ? last : undefined
     })
   } catch (error) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lookAfterWrites } from '../../src/store/look-after-writes.ts'
-import { createNotifier } from '../../src/work/notifier.ts'
+import { createNotifier } from '../../src/work/loop.ts'
 
 test('a look follows writes, not more than one in its time, and none follows silence', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })

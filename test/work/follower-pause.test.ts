@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lingerFor, patienceFor } from '../../src/work/follower-pause.ts'
+import { lingerFor, patienceFor } from '../../src/work/pace.ts'
 
 const idle = { rows: 0, endedAt: Number.NEGATIVE_INFINITY }
 

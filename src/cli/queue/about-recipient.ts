@@ -6,7 +6,10 @@ import {
   type QueuedEmail,
   type QueueSelection,
 } from '../../features/mail/messages/queue/queue-list.ts'
-import { findSuppressed, type SuppressedAddress } from '../../features/mail/suppressions/find.ts'
+import {
+  findSuppressed,
+  type SuppressedAddress,
+} from '../../features/mail/suppressions/suppressions.ts'
 import {
   type ContactOfAddress,
   findByAddress,

@@ -5,7 +5,7 @@ import { listFences, SERVER } from '../../features/ground/fence/rows.ts'
 import {
   listPausedProjects,
   type PausedProject,
-} from '../../features/mail/messages/disabled/list-paused.ts'
+} from '../../features/mail/messages/disabled/mail-fate.ts'
 import {
   holdDomain,
   listHolds,

@@ -6,17 +6,17 @@ import { toAttemptView } from '../../features/insight/emails/attempt-view.ts'
 import { findIdByMessageId } from '../../features/insight/emails/email-path.ts'
 import {
   type EmailHistory,
-  getEmailHistory,
+  findOtherKind,
+  judgesServer,
+  loadEmailHistory,
 } from '../../features/mail/messages/explain/email-history.ts'
 import { explainEmails } from '../../features/mail/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../features/mail/messages/explain/facts.ts'
-import { findOtherKind } from '../../features/mail/messages/explain/other-kind.ts'
 import {
   describeOrigin,
   findWorkflowOrigins,
   type WorkflowOrigin,
 } from '../../features/mail/messages/explain/workflow-origin.ts'
-import { judgesServer } from '../../features/mail/messages/outcome/judges-server.ts'
 import type { Email } from '../../store/schema/messages.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'
@@ -65,7 +65,7 @@ async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
 /** @throws AppError RESOURCE_NOT_FOUND, which says what else has the id */
 async function getHistory(core: OpenCore, id: string): Promise<EmailHistory> {
   try {
-    return await getEmailHistory(core, id)
+    return await loadEmailHistory(core, id)
   } catch (error) {
     const isMissing = error instanceof AppError && error.code === 'RESOURCE_NOT_FOUND'
     const other = isMissing ? await findOtherKind(core, id) : undefined

@@ -4,8 +4,8 @@ import { AppError } from '../../base/errors.ts'
 import type { OpenCore } from '../../core/open-core.ts'
 import { countQueue } from '../../features/mail/messages/queue/queue-list.ts'
 import {
-  getSandboxMessage,
   listSandboxMessages,
+  loadSandboxMessage,
 } from '../../features/mail/messages/sandbox-messages.ts'
 import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
 import { decodeMessage } from '../../formats/decode-message.ts'
@@ -83,7 +83,7 @@ export async function showSandboxCommand(context: CommandContext, input: Input):
   const id = readMessageNumber(input)
   const parts = (['html', 'text'] as const).filter((part) => input.has(part))
   if (parts.length > 1) throw new UsageError('give either --html or --text')
-  const raw = await withCore(context, (core) => getSandboxMessage(core, id))
+  const raw = await withCore(context, (core) => loadSandboxMessage(core, id))
   const [part] = parts
   return part === undefined ? { raw } : { raw: await readPart(raw, part) }
 }

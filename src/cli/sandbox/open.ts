@@ -9,8 +9,8 @@ import { SECOND_MS } from '../../base/clock.ts'
 import { createCounters } from '../../base/counters.ts'
 import type { OpenCore } from '../../core/open-core.ts'
 import {
-  getSandboxMessage,
   listSandboxMessages,
+  loadSandboxMessage,
 } from '../../features/mail/messages/sandbox-messages.ts'
 import { type DecodedMessage, decodeMessage } from '../../formats/decode-message.ts'
 import { createGuardedServer } from '../../http/server/guarded-server.ts'
@@ -80,7 +80,7 @@ async function serve(
 }
 
 async function readShown(core: OpenCore, id: number): Promise<Shown> {
-  const raw = await getSandboxMessage(core, id)
+  const raw = await loadSandboxMessage(core, id)
   return { raw, message: await decodeMessage(raw) }
 }
 

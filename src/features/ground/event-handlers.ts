@@ -5,7 +5,7 @@
  */
 import type { CountedEvent } from '../../store/schema/analytics.ts'
 import type { EventRow } from '../../store/schema/events.ts'
-import type { Handler } from '../../work/follower-handler.ts'
+import type { Handler } from '../../work/follower-handlers.ts'
 
 export const FOLLOWERS = [
   'analytics',

@@ -14,8 +14,8 @@ import {
 import type { Base } from '../ground/base.ts'
 import type { Area } from '../ground/manifest/area.ts'
 import { erasedByDeletion, erasedByReset, exported } from '../ground/manifest/table.ts'
+import { deleteExpiredQuarters } from './analytics/buckets.ts'
 import { analyticsHandler } from './analytics/counting/follow-events.ts'
-import { deleteExpiredQuarters } from './analytics/counting/retention.ts'
 import { deleteExpiredHours } from './reputation/counters.ts'
 import { reputationHandler } from './reputation/follow-events.ts'
 

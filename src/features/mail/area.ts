@@ -1,4 +1,4 @@
-/** What the area of mail hands in: templates, emails and their queue, domains, suppressions. */
+/** The area of mail hands in its parts: templates, emails and their queue, domains, suppressions. */
 import { isNotNull } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import {
@@ -21,22 +21,21 @@ import {
 import type { Base } from '../ground/base.ts'
 import type { Area } from '../ground/manifest/area.ts'
 import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
-import { checkDueDomains } from './domains/check-due.ts'
-import { deleteExpiredDomains } from './domains/expire-unverified.ts'
-import { toDomainRecord } from './domains/view.ts'
+import { checkDueDomains, deleteExpiredDomains } from './domains/check.ts'
+import { toDomainRecord } from './domains/domains.ts'
 import { startSettlingDisabled } from './messages/disabled/settle.ts'
 import { startSettlingFenced } from './messages/fenced/settle.ts'
-import type { Fuse } from './messages/outcome/fuse.ts'
 import { recheckDomains } from './messages/outcome/recheck-domains.ts'
 import { STRIKES } from './messages/outcome/strikes.ts'
+import type { Fuse } from './messages/outcome/suppression-guards.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
 import { deleteExpiredContent, walksOf } from './messages/retention.ts'
 import { deleteExpiredSandboxMessages } from './messages/sandbox-messages.ts'
 import { toSummary } from './messages/summary.ts'
 import { importSuppressions } from './suppressions/import-suppressions.ts'
-import { toSuppressionRecord } from './suppressions/view.ts'
-import { TEMPLATE_REFERENCES } from './templates/references.ts'
-import { toTemplateRecord } from './templates/view.ts'
+import { toSuppressionRecord } from './suppressions/suppressions.ts'
+import { TEMPLATE_REFERENCES } from './templates/list-templates.ts'
+import { toTemplateRecord } from './templates/templates.ts'
 
 type Parts = Base & { queueNotifier: QueueNotifier; fuse: Fuse }
 
@@ -45,7 +44,7 @@ export const mail: Area<Parts> = {
   loops: [startSettlingFenced, startSettlingDisabled],
   jobs: [
     {
-      // It asks the DNS. What a check finds is new, and so is the mail about it.
+      // The job asks the DNS: the findings of a check are new, and so is the mail about them.
       name: 'check-domains',
       schedule: '*/5 * * * *',
       run: (parts, { signal }) => checkDueDomains(parts, signal),
@@ -70,7 +69,7 @@ export const mail: Area<Parts> = {
       schedule: '*/10 * * * *',
       run: (parts) => deleteExpiredSandboxMessages(parts, parts.config.retention.sandboxMessages),
     },
-    // It changes rows of this server only, and makes no events.
+    // The job changes rows of this server only, and makes no events.
     {
       name: 'suppressions-import',
       atOnce: 2,

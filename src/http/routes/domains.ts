@@ -2,9 +2,7 @@
 
 import { z } from 'zod'
 import { notFound } from '../../base/errors.ts'
-import { addDomain } from '../../features/mail/domains/add.ts'
-import { deleteDomain } from '../../features/mail/domains/delete.ts'
-import { listDomains } from '../../features/mail/domains/list.ts'
+import { addDomain, deleteDomain, listDomains } from '../../features/mail/domains/domains.ts'
 import { verifyDomain } from '../../features/mail/domains/verify.ts'
 import { domainRecord, domainVerification, newDomain } from '../../records/domain.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'

@@ -10,11 +10,11 @@ import {
   type AcceptedMessage,
   acceptOnce,
 } from '../../features/mail/messages/accept/accept-message.ts'
-import { htmlOfMarkdown } from '../../features/mail/messages/accept/markdown.ts'
 import type { SendRequest } from '../../features/mail/messages/accept/plan.ts'
 import {
   createTemplateChecker,
   describeFieldFault,
+  htmlOfMarkdown,
 } from '../../features/mail/messages/accept/template-check.ts'
 import { attachedBytes } from '../../formats/compose/attachment.ts'
 import {

@@ -1,9 +1,12 @@
 /** A project's suppression list: addresses that the project does not send to. */
 
 import { z } from 'zod'
-import { addSuppressions } from '../../features/mail/suppressions/add.ts'
-import { listSuppressions } from '../../features/mail/suppressions/list.ts'
-import { removeAddresses, removeSuppression } from '../../features/mail/suppressions/remove.ts'
+import {
+  addSuppressions,
+  deleteAddresses,
+  deleteSuppression,
+  listSuppressions,
+} from '../../features/mail/suppressions/suppressions.ts'
 import {
   newSuppressions,
   removedSuppressions,
@@ -60,7 +63,7 @@ export const remove = ({ core }: RouteDeps) =>
     responses: { 204: { description: 'Removed' } },
     refusals: [404],
     handle: async ({ project, params }) => {
-      await removeSuppression(core, { projectId: project.id, id: params.id ?? '' })
+      await deleteSuppression(core, { projectId: project.id, id: params.id ?? '' })
       return noContent()
     },
   })
@@ -79,7 +82,7 @@ export const removeMany = ({ core }: RouteDeps) =>
     handle: async ({ project, body }) => {
       const { emails: addresses } = body
       return json(200, {
-        removed: await removeAddresses(core, { projectId: project.id, addresses }),
+        removed: await deleteAddresses(core, { projectId: project.id, addresses }),
       })
     },
   })

@@ -5,14 +5,16 @@
 
 import type { z } from 'zod'
 import { withEnd } from '../../features/ground/listing.ts'
-import { bulkUpdateTemplates } from '../../features/mail/templates/bulk-update.ts'
-import { createTemplate } from '../../features/mail/templates/create.ts'
-import { deleteTemplate } from '../../features/mail/templates/delete.ts'
-import { duplicateTemplate } from '../../features/mail/templates/duplicate.ts'
-import { getTemplate } from '../../features/mail/templates/get.ts'
-import { listTemplates } from '../../features/mail/templates/list.ts'
-import { updateTemplate } from '../../features/mail/templates/update.ts'
-import { findTemplateUsage } from '../../features/mail/templates/usage.ts'
+import { listTemplates } from '../../features/mail/templates/list-templates.ts'
+import {
+  bulkUpdateTemplates,
+  createTemplate,
+  deleteTemplate,
+  duplicateTemplate,
+  findTemplateUsage,
+  loadTemplateRecord,
+  updateTemplate,
+} from '../../features/mail/templates/templates.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
 import { bulkChange, bulkResult } from '../../records/bulk.ts'
 import { DEFAULT_PAGE_SIZE } from '../../records/limits.ts'
@@ -89,7 +91,7 @@ export const get = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The template', schema: templateRecord } },
     refusals: [404],
-    handle: async (call) => largeJson(200, await getTemplate(core, rowKeyOf(call))),
+    handle: async (call) => largeJson(200, await loadTemplateRecord(core, rowKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>

@@ -4,18 +4,17 @@
  * comes back exactly once, through `done`.
  *
  * When a thread ends, the delivery whose message it was composing comes back as heavy, with all
- * waiting ones that share its content; `lost-thread.ts` decides about the others.
+ * waiting ones that share its content; `sortLost` decides about the others.
  */
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, FromThread, TaskResult } from '../protocol.ts'
 import { type ConnectionsDeps, createConnections } from '../sites/connections.ts'
 import type { SiteQueue } from '../sites/site-queues.ts'
 import type { DeliveryProgress } from '../sites/site-status.ts'
+import { createProgressQueries } from '../sites/site-status.ts'
 import type { MailOwner } from '../sites/starved-sites.ts'
-import { createThreadWork } from '../thread-work.ts'
+import { createThreadWork, resultOfAccepted, sortLost } from '../thread-work.ts'
 import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
-import { resultOfAccepted, sortLost } from './lost-thread.ts'
-import { createProgressQueries } from './progress-queries.ts'
 
 /** `busy`: the threads that have deliveries; `waiting`: the deliveries that no thread has. */
 export type ThreadLoad = { running: number; busy: number; waiting: number }

@@ -1,5 +1,5 @@
 /**
- * What the checks of the server may do on the network. Nothing follows a redirect, nothing uses a
+ * The probes that the checks of the server may make on the network. Nothing follows a redirect, nothing uses a
  * cache, and each step ends after its limit, whatever the other side does.
  */
 import { isIP } from 'node:net'

@@ -13,7 +13,7 @@ const FAMILIES_MS = 5_000
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 /** The interface identifier of an ISATAP address ends in an IPv4 address (RFC 5214 section 6.1). */
 const ISATAP = /:(0|200):5efe:[0-9a-f]+:[0-9a-f]+$/
-/** What `allow_private_networks` opens: no link-local address, as cloud metadata has. */
+/** The networks that `allow_private_networks` opens: no link-local address, as cloud metadata has. */
 const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'carrierGradeNat'])
 
 /** `address`: an IPv4 or IPv6 address; any other text is not public. */

@@ -26,7 +26,7 @@ export type SiteFacts = {
   /** The site has sent a greeting, or replied, and has not been silent since. */
   hasGreeted: boolean
   standing: Standing
-  /** It has no mail. */
+  /** The site has no mail. */
   isIdle: boolean
 }
 

@@ -85,7 +85,7 @@ export function createConnections(deps: ConnectionsDeps) {
       const idle = budgets.findIdle(site, count)
       if (idle === undefined) return
       const queue = queues.of(idle)
-      // It may have got mail that is not served yet.
+      // The site may have mail by now that is not served yet.
       if (queue.count > 0) updateBudgets(idle, queue)
       else forget(idle)
     }

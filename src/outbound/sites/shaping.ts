@@ -67,7 +67,7 @@ export type Shaping = {
 
 /** The restrictions of a site; all null if it has none. */
 type Restriction = {
-  /** What of it is limited; `mail`: nothing is sent. */
+  /** The limited part of the site; `mail`: nothing is sent. */
   limited: 'mail' | 'rate' | 'connections' | null
   messagesPerMinute: number | null
   /** Until when that rate holds. Epoch ms, as all instants here. */

@@ -85,7 +85,7 @@ const RECOVERY_MS = 4 * MINUTE_MS
 /** Replies within this time are about one problem: connections are opened and refused side by side. */
 const ONE_LIMIT_MS = 30_000
 const REMEMBERED_MS = 30 * MINUTE_MS
-/** What a limit that is reached again leaves of the connections with which it was reached. */
+/** The part of the connections that stays when their limit is reached again. */
 const KEPT_SHARE = 3 / 4
 
 /** Changes the state after an attempt that did not reach the site. */

@@ -1,5 +1,7 @@
 /** The status of sites and of deliveries in progress, as `queue show` and `queue sites` print it. */
 import type { CurrentStep } from '../attempt.ts'
+import type { Delivery } from '../delivery.ts'
+import type { DeliveryThread, FromThread } from '../protocol.ts'
 import type { Shaping } from './shaping.ts'
 
 /** The limits of a site now, and why they are not higher. */
@@ -7,7 +9,7 @@ export type SiteStatus = {
   site: string
   /** Connections allocated to the site now. */
   connections: number
-  /** What the site limits: `mail` = nothing is sent; null = it is not restricted. */
+  /** The use that the site limits: `mail` = nothing is sent; null = it is not restricted. */
   limited: 'mail' | 'rate' | 'connections' | null
   /** How many connections the site may have now. */
   maxConnections: number
@@ -46,6 +48,17 @@ type Sources = {
   deliveries: { connectionsOf(site: string): number }
 }
 
+type ProgressQueries = {
+  /** Resolves to undefined if the delivery's thread no longer has it. */
+  progressOf(delivery: Delivery): Promise<DeliveryProgress | undefined>
+  received(message: Extract<FromThread, { type: 'progress' }>): void
+}
+
+/** Null: the thread does not have the task; undefined: the thread does not reply. */
+type ThreadStep = CurrentStep | null | undefined
+
+const TIMEOUT_MS = 500
+
 export function statusOf({ shaping, queues, deliveries }: Sources, site: string): SiteStatus {
   const { pausedUntil, ...restriction } = shaping.restriction(site)
   return {
@@ -55,5 +68,41 @@ export function statusOf({ shaping, queues, deliveries }: Sources, site: string)
     inFlight: queues.count(site),
     blockedUntil: pausedUntil,
     ...restriction,
+  }
+}
+
+/**
+ * On the main thread: asks a delivery thread for the current step of a delivery. A thread that is busy with a long
+ * message, or that ends, does not reply; the query then times out.
+ */
+export function createProgressQueries(): ProgressQueries {
+  const open = new Map<number, (progress: ThreadStep) => void>()
+  let last = 0
+
+  function query(thread: DeliveryThread, task: number): Promise<ThreadStep> {
+    const number = ++last
+    return new Promise((resolve) => {
+      const settle = (progress: ThreadStep) => {
+        clearTimeout(timer)
+        open.delete(number)
+        resolve(progress)
+      }
+      const timer = setTimeout(settle, TIMEOUT_MS, undefined)
+      open.set(number, settle)
+      thread.postMessage({ type: 'progress', query: number, task })
+    })
+  }
+
+  return {
+    async progressOf({ thread, task, since, pool }) {
+      const waiting = { site: pool.site, step: 'waiting', since, peer: null } as const
+      if (thread === null) return waiting
+      const current = await query(thread, task)
+      if (current === null) return undefined
+      // A thread that does not reply is composing another message.
+      if (current === undefined || current.step === 'waiting') return waiting
+      return { ...current, site: pool.site }
+    },
+    received: ({ query, current }) => open.get(query)?.(current),
   }
 }

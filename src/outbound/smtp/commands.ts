@@ -1,9 +1,12 @@
 /**
- * Parses the server's capabilities (EHLO, RFC 5321 section 4.1.1.1), builds the envelope commands and
- * prepares the message for DATA (section 4.5.2). One character is one octet.
+ * Commands of SMTP and their time limits: parses the server's capabilities (EHLO, RFC 5321 section 4.1.1.1), builds the
+ * envelope commands, prepares the message for DATA (section 4.5.2), and limits the time of each phase of a session
+ * (section 4.5.3.2 names some of the limits). One character is one octet.
  *
  * A value that could end or extend a command line is a bug of this program and throws a TypeError.
  */
+
+import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts'
 import { MAX_PATH_OCTETS } from '../../formats/limits.ts'
 import { classifyLocally } from '../../formats/replies/classify-reply.ts'
 import type { Verdict } from '../../formats/replies/reply.ts'
@@ -26,6 +29,62 @@ export const NO_CAPABILITIES: Capabilities = {
   hasSmtputf8: false,
   hasSize: false,
   maxSizeBytes: 0,
+}
+
+export type MessageNeeds = { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
+
+export type Envelope = {
+  /** '' = the null reverse-path. */
+  reversePath: string
+  recipient: string
+  needsSmtputf8: boolean
+}
+
+export type PreparedData = {
+  /** With dots stuffed. */
+  octets: string
+  /** Sent after `octets`: the end of the last line, if missing, and the final dot. */
+  ending: string
+  /** Octets of the message itself, as SIZE counts them. */
+  sizeBytes: number
+  has8bit: boolean
+}
+
+const CR = 13
+
+const DOT = 46
+
+export type Timeouts = {
+  connect: number
+  greeting: number
+  /** EHLO, HELO, STARTTLS, RSET. */
+  command: number
+  /** The TLS handshake. */
+  handshake: number
+  mail: number
+  rcpt: number
+  data: number
+  /** Writing one block of the message. */
+  block: number
+  /** The reply to the final dot. */
+  message: number
+  quit: number
+  /** The whole opening of a session, and the whole sending of each message. */
+  whole: number
+}
+
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  connect: 30 * SECOND_MS,
+  greeting: 5 * MINUTE_MS,
+  command: 5 * MINUTE_MS,
+  handshake: MINUTE_MS,
+  mail: 5 * MINUTE_MS,
+  rcpt: 5 * MINUTE_MS,
+  data: 2 * MINUTE_MS,
+  block: 3 * MINUTE_MS,
+  message: 10 * MINUTE_MS,
+  quit: 5 * SECOND_MS,
+  whole: 60 * MINUTE_MS,
 }
 
 /** `lines`: the lines of the reply to EHLO; the first holds the server's name and greeting. */
@@ -62,8 +121,6 @@ export function namedHost(firstLine: string): string {
   return word.toLowerCase().replace(/\.$/, '')
 }
 
-export type MessageNeeds = { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
-
 /** Returns the reason why the server cannot accept the message; null if there is none. */
 export function refuseLocally(
   capabilities: Capabilities,
@@ -91,13 +148,6 @@ export function refuseLocally(
   return null
 }
 
-export type Envelope = {
-  /** '' = the null reverse-path. */
-  reversePath: string
-  recipient: string
-  needsSmtputf8: boolean
-}
-
 /** @throws TypeError while the session sends a message */
 export function checkIdle(isBusy: boolean): void {
   if (isBusy) throw new TypeError('A session sends one message at a time.')
@@ -108,19 +158,6 @@ export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelop
   if (recipient === '') throw new TypeError('An envelope needs a recipient.')
   checkPath('reverse-path', reversePath, needsSmtputf8)
   checkPath('recipient', recipient, needsSmtputf8)
-}
-
-function checkPath(name: string, path: string, needsSmtputf8: boolean): void {
-  if (path.length <= MAX_PATH_OCTETS && /^[!-;=?-~]*$/.test(path)) return
-  if (/[\u0000-\u0020\u007f-\u009f<>]/.test(path) || !path.isWellFormed()) {
-    throw new TypeError(`The ${name} contains a character that is not allowed in an SMTP path.`)
-  }
-  if (!needsSmtputf8 && !isAscii(path)) {
-    throw new TypeError(`The ${name} is not ASCII, and the message does not ask for SMTPUTF8.`)
-  }
-  if (Buffer.byteLength(path) > MAX_PATH_OCTETS) {
-    throw new TypeError(`The ${name} has more than ${MAX_PATH_OCTETS} octets.`)
-  }
 }
 
 /** `name`: a host name or address literal. @throws TypeError if it would break the EHLO line */
@@ -150,27 +187,6 @@ export function rcptCommand({ recipient }: Envelope): string {
   return `RCPT TO:<${octetsOf(recipient)}>`
 }
 
-function octetsOf(path: string): string {
-  return isAscii(path) ? path : Buffer.from(path).toString('latin1')
-}
-
-function isAscii(path: string): boolean {
-  return !/[^\u0000-\u007f]/.test(path)
-}
-
-export type PreparedData = {
-  /** With dots stuffed. */
-  octets: string
-  /** Sent after `octets`: the end of the last line, if missing, and the final dot. */
-  ending: string
-  /** Octets of the message itself, as SIZE counts them. */
-  sizeBytes: number
-  has8bit: boolean
-}
-
-const CR = 13
-const DOT = 46
-
 /**
  * Prepares a message for DATA.
  * @throws TypeError for an empty message, a character above 0xff, and a lone CR or LF: a receiver
@@ -188,6 +204,63 @@ export function prepareData(message: string): PreparedData {
     sizeBytes: message.length + (isEnded ? 0 : 2),
     has8bit: Buffer.byteLength(message) !== message.length,
   }
+}
+
+/**
+ * A time limit that is set again for every reply. Calls `onDue` once for each limit that passes. A
+ * later limit does not restart the timer: when the timer fires too early, it is set again for the
+ * remaining time.
+ */
+export function createDeadline(onDue: () => void) {
+  let dueAt = Number.POSITIVE_INFINITY
+  let firesAt = Number.POSITIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+
+  /** Counts from now; null = no limit. */
+  function set(limitMs: number | null): void {
+    dueAt = limitMs === null ? Number.POSITIVE_INFINITY : performance.now() + limitMs
+    if (dueAt < firesAt) startTimer()
+  }
+
+  function startTimer(): void {
+    clearTimeout(timer)
+    firesAt = dueAt
+    timer = setTimeout(fire, Math.ceil(dueAt - performance.now()))
+  }
+
+  function fire(): void {
+    firesAt = Number.POSITIVE_INFINITY
+    if (dueAt === Number.POSITIVE_INFINITY) return
+    if (performance.now() < dueAt) {
+      startTimer()
+      return
+    }
+    dueAt = Number.POSITIVE_INFINITY
+    onDue()
+  }
+
+  return { set, stop: () => clearTimeout(timer) }
+}
+
+function checkPath(name: string, path: string, needsSmtputf8: boolean): void {
+  if (path.length <= MAX_PATH_OCTETS && /^[!-;=?-~]*$/.test(path)) return
+  if (/[\u0000-\u0020\u007f-\u009f<>]/.test(path) || !path.isWellFormed()) {
+    throw new TypeError(`The ${name} contains a character that is not allowed in an SMTP path.`)
+  }
+  if (!needsSmtputf8 && !isAscii(path)) {
+    throw new TypeError(`The ${name} is not ASCII, and the message does not ask for SMTPUTF8.`)
+  }
+  if (Buffer.byteLength(path) > MAX_PATH_OCTETS) {
+    throw new TypeError(`The ${name} has more than ${MAX_PATH_OCTETS} octets.`)
+  }
+}
+
+function octetsOf(path: string): string {
+  return isAscii(path) ? path : Buffer.from(path).toString('latin1')
+}
+
+function isAscii(path: string): boolean {
+  return !/[^\u0000-\u007f]/.test(path)
 }
 
 /** Doubles the dots at the beginning of lines. Hot: runs for every message. */

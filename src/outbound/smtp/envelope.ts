@@ -1,13 +1,21 @@
 /**
- * The envelope of a message: MAIL, RCPT and DATA. It goes in one write if the server supports PIPELINING
- * (RFC 2920), else command by command. A refused envelope leaves the transaction open: RSET precedes the
- * next MAIL. If the server accepts DATA although it refused the recipient, a lone dot ends the empty message.
+ * The envelope of a message: MAIL, RCPT and DATA. It goes in one write if the server supports PIPELINING (RFC 2920),
+ * else command by command. A refused envelope leaves the transaction open: RSET precedes the next MAIL. If the server
+ * accepts DATA although it refused the recipient, a lone dot ends the empty message. The
+ * envelope can also be lost with the connection.
  *
- * An envelope may be written behind the end of the previous message, in the same write (RFC 2920 section
- * 3.1): `openEnvelope`. What becomes of the previous message does not depend on it.
+ * An envelope may be written behind the end of the previous message, in the same write (RFC 2920 section 3.1):
+ * `openEnvelope`. What becomes of the previous message does not depend on it.
  */
 import type { Now } from '../../base/clock.ts'
-import type { AttemptContext, StepLog } from '../outcomes.ts'
+import type { AttemptOutcome } from '../attempt.ts'
+import {
+  type AttemptContext,
+  invalidReplyError,
+  outcomeOfFailure,
+  outcomeOfReply,
+  type StepLog,
+} from '../outcomes.ts'
 import {
   type Capabilities,
   type Envelope,
@@ -15,18 +23,9 @@ import {
   mailCommand,
   type PreparedData,
   rcptCommand,
+  type Timeouts,
 } from './commands.ts'
-import {
-  type EnvelopeEnd,
-  type EnvelopeStep,
-  isAccepted,
-  isReset,
-  lost,
-  refused,
-  refusedAhead,
-  resetRefused,
-} from './envelope-end.ts'
-import type { Timeouts } from './timeouts.ts'
+import type { WireFailure } from './reply-parser.ts'
 import type { ReplyResult, Wire } from './wire.ts'
 
 export type PreparedMessage = { envelope: Envelope; data: PreparedData; needs: MessageNeeds }
@@ -36,7 +35,7 @@ export type OpenedEnvelope = {
   replies: Promise<readonly [ReplyResult, ReplyResult, ReplyResult]>
   /** How many replies have arrived. */
   count: number
-  /** Of the attempt, once it has begun. */
+  /** The log of the attempt, once the attempt has begun. */
   log: StepLog | null
 }
 
@@ -56,11 +55,31 @@ export type MailTransaction = PreparedMessage & {
 type EnvelopeReplies = Record<EnvelopeStep, ReplyResult>
 
 const ENVELOPE_STEPS: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
+
 /**
  * A server that reads no command behind a message shall not take the time of MAIL: the message then goes
  * on in another session.
  */
 const MAX_AHEAD_MS = 20_000
+
+type EnvelopeStep = 'mail' | 'rcpt' | 'data'
+
+/**
+ * `isStale`: another session has to decide. `needsReset`: the transaction is left open. `isOutOfTurn`: the
+ * host shall get no envelope behind a message.
+ */
+type EnvelopeEnd = {
+  outcome: AttemptOutcome
+  isStale: boolean
+  needsReset: boolean
+  isOutOfTurn?: boolean
+}
+
+type CurrentAttempt = { wire: Wire; context: AttemptContext }
+
+type ResettableSession = { wire: Wire; timeouts: Pick<Timeouts, 'command'> }
+
+type AheadReplies = readonly [mail: ReplyResult, rcpt: ReplyResult, data: ReplyResult]
 
 /** Returns null if the server waits for the message (354), else how the envelope ended. */
 export function sendEnvelope(current: MailTransaction): Promise<EnvelopeEnd | null> {
@@ -186,4 +205,83 @@ async function endEmptyMessage(
   const replies = wire.expect([timeouts.message])
   wire.write('.\r\n')
   await replies
+}
+
+/** The end after no reply to `step`, or after a reply that does not let the transaction go on. */
+function refused(
+  current: CurrentAttempt,
+  step: EnvelopeStep,
+  { reply, failure }: ReplyResult,
+): EnvelopeEnd {
+  if (failure !== null) return lost(current, failure, step)
+  if (reply.code < 400) {
+    // The two sides no longer agree on the state of the session.
+    current.wire.end()
+    const error = invalidReplyError(reply, step.toUpperCase())
+    const outcome = outcomeOfFailure(current.context, { error, reply: reply.stored })
+    return { outcome, isStale: false, needsReset: false }
+  }
+  const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
+  // For example "421 idle for too long", sent while MAIL was on its way.
+  const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
+  return { outcome, isStale, needsReset: true }
+}
+
+function lost({ context }: CurrentAttempt, failure: WireFailure, step: EnvelopeStep): EnvelopeEnd {
+  const outcome = outcomeOfFailure(context, { error: `${failure.text} (${step})` })
+  // The server seems to have closed an idle session before it read MAIL.
+  const isGone = failure.kind === 'closed' || failure.kind === 'network'
+  return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
+}
+
+/**
+ * The end of an envelope that was written behind the previous message. If the server sent a reply too many
+ * to that message, each reply here is the reply to the command before it. So a refusal counts only if MAIL
+ * was accepted and the server then answers RSET as it should: after a reply too many, RSET would get the
+ * reply to DATA, which is never 250. Else the email goes on in another session, which decides.
+ */
+async function refusedAhead(
+  current: ResettableSession,
+  end: EnvelopeEnd,
+  replies: AheadReplies,
+): Promise<EnvelopeEnd> {
+  const isOutOfTurn = isRefusedOutOfTurn(end, replies)
+  const isOwn = isAccepted(replies[0]) && !isOutOfTurn && (await isReset(current))
+  if (isOwn) return { ...end, needsReset: false }
+  current.wire.end()
+  return { ...end, isStale: true, needsReset: false, isOutOfTurn }
+}
+
+/**
+ * Whether the host seems not to read commands behind a message, or replies to a message twice. 421 and the
+ * limits of a session are no such sign.
+ */
+function isRefusedOutOfTurn({ outcome }: EnvelopeEnd, [mail, , data]: AheadReplies): boolean {
+  if (mail.reply === null || isInvalidForData(data)) return true
+  // A bad sequence of commands refuses no email.
+  if (outcome.reply?.code === 503) return true
+  return mail.reply.code >= 500 && outcome.verdict?.class !== 'session'
+}
+
+function isInvalidForData({ reply }: ReplyResult): boolean {
+  return reply !== null && reply.code < 400 && reply.code !== 354
+}
+
+function isAccepted({ reply }: ReplyResult): boolean {
+  return reply !== null && reply.code < 300
+}
+
+/** Sends RSET alone. Returns whether the server accepts it and says nothing more. */
+async function isReset({ wire, timeouts }: ResettableSession): Promise<boolean> {
+  const replies = wire.expect([timeouts.command])
+  wire.write('RSET\r\n')
+  const [{ reply }] = await replies
+  return reply?.code === 250 && wire.failure() === null
+}
+
+/** The end after a RSET that the server did not accept: the session cannot be used again. */
+function resetRefused({ wire, context }: CurrentAttempt): EnvelopeEnd {
+  wire.end()
+  const outcome = outcomeOfFailure(context, { error: 'the server did not accept RSET' })
+  return { outcome, isStale: true, needsReset: false }
 }

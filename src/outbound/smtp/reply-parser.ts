@@ -1,8 +1,10 @@
 /**
- * Parses SMTP replies (RFC 5321 section 4.2) from octets that arrive in chunks of any size. The
- * input may be hostile: a reply has at most 64 KB and 100 lines with one code. Anything else ends
- * the session.
+ * Parses SMTP replies (RFC 5321 section 4.2) from octets that arrive in chunks of any size, and describes the
+ * failures of a connection that brings no reply. The input may be hostile: a reply has at most 64 KB and 100 lines
+ * with one code. Anything else ends the session.
  */
+
+import { describeError } from '../../base/errors.ts'
 import { createLru, type Lru } from '../../base/lru.ts'
 import type { Reply } from '../../formats/replies/reply.ts'
 
@@ -30,10 +32,27 @@ export type ReplyParser = {
 export type KnownReplies = Pick<Lru<ServerReply>, 'get' | 'set'>
 
 const MAX_REPLY_BYTES = 64 * 1024
+
 const MAX_REPLY_LINES = 100
+
 const MAX_TEXT_LENGTH = 2_048
+
 const MAX_KNOWN_REPLIES = 100
+
 const MAX_KNOWN_LENGTH = 80
+
+const LEADING_CODE = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
+
+const TRAILING_CODE = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
+
+// C0, C1, and characters that reverse or hide text on a terminal or a page.
+const CONTROL_CHARACTERS =
+  /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
+
+export type WireFailure = {
+  kind: 'network' | 'closed' | 'timeout' | 'protocol' | 'cut'
+  text: string
+}
 
 export function createKnownReplies(): KnownReplies {
   return createLru<ServerReply>(MAX_KNOWN_REPLIES)
@@ -109,6 +128,30 @@ export function createReplyParser(
   return { push, hasPartial: () => partialLine !== '' || code !== 0 }
 }
 
+/** Makes text of a peer safe to store and show: one line of bounded length. */
+export function printable(text: string, maxLength: number): string {
+  return text.trim().slice(0, maxLength).replace(CONTROL_CHARACTERS, escapeCharacter)
+}
+
+export function timedOut(what: string): WireFailure {
+  return { kind: 'timeout', text: `timed out: ${what}` }
+}
+
+/** For an OpenSSL error, shows the code: the text adds only file names of OpenSSL. */
+export function networkFailure(error: NodeJS.ErrnoException): WireFailure {
+  const text = error.code?.startsWith('ERR_SSL') ? error.code : describeError(error)
+  return { kind: 'network', text: printable(text, 300) }
+}
+
+/**
+ * The failure of a session that was ended before its greeting, because other mail needed the
+ * connection.
+ */
+export function cutFailure(afterMs: number): WireFailure {
+  const seconds = (afterMs / 1_000).toFixed(1)
+  return { kind: 'cut', text: `no greeting in ${seconds} s, and other mail needed the connection` }
+}
+
 /** Returns 200-599, or 0 if the line does not begin with a reply code. */
 function replyCode(line: string): number {
   const separator = line.charAt(3)
@@ -133,9 +176,6 @@ function copyOf(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('latin1')
 }
 
-const LEADING_CODE = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
-const TRAILING_CODE = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
-
 /**
  * Finds the enhanced code (RFC 2034, or qmail's "(#5.1.1)") if its class is that of the reply code.
  */
@@ -152,21 +192,12 @@ function withoutEnhancedCode(line: string): string {
   return found ? line.slice(found[0].length) : line
 }
 
-// C0, C1, and characters that reverse or hide text on a terminal or a page.
-const CONTROL_CHARACTERS =
-  /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
-
 function escapeLine(line: string): string {
   if (line.length <= MAX_TEXT_LENGTH && /^[ -~]*$/.test(line)) return line
   const bounded = line.slice(0, MAX_TEXT_LENGTH + 1)
   const isAscii = !/[\u0080-\u00ff]/.test(bounded)
   const text = isAscii ? bounded : Buffer.from(bounded, 'latin1').toString('utf8')
   return text.replace(CONTROL_CHARACTERS, escapeCharacter)
-}
-
-/** Makes text of a peer safe to store and show: one line of bounded length. */
-export function printable(text: string, maxLength: number): string {
-  return text.trim().slice(0, maxLength).replace(CONTROL_CHARACTERS, escapeCharacter)
 }
 
 function escapeCharacter(character: string): string {

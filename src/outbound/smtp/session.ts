@@ -7,18 +7,25 @@
 import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../base/clock.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
-import { type AttemptContext, createStepLog, type StepLog } from '../outcomes.ts'
+import {
+  type AttemptContext,
+  createStepLog,
+  outcomeOfTrouble,
+  refusalOf,
+  type StepLog,
+  type Trouble,
+} from '../outcomes.ts'
 import {
   type Capabilities,
   checkEhloName,
+  DEFAULT_TIMEOUTS,
   type Envelope,
   NO_CAPABILITIES,
   namedHost,
   parseCapabilities,
+  type Timeouts,
 } from './commands.ts'
-import { outcomeOfTrouble, refusalOf, type Trouble } from './envelope-end.ts'
-import type { KnownReplies } from './reply-parser.ts'
-import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
+import { cutFailure, type KnownReplies } from './reply-parser.ts'
 import {
   createPatientHosts,
   createTransactions,
@@ -27,7 +34,6 @@ import {
   type SendResult,
 } from './transaction.ts'
 import { connectWire, type ReplyResult, type Wire } from './wire.ts'
-import { cutFailure } from './wire-failure.ts'
 
 export type SessionOptions = {
   /** The name of the MX host, for SNI, the rules of providers and the stored attempt. */
@@ -58,7 +64,7 @@ export type SessionOptions = {
   cutSignal?: AbortSignal
 }
 
-export type Session = {
+export type SmtpSession = {
   readonly host: string
   readonly address: string
   readonly tls: string | null
@@ -89,7 +95,7 @@ export type OpenFailure = {
   isCut: boolean
 }
 
-export type OpenResult = { ok: true; session: Session } | OpenFailure
+export type OpenResult = { ok: true; session: SmtpSession } | OpenFailure
 
 type Opening = {
   options: SessionOptions
@@ -223,7 +229,7 @@ function openFailure(context: AttemptContext, trouble: Trouble): OpenFailure {
   return { ok: false, outcome: outcomeOfTrouble(context, trouble), isTlsBroken, isCut }
 }
 
-function createSession(opening: Opening): Session {
+function createSession(opening: Opening): SmtpSession {
   const { wire, options, log, timeouts } = opening
   wire.setDeadline(null)
   const transactions = createTransactions({

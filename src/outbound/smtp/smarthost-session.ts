@@ -26,7 +26,7 @@ import {
   prepareData,
   refuseLocally,
 } from './commands.ts'
-import type { OpenFailure, OpenResult, Session } from './session.ts'
+import type { OpenFailure, OpenResult, SmtpSession } from './session.ts'
 import {
   createSmarthostConnection,
   type SmarthostConnection,
@@ -97,7 +97,7 @@ function openFailure(smarthost: SmarthostConnection, log: StepLog, error: string
   }
 }
 
-function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog): Session {
+function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog): SmtpSession {
   const {
     connection,
     options: { host, address },

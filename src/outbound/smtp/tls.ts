@@ -1,7 +1,7 @@
 /** TLS on an open connection (STARTTLS, RFC 3207). It is opportunistic: any certificate is accepted. */
 import { isIP, type Socket } from 'node:net'
 import { connect, type SecureContext, type TLSSocket } from 'node:tls'
-import { networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
+import { networkFailure, timedOut, type WireFailure } from './reply-parser.ts'
 
 export type UpgradeOptions = {
   servername: string

@@ -5,7 +5,7 @@
  *
  * If the next message is known by then, the server is quick and the message is small, the envelope of the next
  * one goes in one write with the final dot, and the session must be given that message next. What the server
- * says about it counts only if the replies are in step (`envelope-end.ts`), else another session decides
+ * says about it counts only if the replies are in step (`envelope.ts`), else another session decides
  * (`isStale`). A host that does not read such an envelope is given none for an hour; each delivery thread
  * finds that out for itself. The attempt that asks for the next message has the time of composing it, in none
  * of its steps.
@@ -16,6 +16,7 @@ import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
   type AttemptContext,
   createStepLog,
+  invalidReplyError,
   outcomeOfFailure,
   outcomeOfRefusal,
   outcomeOfReply,
@@ -27,6 +28,7 @@ import {
   type Envelope,
   prepareData,
   refuseLocally,
+  type Timeouts,
 } from './commands.ts'
 import {
   envelopeCommands,
@@ -36,11 +38,9 @@ import {
   type PreparedMessage,
   sendEnvelope,
 } from './envelope.ts'
-import { invalidReplyError } from './envelope-end.ts'
-import type { Timeouts } from './timeouts.ts'
 import type { Wire } from './wire.ts'
 
-/** What `send` is given next; the envelope is known by its identity. */
+/** The message that `send` gets next; the envelope is known by its identity. */
 export type NextMessage = { envelope: Envelope; message: string }
 
 export type SendOptions = {
@@ -88,9 +88,12 @@ type Ahead = PreparedMessage & { opened: OpenedEnvelope; hasTurn: boolean }
 
 /** A message up to this size goes in one write with its final dot. */
 const BLOCK_OCTETS = 256 * 1024
+
 /** A next message waits behind a message only where the last reply to a message took no longer. */
 const QUICK_REPLY_MS = 250
+
 const MAX_PATIENT_HOSTS = 1_000
+
 const PATIENT_FOR_MS = 3_600_000
 
 export function createPatientHosts(): PatientHosts {

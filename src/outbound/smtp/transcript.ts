@@ -10,8 +10,8 @@ import type { Now } from '../../base/clock.ts'
 import type { Reply } from '../../formats/replies/reply.ts'
 import type { StepName } from '../attempt.ts'
 import type { StepLog } from '../outcomes.ts'
+import type { Timeouts } from './commands.ts'
 import { createReplyParser, type ServerReply } from './reply-parser.ts'
-import type { Timeouts } from './timeouts.ts'
 
 type LogEntry = { tnx?: string; remotePort?: number }
 type LogMethod = (entry: LogEntry, message?: unknown) => void

@@ -8,16 +8,19 @@
 import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../base/clock.ts'
+import { createDeadline } from './commands.ts'
 import {
   createReplyParser,
+  cutFailure,
   type KnownReplies,
+  networkFailure,
   printable,
   type ReplyParser,
   type ServerReply,
+  timedOut,
+  type WireFailure,
 } from './reply-parser.ts'
-import { createDeadline } from './timeouts.ts'
 import { startTls, tlsText, type UpgradeOptions } from './tls.ts'
-import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
 /** A reply or the failure in its place. `at`: when it came, epoch ms. */
 export type ReplyResult =

@@ -2,7 +2,7 @@
  * In a delivery thread: decides which task uses which connection. The main thread allocates a number
  * of connections to each site. A site has one or more connection pools, each with waiting tasks and
  * idle sessions. A runner holds one connection and runs one task of its pool after another; the next one may
- * begin before the end of the one before it (`next-tasks.ts`). An idle session is closed after a while, or
+ * begin before the end of the one before it (`begun-tasks.ts`). An idle session is closed after a while, or
  * earlier if another pool of the site needs the connection.
  *
  * `open` counts runners and idle sessions. It exceeds `allowed` only until a lower allocation has
@@ -14,9 +14,14 @@ import { describeError } from '../../base/errors.ts'
 import type { CurrentStep } from '../attempt.ts'
 import { createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadTask } from '../protocol.ts'
-import type { Session } from '../smtp/session.ts'
-import { type BegunTask, createNextTasks, type NextTasksDeps, type Runner } from './next-tasks.ts'
-import { createRunningTasks } from './running-tasks.ts'
+import type { SmtpSession } from '../smtp/session.ts'
+import {
+  type BegunTask,
+  createNextTasks,
+  createRunningTasks,
+  type NextTasksDeps,
+  type Runner,
+} from './begun-tasks.ts'
 import {
   byUrgency,
   closeConnection,
@@ -51,7 +56,7 @@ type ConnectionPools = {
   greeted(site: string): void
   /** Puts back the tasks of the site whose turn has not come. */
   recall(site: string): void
-  /** Takes tasks back, except those whose message is being written: `running-tasks.ts`. */
+  /** Takes tasks back, except those whose message is being written: `begun-tasks.ts`. */
   withdraw(tasks: ReadonlySet<number>): void
   /** Closes sessions that were idle for `idleMs`, and forgets pools without tasks and sessions. */
   closeIdle(idleMs: number): void
@@ -216,7 +221,7 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
 }
 
 /** Whether the session may carry no more messages. */
-function isSpent({ abandoned, state }: Runner, session: Session): boolean {
+function isSpent({ abandoned, state }: Runner, session: SmtpSession): boolean {
   return session === abandoned || session.sendCount >= state.pool.messagesPerConnection
 }
 

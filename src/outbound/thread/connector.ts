@@ -6,7 +6,12 @@ import { createSecureContext } from 'node:tls'
 import { now } from '../../base/clock.ts'
 import type { PoolSettings, ThreadSettings } from '../protocol.ts'
 import { createKnownReplies } from '../smtp/reply-parser.ts'
-import { type OpenResult, openSession, type Session, type SessionOptions } from '../smtp/session.ts'
+import {
+  type OpenResult,
+  openSession,
+  type SessionOptions,
+  type SmtpSession,
+} from '../smtp/session.ts'
 import type { SmarthostOptions } from '../smtp/smarthost-connection.ts'
 import { createPatientHosts } from '../smtp/transaction.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
@@ -24,7 +29,7 @@ export function createConnector(
   greeted: (site: string) => void = () => undefined,
 ): Connector {
   const ungreeted = new Set<{ site: string; cut: AbortController }>()
-  const sessions = new Set<Session>()
+  const sessions = new Set<SmtpSession>()
   const secureContext = createSecureContext()
   const knownReplies = createKnownReplies()
   const patientHosts = createPatientHosts()
@@ -76,7 +81,7 @@ export function createConnector(
   }
 
   /** Adds a session for `cut`, and removes those that have ended. */
-  function addSession(session: Session): void {
+  function addSession(session: SmtpSession): void {
     for (const other of sessions) if (!other.isOpen) sessions.delete(other)
     sessions.add(session)
     if (isCut) session.close()

@@ -3,7 +3,7 @@
 import { describeError } from '../../base/errors.ts'
 import type { ClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadTask } from '../protocol.ts'
-import type { Session } from '../smtp/session.ts'
+import type { SmtpSession } from '../smtp/session.ts'
 
 export type Pool = {
   pool: PoolSettings
@@ -12,7 +12,7 @@ export type Pool = {
   runners: number
 }
 
-type IdleSession = { session: Session; since: number }
+type IdleSession = { session: SmtpSession; since: number }
 
 export type SitePools = {
   site: string
@@ -57,7 +57,11 @@ export function moveToEnd(site: SitePools, state: Pool): boolean {
 }
 
 /** Frees one connection. The server gets QUIT, and its reply is not awaited. */
-export function closeConnection(deps: CloseDeps, site: SitePools, session: Session | null): void {
+export function closeConnection(
+  deps: CloseDeps,
+  site: SitePools,
+  session: SmtpSession | null,
+): void {
   site.open--
   if (session === null) return
   closeSession(session).catch((error: unknown) => {
@@ -65,7 +69,7 @@ export function closeConnection(deps: CloseDeps, site: SitePools, session: Sessi
   })
 }
 
-export async function closeSession(session: Session): Promise<void> {
+export async function closeSession(session: SmtpSession): Promise<void> {
   if (session.isUsable) await session.quit()
   else session.close()
 }

@@ -11,21 +11,27 @@ import type { PartFault } from '../../formats/compose/build-message.ts'
 import { classifyLocally } from '../../formats/replies/classify-reply.ts'
 import type { Verdict } from '../../formats/replies/reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
-import { localOutcome } from '../outcomes.ts'
+import {
+  brokenHost,
+  decisiveOf,
+  isOpenForOthers,
+  localOutcome,
+  noTls,
+  unreachable,
+} from '../outcomes.ts'
 import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
-import type { OpenResult, Session } from '../smtp/session.ts'
+import type { OpenResult, SmtpSession } from '../smtp/session.ts'
 import type { NextMessage, SendResult } from '../smtp/transaction.ts'
+import type { RunningTask } from './begun-tasks.ts'
 import {
   type ComposeDeps,
   composeTask,
   isReady,
   ownFailure,
   type ReadyMessage,
-} from './compose-task.ts'
-import { brokenHost, decisiveOf, isOpenForOthers, noTls, unreachable } from './judge-outcome.ts'
-import type { RunningTask } from './running-tasks.ts'
+} from './begun-tasks.ts'
 
 export type OpenInput = {
   pool: PoolSettings
@@ -41,11 +47,11 @@ export type TryDeps = ComposeDeps & {
   random(): number
 }
 
-/** What the task shares with its thread is updated in place. */
+/** The values that the task shares with its thread are updated in place. */
 export type TryInput = RunningTask & {
   pool: PoolSettings
   task: ThreadTask
-  session: Session | null
+  session: SmtpSession | null
   /** The message of the task, if it was composed while the session sent the one before it. */
   ready?: ReadyMessage | null
   /** The message that the session may open behind this one; it is sent next. */
@@ -53,7 +59,7 @@ export type TryInput = RunningTask & {
 }
 
 /** `session`: open and ready for the next message, or null. */
-export type Tried = { result: TaskResult; session: Session | null }
+export type Tried = { result: TaskResult; session: SmtpSession | null }
 
 type OpenAttempt = TryInput & {
   ready: ReadyMessage
@@ -247,7 +253,7 @@ function addSteps(attempt: OpenAttempt, steps: readonly Step[]): void {
   attempt.steps = attempt.steps.length === 0 ? steps : [...attempt.steps, ...steps]
 }
 
-function takeUsable({ session }: OpenAttempt): Session | null {
+function takeUsable({ session }: OpenAttempt): SmtpSession | null {
   if (session?.isUsable === true) return session
   session?.close()
   return null

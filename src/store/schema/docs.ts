@@ -163,7 +163,7 @@ export const DOCS: Record<string, string> = {
   'emails.figures':
     'Bit set of the campaign figures that include this email (bits: 0010_campaigns.sql).',
   'emails.sealed_variables':
-    'The snapshot of mail of the server to its users, sealed (`messages/delivery/sealed-snapshot.ts`). Whoever writes a final state clears it.',
+    'The snapshot of mail of the server to its users, sealed (`messages/delivery/prepare.ts`). Whoever writes a final state clears it.',
   'emails.shelf': 'See `store/shelves.ts`.',
   'attempts.final_recipient': 'The final recipient that a report names.',
   reputation_hours:
@@ -187,7 +187,7 @@ export const DOCS: Record<string, string> = {
   held_suppressions: 'Automatic suppressions that wait for a confirmation.',
   'held_suppressions.domain': 'In A-labels.',
   'held_suppressions.due_at': 'When the domain is checked again; for cause `domain` only.',
-  known_domains: 'Recipient domains that seem to exist (`messages/outcome/known-domains.ts`).',
+  known_domains: 'Recipient domains that seem to exist (`messages/outcome/suppression-guards.ts`).',
   'uploads.name': "The last part of the image's URL: 32 hexadecimal digits and an extension.",
   'uploads.file': 'The name of the file, a UUIDv7.',
   'uploads.filename': 'As the client named the file.',

@@ -129,7 +129,7 @@ export const emails = sqliteTable('emails', {
   figures: integer('figures').notNull().default(0),
   /**
    * The snapshot of mail of the server to its users, sealed
-   * (`messages/delivery/sealed-snapshot.ts`). Whoever writes a final state clears it.
+   * (`messages/delivery/prepare.ts`). Whoever writes a final state clears it.
    */
   sealedVariables: text('sealed_variables'),
   /** See `store/shelves.ts`. */

@@ -34,7 +34,7 @@ export const heldSuppressions = sqliteTable('held_suppressions', {
   createdAt: integer('created_at').notNull(),
 })
 
-/** Recipient domains that seem to exist (`messages/outcome/known-domains.ts`). */
+/** Recipient domains that seem to exist (`messages/outcome/suppression-guards.ts`). */
 export const knownDomains = sqliteTable('known_domains', {
   domain: text('domain').primaryKey(),
   createdAt: integer('created_at').notNull(),

@@ -137,7 +137,7 @@ async function poll(state: JobsState, loop: LoopRun): Promise<number> {
 
 /**
  * How long no job becomes due that the last look did not see: one that has become due since then is due now.
- * Those that wait for a slot are claimed when a job ends.
+ * Jobs that wait for a slot are claimed when a job ends.
  */
 async function findWaitMs({ store, groups, now }: JobsState, lookedAt: number): Promise<number> {
   const at = await findNextDue(store, groups, lookedAt)

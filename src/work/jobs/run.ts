@@ -1,10 +1,9 @@
-import type { Now } from '../../base/clock.ts'
+import { HOUR_MS, MINUTE_MS, type Now } from '../../base/clock.ts'
 import type { Counters } from '../../base/counters.ts'
 import { AppError, describeError } from '../../base/errors.ts'
 import { type Log, withLogFields } from '../../base/log.ts'
 import type { Store } from '../../store/store.ts'
 import { runFor } from '../../turns/owner.ts'
-import { jobDelayMs } from './backoff.ts'
 import { type ClaimedJob, completeJob, deleteSurplusJobs, failJob, setPercent } from './job-row.ts'
 
 export type RunningJob = {
@@ -24,14 +23,6 @@ export type RunningJob = {
   setPercent(percent: number): Promise<void>
 }
 
-/**
- * A handler throws this error when another attempt would end in the same way; the job fails at
- * once. As with `AppError`, the project sees the text.
- */
-export class FinalFailure extends Error {
-  override readonly name = 'FinalFailure'
-}
-
 /** Does the work of a kind of job and returns the job's result. */
 export type JobHandler = (job: RunningJob) => Promise<unknown>
 
@@ -44,7 +35,20 @@ type Deps = {
   now: Now
   handlers: Record<string, JobHandler>
 }
+
 type RunEnd = { result: unknown } | { error: string; isFinal: boolean }
+
+const FIRST_DELAY_MS = MINUTE_MS
+
+const MAX_DELAY_MS = HOUR_MS
+
+/**
+ * A handler throws this error when another attempt would end in the same way; the job fails at
+ * once. As with `AppError`, the project sees the text.
+ */
+export class FinalFailure extends Error {
+  override readonly name = 'FinalFailure'
+}
 
 /** Runs a claimed job and records its result. Records nothing once the signal has aborted. */
 export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<void> {
@@ -56,6 +60,16 @@ export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): 
     // The lease ends, and the job runs again.
     deps.log.error({ error: describeError(error), jobId: job.id }, 'a job could not be recorded')
   }
+}
+
+/**
+ * Returns the delay after the given number of failures: a minute, doubling up to an hour. Each is
+ * up to a quarter shorter or longer at random, so that jobs that failed together are not all due
+ * together.
+ */
+export function jobDelayMs(attempts: number, random: () => number = Math.random): number {
+  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1), MAX_DELAY_MS)
+  return Math.round(delayMs * (0.75 + random() / 2))
 }
 
 async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<RunEnd> {

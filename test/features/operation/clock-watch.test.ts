@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { HOUR_MS } from '../../../src/base/clock.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { watchClock } from '../../../src/features/operation/clock-watch.ts'
-import { createNotifier } from '../../../src/work/notifier.ts'
+import { createNotifier } from '../../../src/work/loop.ts'
 
 const START = Date.UTC(2026, 10, 21, 12)
 

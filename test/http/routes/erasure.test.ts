@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import supertest from 'supertest'
-import { addDomain } from '../../../src/features/mail/domains/add.ts'
+import { addDomain } from '../../../src/features/mail/domains/domains.ts'
 import { updateProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { and, eq } from '../../../src/store/drizzle.ts'
 import { memberships, projects } from '../../../src/store/schema/accounts.ts'

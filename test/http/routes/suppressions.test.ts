@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
-import { selectSuppressions } from '../../../src/features/mail/suppressions/list.ts'
+import { selectSuppressions } from '../../../src/features/mail/suppressions/suppressions.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseReclaim, type Holder, type Starving } from '../../../src/outbound/sites/reclaim.ts'
-import { DEFAULT_TIMEOUTS } from '../../../src/outbound/smtp/timeouts.ts'
+import {
+  chooseReclaim,
+  type Holder,
+  type Starving,
+} from '../../../src/outbound/sites/starved-sites.ts'
+import { DEFAULT_TIMEOUTS } from '../../../src/outbound/smtp/commands.ts'
 
 const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   site,

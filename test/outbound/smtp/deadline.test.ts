@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createDeadline } from '../../../src/outbound/smtp/timeouts.ts'
+import { createDeadline } from '../../../src/outbound/smtp/commands.ts'
 
 /** Deadlines on a clock that a test moves. */
 function startClock(t: TestContext) {

@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test'
 import {
   type OpenFailure,
   openSession,
-  type Session,
   type SessionOptions,
+  type SmtpSession,
 } from '../../../src/outbound/smtp/session.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import { drop, type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
@@ -42,7 +42,7 @@ async function refused(sink: { port: number }, options?: Partial<SessionOptions>
   return result
 }
 
-async function deliver(session: Session): Promise<string> {
+async function deliver(session: SmtpSession): Promise<string> {
   const message = 'Subject: x\r\n\r\nx\r\n'
   const envelope = { reversePath: 'a@example.org', recipient: 'b@sink.test', needsSmtputf8: false }
   return (await session.send(envelope, message)).outcome.result

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { QueueClass } from '../../../src/base/queue-class.ts'
 import type { PoolSettings, TaskResult, ThreadTask } from '../../../src/outbound/protocol.ts'
-import type { Session } from '../../../src/outbound/smtp/session.ts'
-import type { ReadyMessage } from '../../../src/outbound/thread/compose-task.ts'
+import type { SmtpSession } from '../../../src/outbound/smtp/session.ts'
+import type { ReadyMessage } from '../../../src/outbound/thread/begun-tasks.ts'
 import { createConnectionPools } from '../../../src/outbound/thread/connection-pools.ts'
 import type { Tried, TryInput } from '../../../src/outbound/thread/try-task.ts'
 
-type FakeSession = Session & { isClosed: boolean; pool: string; sent: number }
+type FakeSession = SmtpSession & { isClosed: boolean; pool: string; sent: number }
 
 /** Connection pools with fake sessions that count; each attempt waits until the test ends it. */
 function setUp() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Session } from '../../../src/outbound/smtp/session.ts'
-import { createRunningTasks } from '../../../src/outbound/thread/running-tasks.ts'
+import type { SmtpSession } from '../../../src/outbound/smtp/session.ts'
+import { createRunningTasks } from '../../../src/outbound/thread/begun-tasks.ts'
 
 test('a moment after a withdrawal the sessions that wait to write a message are closed', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -9,7 +9,7 @@ test('a moment after a withdrawal the sessions that wait to write a message are 
   const closed: string[] = []
   const begin = (task: number, name: string) => {
     const running = tasks.begin(task)
-    running.withdrawal.session = { close: () => closed.push(name) } as unknown as Session
+    running.withdrawal.session = { close: () => closed.push(name) } as unknown as SmtpSession
     return running
   }
   begin(1, 'mail').current.step = 'mail'

@@ -4,10 +4,9 @@ import { afterEach, test } from 'node:test'
 import { createComposedBytes } from '../../../src/outbound/composing/composer.ts'
 import type { PoolSettings, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Target } from '../../../src/outbound/routing/targets.ts'
-import type { Session } from '../../../src/outbound/smtp/session.ts'
-import type { ReadyMessage } from '../../../src/outbound/thread/compose-task.ts'
+import type { SmtpSession } from '../../../src/outbound/smtp/session.ts'
+import type { ReadyMessage, Withdrawal } from '../../../src/outbound/thread/begun-tasks.ts'
 import { createConnector } from '../../../src/outbound/thread/connector.ts'
-import type { Withdrawal } from '../../../src/outbound/thread/running-tasks.ts'
 import { type TryDeps, type TryInput, tryTask } from '../../../src/outbound/thread/try-task.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
@@ -112,7 +111,7 @@ async function tryOnce(
 }
 
 type Attempt = {
-  session?: Session | null
+  session?: SmtpSession | null
   task?: ThreadTask
   deps?: Partial<TryDeps>
   withdrawal?: Withdrawal

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { createHealth } from '../../../src/base/health.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { type DiskSpace, watchDisk } from '../../../src/store/files/disk.ts'
-import { createNotifier } from '../../../src/work/notifier.ts'
+import { createNotifier } from '../../../src/work/loop.ts'
 
 const MB = 1024 * 1024
 

@@ -3,7 +3,6 @@ import { type TestContext, test } from 'node:test'
 import { eq } from '../../../src/store/drizzle.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { currentOwner } from '../../../src/turns/owner.ts'
-import { jobDelayMs } from '../../../src/work/jobs/backoff.ts'
 import { enqueueJob } from '../../../src/work/jobs/enqueue.ts'
 import {
   claimJobs,
@@ -11,7 +10,7 @@ import {
   deleteForeignTicks,
   putBackLostJobs,
 } from '../../../src/work/jobs/job-row.ts'
-import { FinalFailure } from '../../../src/work/jobs/run.ts'
+import { FinalFailure, jobDelayMs } from '../../../src/work/jobs/run.ts'
 import { START } from '../../core.ts'
 import { pause } from '../../pause.ts'
 import { openJobs, type TestJobs } from './job-loop.ts'

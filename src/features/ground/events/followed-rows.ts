@@ -4,7 +4,7 @@ import { selectLastNumber } from '../../../store/dialect.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { FollowedRows } from '../../../work/follower-handler.ts'
+import type { FollowedRows } from '../../../work/follower-handlers.ts'
 
 export type FollowedTable = 'events' | 'attempts'
 

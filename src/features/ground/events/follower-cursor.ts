@@ -3,7 +3,7 @@ import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { eventFollowers } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Cursors } from '../../../work/follower-handler.ts'
+import type { Cursors } from '../../../work/follower-handlers.ts'
 import type { Base } from '../base.ts'
 
 const list = statement((db) =>

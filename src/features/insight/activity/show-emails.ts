@@ -14,9 +14,11 @@ import {
   loadTexts,
   toRenderSource,
 } from '../../mail/messages/delivery/source.ts'
-import { explainEmails } from '../../mail/messages/explain/explain-emails.ts'
+import {
+  explainEmails,
+  findLiveStateForProject,
+} from '../../mail/messages/explain/explain-emails.ts'
 import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
-import { findLiveStateForProject } from '../../mail/messages/explain/project-live-status.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import type { Throttle } from '../../mail/messages/queue/throttle.ts'
 

@@ -26,10 +26,12 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CountedEnd, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../ground/listing.ts'
-import { explainEmails } from '../../mail/messages/explain/explain-emails.ts'
+import {
+  explainEmails,
+  findLiveStateForProject,
+} from '../../mail/messages/explain/explain-emails.ts'
 import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
 import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'
-import { findLiveStateForProject } from '../../mail/messages/explain/project-live-status.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { SUMMARY_COLUMNS, toSummary } from '../../mail/messages/summary.ts'
 import { countEmails } from './count-emails.ts'

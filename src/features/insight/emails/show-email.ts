@@ -11,7 +11,7 @@ import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { wholeListing } from '../../ground/listing.ts'
-import { emailNotFound, getEmailHistory } from '../../mail/messages/explain/email-history.ts'
+import { emailNotFound, loadEmailHistory } from '../../mail/messages/explain/email-history.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
@@ -52,7 +52,7 @@ export async function requireEmail(
 
 /** `events`: the last field of the record. @throws AppError RESOURCE_NOT_FOUND */
 export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
-  const { email, attempts } = await getEmailHistory(deps, id)
+  const { email, attempts } = await loadEmailHistory(deps, id)
   if (email.projectId !== projectId) throw emailNotFound(id)
   const shown = (await loadShownEmails(deps, [id], { isSummary: false })).shown.get(id)
   if (shown === undefined) throw emailNotFound(id)

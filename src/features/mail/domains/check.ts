@@ -1,12 +1,18 @@
-/** Queries the records of one domain and stores its new verification state. */
-import { DAY_MS } from '../../../base/clock.ts'
-import { eq } from '../../../store/drizzle.ts'
+/**
+ * Checks domains in the background: queries the records of a domain, stores its new verification state, and deletes
+ * domains that stay unverified.
+ */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
+import { describeError } from '../../../base/errors.ts'
+import { rowsChanged } from '../../../store/database.ts'
+import { and, asc, eq, isNull, lte, notInArray, or, sql } from '../../../store/drizzle.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
+import { templates } from '../../../store/schema/messages.ts'
+import { alternate } from '../../../turns/alternate.ts'
 import type { Base } from '../../ground/base.ts'
 import { isOwnedElsewhere } from './ownership.ts'
-import { queryRecords } from './query-records.ts'
-import { wantedRecords } from './records.ts'
-import { nextVerificationState, type VerificationState } from './verification-state.ts'
+import { type Finding, queryRecords } from './query-records.ts'
+import { type RecordPurpose, wantedRecords } from './records.ts'
 
 export type CheckDeps = Pick<
   Base,
@@ -19,6 +25,41 @@ type CheckedDomain = {
   domain: Domain
   /** The key was found, but another project has verified the domain. */
   isRefused: boolean
+}
+
+/** Less than the 5 minutes between two runs, because a run takes some time itself. */
+const DUE_AFTER_MS = 4 * MINUTE_MS
+
+const RUN_MS = 4 * MINUTE_MS
+
+const CONCURRENCY = 8
+
+const UNVERIFIED_MS = 30 * DAY_MS
+
+type VerificationState = Pick<
+  Domain,
+  | 'isVerified'
+  | 'status'
+  | 'failedChecks'
+  | 'failingSince'
+  | 'isEd25519Found'
+  | 'isReturnPathFound'
+  | 'isMxFound'
+  | 'findings'
+  | 'checkedAt'
+>
+
+type KeyState = Pick<Domain, 'isVerified' | 'status' | 'failedChecks' | 'failingSince'>
+
+const MAX_FAILED_CHECKS = 3
+
+const MIN_FAILING_MS = HOUR_MS
+
+const VERIFIED: KeyState = {
+  isVerified: true,
+  status: 'Success',
+  failedChecks: 0,
+  failingSince: null,
 }
 
 /** Returns undefined when the domain was deleted meanwhile. */
@@ -54,6 +95,87 @@ export async function checkDomain(
   })
 }
 
+/**
+ * Checks the domains that are not trusted, eight at a time, the least recently checked first; runs every 5 minutes.
+ * Projects alternate, and a run ends in time for the next one: name servers that do not answer take seconds, and a
+ * project may have many such domains. Returns the number of checked domains. A failed check is logged and does not
+ * stop the others.
+ */
+export async function checkDueDomains(deps: CheckDeps, signal?: AbortSignal): Promise<number> {
+  const ids = await listDue(deps)
+  const endAt = deps.now() + RUN_MS
+  let next = 0
+  let checked = 0
+  const work = async () => {
+    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+      if (signal?.aborted || deps.now() >= endAt) return
+      if (await checkOne(deps, id)) checked += 1
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return checked
+}
+
+/**
+ * Deletes domains that were not verified within 30 days, or not verified again within 30 days after their checks
+ * began to fail. A domain that a template sends from stays. Returns the number of deleted domains.
+ */
+export async function deleteExpiredDomains({
+  store,
+  now,
+}: Pick<Base, 'store' | 'now'>): Promise<number> {
+  const before = now() - UNVERIFIED_MS
+  return store.write(async (tx) => {
+    const used = tx
+      .select({ domain: templates.fromDomain })
+      .from(templates)
+      .where(eq(templates.projectId, domains.projectId))
+    const isExpired = and(
+      eq(domains.isVerified, false),
+      sql`coalesce(${domains.failingSince}, ${domains.createdAt}) < ${before}`,
+      notInArray(domains.domain, used),
+    )
+    return rowsChanged(await tx.delete(domains).where(isExpired))
+  })
+}
+
+/**
+ * Returns the verification state of a domain after a check at `at` (epoch ms).
+ *
+ * | the RSA key is | not verified yet            | verified                                    |
+ * |----------------|-----------------------------|---------------------------------------------|
+ * | found          | verified, Success           | Success; earlier failures are cleared       |
+ * | missing        | Pending (Failed if it was   | a failure; not verified and Failed after    |
+ * |                | verified before)            | three in a row over at least an hour        |
+ * | different      | Failed                      | like missing                                |
+ * | unknown        | TemporaryFailure; nothing   | TemporaryFailure; nothing else changes:     |
+ * |                | else changes                | earlier failures still count                |
+ *
+ * A trusted domain is verified regardless of its records.
+ */
+export function nextVerificationState(
+  domain: Domain,
+  findings: Finding[],
+  at: number,
+): VerificationState {
+  // An unknown record keeps its earlier state.
+  const found = (purpose: RecordPurpose, wasFound: boolean) => {
+    const state = findings.find((finding) => finding.purpose === purpose)?.state
+    return state === 'found' || ((state ?? 'unknown') === 'unknown' && wasFound)
+  }
+  return {
+    ...nextKeyState(domain, findings, at),
+    isEd25519Found: found('dkim-ed25519', domain.isEd25519Found),
+    // Without the SPF record, the server's own return path is better.
+    isReturnPathFound:
+      found('return-path', domain.isReturnPathFound) &&
+      found('return-path-spf', domain.isReturnPathFound),
+    isMxFound: found('replies', domain.isMxFound),
+    findings,
+    checkedAt: at,
+  }
+}
+
 /** Members are told at most once a month. */
 function mayTell({ lossToldAt }: Domain, at: number): boolean {
   return lossToldAt === null || at - lossToldAt >= TOLD_EVERY_MS
@@ -82,4 +204,54 @@ function logChange({ log }: Pick<Base, 'log'>, before: Domain, after: Domain): v
   const { id, domain, projectId } = after
   if (after.isVerified) log.info({ id, domain, projectId }, 'a sender domain is verified')
   else log.warn({ id, domain, projectId }, 'a sender domain has lost its verification')
+}
+
+async function listDue({ store, now }: Pick<Base, 'store' | 'now'>): Promise<string[]> {
+  const isDue = or(isNull(domains.checkedAt), lte(domains.checkedAt, now() - DUE_AFTER_MS))
+  const rows = await store.scan
+    .select({ id: domains.id, projectId: domains.projectId })
+    .from(domains)
+    .where(and(eq(domains.isTrusted, false), isDue))
+    .orderBy(asc(domains.checkedAt), asc(domains.id))
+  return alternate(rows, ({ projectId }) => projectId).map(({ id }) => id)
+}
+
+async function checkOne(deps: CheckDeps, id: string): Promise<boolean> {
+  try {
+    const domain = await deps.store.read.select().from(domains).where(eq(domains.id, id)).get()
+    return domain !== undefined && (await checkDomain(deps, domain)) !== undefined
+  } catch (error) {
+    deps.log.error({ id, error: describeError(error) }, 'a domain could not be checked')
+    return false
+  }
+}
+
+function nextKeyState(domain: Domain, findings: Finding[], at: number): KeyState {
+  const { isVerified, failedChecks, failingSince } = domain
+  const withStatus = (status: KeyState['status']) => {
+    return { isVerified, failedChecks, failingSince, status }
+  }
+  if (domain.isTrusted) return VERIFIED
+  switch (findings.find(({ purpose }) => purpose === 'dkim')?.state) {
+    case 'found':
+      return VERIFIED
+    case 'missing':
+      if (isVerified) return countFailure(domain, at)
+      return withStatus(failingSince === null ? 'Pending' : 'Failed')
+    case 'different':
+      return isVerified ? countFailure(domain, at) : withStatus('Failed')
+    default:
+      return withStatus('TemporaryFailure')
+  }
+}
+
+/**
+ * `failingSince` stays when the domain loses its verification: the domain is deleted 30 days after
+ * `failingSince`.
+ */
+function countFailure(domain: Domain, at: number): KeyState {
+  const failedChecks = domain.failedChecks + 1
+  const failingSince = domain.failingSince ?? at
+  const isLost = failedChecks >= MAX_FAILED_CHECKS && at - failingSince >= MIN_FAILING_MS
+  return { isVerified: !isLost, status: isLost ? 'Failed' : 'Success', failedChecks, failingSince }
 }

@@ -54,7 +54,9 @@ async function queryText(
   const result = await queryTextAt(resolver, record)
   if (record.purpose !== 'dmarc' || result.state !== 'missing') return result
   // The policy of the organisation covers its subdomains (RFC 7489 section 6.6.3).
-  const organization = getDomain(record.name.slice('_dmarc.'.length), { allowPrivateDomains: true })
+  const organization = getDomain(record.name.slice('_dmarc.'.length), {
+    allowPrivateDomains: true,
+  })
   const name = `_dmarc.${organization}`
   if (organization === null || name === record.name) return result
   return queryTextAt(resolver, { ...record, name })

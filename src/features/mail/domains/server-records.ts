@@ -3,11 +3,13 @@
  * addresses, and the MX of the server's return path, which receives bounces of domains without a
  * return-path record of their own.
  */
+
+import ipaddr from 'ipaddr.js'
+import type { Config } from '../../../config/config.ts'
 import type { DnsAnswer } from '../../../outbound/dns/answer.ts'
+import { isPublicAddress } from '../../../outbound/routing/addresses.ts'
 import type { RecordFinding } from '../../../store/schema/json-values.ts'
 import type { Base } from '../../ground/base.ts'
-import { ownAddresses } from './own-addresses.ts'
-import { reverseNameOf } from './reverse-name.ts'
 
 export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
   name: string
@@ -33,6 +35,41 @@ export async function checkServerRecords(deps: Deps): Promise<ServerRecord[]> {
   )
   const names = await Promise.all(own.map((address) => checkName(deps, address)))
   return [...addresses, ...names, await checkReturnPath(deps)]
+}
+
+/**
+ * Returns the addresses that other servers see this server come from: `delivery.public_addresses`, else the public
+ * ones of `delivery.source_addresses`, else those of `delivery.hostname` in DNS, which are `ofHostname`.
+ */
+export function ownAddresses(
+  { delivery }: Pick<Config, 'delivery'>,
+  ofHostname: readonly string[],
+): readonly string[] {
+  const { publicAddresses, sourceAddresses } = delivery
+  if (publicAddresses.length > 0) return publicAddresses
+  const sources = sourceAddresses.filter(isPublicAddress)
+  return sources.length > 0 ? sources : ofHostname
+}
+
+/**
+ * Returns the name in DNS that stands for an address: the name of the PTR record (RFC 1035 section 3.5, RFC 3596
+ * section 2.5).
+ */
+export function reverseNameOf(address: string): string {
+  const zone = ipaddr.process(address).kind() === 'ipv4' ? 'in-addr.arpa' : 'ip6.arpa'
+  return `${reversedLabels(address)}.${zone}`
+}
+
+/** The octets of an IPv4 address, or the nibbles of an IPv6 address, the last one first. */
+export function reversedLabels(address: string): string {
+  const parsed = ipaddr.process(address)
+  const octets = parsed.toByteArray()
+  if (parsed.kind() === 'ipv4') return octets.reverse().join('.')
+  const nibbles = octets.flatMap((octet) => [octet >> 4, octet & 15])
+  return nibbles
+    .map((nibble) => nibble.toString(16))
+    .reverse()
+    .join('.')
 }
 
 async function checkAddress(

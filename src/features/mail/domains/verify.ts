@@ -4,9 +4,8 @@ import { eq } from '../../../store/drizzle.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
-import { type DomainLookup, domainNotFound, getDomain } from './get.ts'
+import { type DomainLookup, domainNotFound, loadDomain, toDomainRecord } from './domains.ts'
 import { domainOwnedElsewhere, isOwnedElsewhere } from './ownership.ts'
-import { toDomainRecord } from './view.ts'
 
 type VerifyOptions = {
   /** Verifies the domain without DNS, for good: for the sandbox and for tests. */
@@ -22,7 +21,7 @@ export async function verifyDomain(
   lookup: DomainLookup,
   { trust = false }: VerifyOptions = {},
 ): Promise<DomainRecord> {
-  const domain = await getDomain(deps, lookup)
+  const domain = await loadDomain(deps, lookup)
   const verified = trust ? await trustDomain(deps, domain) : await checkNow(deps, domain)
   return toDomainRecord(verified, deps.config)
 }

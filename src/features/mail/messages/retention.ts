@@ -29,7 +29,7 @@ const PACE: Pace = { rows: BATCH, rest: 'event loop' }
 const BATCH_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
-/** What a process remembers from run to run. */
+/** The state that a process keeps from run to run. */
 export type Walks = { contents: Walk; emails: Walk }
 
 export function createWalks(): Walks {

@@ -5,7 +5,7 @@ import { sandboxMessages } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
-import { beginsWith } from './address-start.ts'
+import { beginsWith } from './queue/queue-list.ts'
 
 export type SandboxMessage = {
   id: number
@@ -64,7 +64,7 @@ export async function listSandboxMessages(
 }
 
 /** The raw message. @throws AppError RESOURCE_NOT_FOUND */
-export async function getSandboxMessage(
+export async function loadSandboxMessage(
   { store }: Pick<Base, 'store'>,
   id: number,
 ): Promise<Buffer> {

@@ -15,7 +15,7 @@ import type { CsvRecord } from '../../people/import-export/csv/parser.ts'
 import { readAddress } from '../../people/import-export/csv/row-address.ts'
 import { toResult } from '../../people/import-export/import-contacts.ts'
 import { type RowHandler, runImport } from '../../people/import-export/run.ts'
-import { suppressAddresses } from './add.ts'
+import { suppressAddresses } from './suppressions.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 type SuppressionRow = { address: ParsedAddress; reason: SuppressionReason; source: string }

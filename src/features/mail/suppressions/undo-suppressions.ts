@@ -23,7 +23,7 @@ import type { Base } from '../../ground/base.ts'
 import { setSubscribed } from '../../people/contacts/write/set-subscribed.ts'
 import { isLeaving } from '../../people/wishes/wishes.ts'
 import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
-import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
+import { countHeld, type HeldScope, isHeldIn } from './held-suppressions.ts'
 
 type UndoResult = {
   /** Held suppressions that were dropped. */
@@ -86,7 +86,7 @@ const applyLaterReason = statement((db) =>
 
 /** `since`: epoch ms. A second call changes nothing. */
 export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoResult> {
-  const undone = { dropped: await dropHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
+  const undone = { dropped: await deleteHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
   for (const projectId of await listProjectIds(deps, scope)) {
     let after: SuppressionPosition | undefined
     await sweep(deps, RULES, async (tx) => {
@@ -109,7 +109,7 @@ async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<st
   return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
 }
 
-function dropHeld(deps: Deps, scope: Scope): Promise<number> {
+function deleteHeld(deps: Deps, scope: Scope): Promise<number> {
   return sweep(deps, RULES, (tx) => dropSome(tx, scope))
 }
 

@@ -12,7 +12,7 @@ type Syntax = {
   fix: string
 }
 
-/** What only listmonk fills in: its roots, and its functions. */
+/** Placeholders that only listmonk fills in: its roots, and its functions. */
 const LISTMONK =
   /\.(?:Subscriber|Tx|Campaign)\b|(?:^|\|\s{0,9})(?:Date|Safe|L\.T[cs]?|Track(?:Link|View)|(?:Unsubscribe|Manage|Optin|Message|Archive|Root)URL)(?!\w)/
 /** Blocks, paths, comments and functions. */
@@ -20,7 +20,7 @@ const GO = /^(?:[$.]|\/\*|(?:if|range|with|template|define|block|print|printf|pr
 const TAGS = 'Write tags: {% if name %}…{% else %}…{% endif %}.'
 const UNSUBSCRIBE = toSentence(HINTS.unsubscribeUrl)
 
-/** Those of them that are other languages by themselves are in `foreign-output.ts`, too. */
+/** The placeholders that are other languages by themselves are in `foreign-output.ts`, too. */
 const PLACEHOLDERS: readonly Syntax[] = [
   {
     service: 'listmonk',

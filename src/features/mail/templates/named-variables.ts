@@ -9,7 +9,6 @@ import { type Marker, markerContent, scanMarkers } from '../../../formats/templa
 import { parseOutput } from '../../../formats/template/output-grammar.ts'
 import { CONTACT } from '../../../formats/template/variables.ts'
 import { RESERVED_KEYS } from '../../people/contacts/write/data.ts'
-import { listPaths, listPathsOfTag } from './expression-paths.ts'
 
 /**
  * `printed`: without a fallback. `guarded`: only with one, or in a tag or a filter, which usually ask whether
@@ -30,12 +29,35 @@ const OWN_NAMES = new Set([
 /** `{% assign x = … %}`, `{% capture x %}`, `{% for x in … %}`; `name` is x. */
 const DEFINITION =
   /^(?:assign|capture|for|tablerow|increment|decrement)\s+["']?(?<name>[\p{L}_][\p{L}\p{N}_-]{0,99})/u
+
 const HAS_FALLBACK = /\|\s*default\b/
+
 /** These alone are no key. */
 const RECORDS = new Set(['data', CONTACT])
 
-/** Of one call: the others are no more looked for, since they serve hints only. */
+/** The maximum of one call: further ones are not looked for, since they serve hints only. */
 const MAX_GUARDED = 10_000
+
+const MAX_EXPRESSION_LENGTH = 2_000
+
+const QUOTED = /"[^"]*"|'[^']*'/g
+
+/** A name with its properties, or one other character. */
+const TOKEN = /[\p{L}_][\p{L}\p{N}_.-]{0,199}|\S/gu
+
+const NAME = /^[\p{L}_]/u
+
+/** Words of the language; `reversed` and `continue` stand in loops. */
+const WORDS = new Set([
+  ...['true', 'false', 'nil', 'null', 'empty', 'blank'],
+  ...['and', 'or', 'not', 'contains', 'in', 'reversed', 'continue'],
+])
+
+/** Characters that stand before a property of brackets, a filter, and the end of a range. */
+const BEFORE_OTHER = new Set(['.', '|', '@', '$', '%'])
+
+/** Tags whose rest is an expression. */
+const ASKING = new Set(['if', 'elsif', 'unless', 'case', 'when', 'echo', 'cycle'])
 
 export function nameVariables(
   sources: readonly string[],
@@ -118,4 +140,36 @@ function keyOf(path: Path, hasContact: boolean): string {
   const isOurs = path[0] === CONTACT && path.length > 1 && !hasContact
   const [root = '', key] = isOurs ? path.slice(1) : path
   return root === 'data' && key !== undefined ? key : root
+}
+
+/**
+ * Lists the variables in an expression of Liquid: `a.b == "x" and c | append: d` names `a.b`, `c` and `d`. The list
+ * is for hints only: keys in brackets, names that do not begin like a name, and all that follows the first 2,000
+ * characters of an expression, without its quoted texts, are left out. The keys of each variable, outermost first.
+ */
+function listPaths(expression: string): string[][] {
+  const unquoted = expression.replace(QUOTED, ' " ')
+  const tokens = unquoted.slice(0, MAX_EXPRESSION_LENGTH).match(TOKEN) ?? []
+  // Its end may be missing.
+  if (unquoted.length > MAX_EXPRESSION_LENGTH) tokens.pop()
+  const isVariable = (token: string, at: number) =>
+    NAME.test(token) &&
+    !WORDS.has(token) &&
+    !BEFORE_OTHER.has(tokens[at - 1] ?? '') &&
+    tokens[at + 1] !== ':'
+  return tokens.filter(isVariable).map((token) => token.split('.'))
+}
+
+/** `content`: of `{% … %}`. */
+function listPathsOfTag(content: string): string[][] {
+  const [name = ''] = /^\w+/.exec(content) ?? []
+  const rest = content.slice(name.length)
+  if (ASKING.has(name)) return listPaths(rest)
+  if (name === 'for' || name === 'tablerow') return listPaths(after(rest, ' in '))
+  return name === 'assign' ? listPaths(after(rest, '=')) : []
+}
+
+function after(text: string, mark: string): string {
+  const at = text.indexOf(mark)
+  return at === -1 ? '' : text.slice(at + mark.length)
 }

@@ -1,4 +1,6 @@
-/** Validates the fields of a template. */
+/**
+ * Validates the fields of a template, and the size of templates, both of stored ones and of those in a send request.
+ */
 import {
   AppError,
   type FieldError,
@@ -11,8 +13,12 @@ import type { ParsedAddress } from '../../../formats/address/address.ts'
 import { costOfText, MAX_QUICK_COST_US } from '../../../formats/compose/message-cost.ts'
 import { MAX_SUBJECT_LENGTH } from '../../../formats/limits.ts'
 import { isOneFieldLine } from '../../../formats/one-line.ts'
-import { MAX_TEMPLATE_LENGTH } from '../../../formats/template/limits.ts'
-import { checkTemplate, type TemplateFault } from '../../../formats/template/template.ts'
+import { MAX_MARKERS, MAX_TEMPLATE_LENGTH } from '../../../formats/template/limits.ts'
+import {
+  checkTemplate,
+  countMarkers,
+  type TemplateFault,
+} from '../../../formats/template/template.ts'
 import type { CheckedTemplate } from '../../../outbound/composing/texts.ts'
 import {
   MAX_DESCRIPTION_LENGTH,
@@ -27,9 +33,8 @@ import type { ContentClass } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { unverifiedSender } from '../domains/unverified-sender.ts'
-import { checkTemplateSizes } from './validate-size.ts'
 
-export type TemplateFields = {
+type TemplateFields = {
   name: string
   description: string | null
   subject: string
@@ -57,10 +62,19 @@ const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName
 }
 
 const TYPES: readonly string[] = CONTENT_CLASSES
+
 const TOO_COMPLEX = 'The template takes too much time or memory to parse'
 
 /** The texts of the record that is to change. */
 type LoadStored = () => Promise<Pick<Template, 'subject' | 'body'> | undefined>
+
+/** The fields that a new template needs at least. */
+export type NewFields = TemplateChanges & Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
+
+const DEFAULT_TYPE: ContentClass = 'MARKETING'
+
+/** A marker takes two characters, so that most texts are too short for a fault. */
+const SHORT = Math.min(2 * MAX_MARKERS, MAX_TEMPLATE_LENGTH)
 
 /**
  * Checks the fields that are present. `loadStored`: asked for only when a text has a fault of syntax. A text that
@@ -116,11 +130,6 @@ export async function findTemplateFault(
   return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)
 }
 
-/** What a new template needs at least. */
-export type NewFields = TemplateChanges & Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
-
-const DEFAULT_TYPE: ContentClass = 'MARKETING'
-
 /** Returns the columns of a new template. */
 export function toNewColumns(fields: NewFields) {
   return {
@@ -147,6 +156,16 @@ export function toColumns(fields: TemplateChanges): Partial<Template> {
   }
   const given = Object.entries(columns).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given)
+}
+
+/** Returns the errors by field. Text without placeholders is not a template. */
+export function checkTemplateSizes(
+  texts: Readonly<Record<string, string | undefined>>,
+): FieldError[] {
+  return Object.entries(texts).flatMap(([field, text]) => {
+    const message = text === undefined ? undefined : sizeFault(text)
+    return message === undefined ? [] : [{ field, code: 'too_big', message }]
+  })
 }
 
 function checkText(field: string, text: string | null | undefined, rule: TextRule): FieldError[] {
@@ -182,4 +201,12 @@ async function checkSyntax(
   const { field, line, column } = first
   const text = `The template's ${field} has a fault in line ${line}, column ${column}.`
   throw new AppError('BAD_REQUEST', text, { fields, details: { field, line, column } })
+}
+
+function sizeFault(text: string): string | undefined {
+  if (text.length <= SHORT) return undefined
+  const markers = countMarkers(text)
+  if (markers > MAX_MARKERS) return `More than ${MAX_MARKERS} placeholders and tags`
+  if (markers === 0 || text.length <= MAX_TEMPLATE_LENGTH) return undefined
+  return `Text with placeholders may have at most ${MAX_TEMPLATE_LENGTH} characters`
 }

@@ -1,6 +1,6 @@
 /** The checks of this server's addresses: their names in DNS, and blocklists. */
 import ipaddr from 'ipaddr.js'
-import { reversedLabels, reverseNameOf } from '../../mail/domains/reverse-name.ts'
+import { reversedLabels, reverseNameOf } from '../../mail/domains/server-records.ts'
 import type { Check, CheckContext } from './check.ts'
 import {
   combine,

@@ -4,7 +4,7 @@
  */
 import { DAY_MS, formatSecond, MINUTE_MS } from '../../../base/clock.ts'
 import { TRANSACTIONAL_CLASS } from '../../../base/queue-class.ts'
-import { findOldestDue } from '../../mail/messages/queue/oldest-due.ts'
+import { findOldestDue } from '../../mail/messages/queue/waiting-mail.ts'
 import type { Check } from './check.ts'
 import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 

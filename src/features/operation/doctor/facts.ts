@@ -11,7 +11,7 @@ import { bareHost } from '../../../outbound/http/exchange.ts'
 import type { SmtpFindings } from '../../../outbound/probe/probe-smtp.ts'
 import type { TlsFindings } from '../../../outbound/probe/probe-tls.ts'
 import type { HostAddresses } from '../../../outbound/probe/probes.ts'
-import { ownAddresses } from '../../mail/domains/own-addresses.ts'
+import { ownAddresses } from '../../mail/domains/server-records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { findSenderDomains, type SenderDomains } from './sender-domains.ts'
 

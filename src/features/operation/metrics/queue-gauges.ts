@@ -7,7 +7,7 @@ import {
   countParked,
   countWaitingByDomain,
   type ParkedCounts,
-} from '../../mail/messages/queue/count-waiting.ts'
+} from '../../mail/messages/queue/waiting-mail.ts'
 import type { HitWriter } from '../../mail/tracking/hit-writer.ts'
 import { byState, createRecent, type Gauge, type GaugeValue, type RecentOptions } from './gauge.ts'
 

@@ -12,7 +12,7 @@ import { type Campaign, campaignProgress, campaigns } from '../../../store/schem
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Condition } from '../../ground/conditions/condition.ts'
-import { loadTemplate } from '../../mail/templates/get.ts'
+import { loadTemplate } from '../../mail/templates/templates.ts'
 import { requireSender, toColumns } from '../../mail/templates/validate.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { countSoon } from './audience/total-recipients.ts'

@@ -3,7 +3,7 @@
  * and the time, so that the engine need not search. A notice without a listener is lost without harm:
  * the engine reads all due times when it starts, and after a change by another process.
  */
-import type { Notifier } from '../../../work/notifier.ts'
+import type { Notifier } from '../../../work/loop.ts'
 
 /** The executions of one workflow: the unit of the engine's turns. */
 export type WorkflowLane = { workflowId: string; projectId: string }

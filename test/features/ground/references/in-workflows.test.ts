@@ -4,10 +4,12 @@ import { deleteEvents } from '../../../../src/features/ground/events/delete.ts'
 import { findEventUsage } from '../../../../src/features/ground/events/usage.ts'
 import type { Referent } from '../../../../src/features/ground/manifest/reference.ts'
 import { findReferences } from '../../../../src/features/ground/references/registry.ts'
-import { deleteDomain } from '../../../../src/features/mail/domains/delete.ts'
-import { bulkUpdateTemplates } from '../../../../src/features/mail/templates/bulk-update.ts'
-import { deleteTemplate } from '../../../../src/features/mail/templates/delete.ts'
-import { findTemplateUsage } from '../../../../src/features/mail/templates/usage.ts'
+import { deleteDomain } from '../../../../src/features/mail/domains/domains.ts'
+import {
+  bulkUpdateTemplates,
+  deleteTemplate,
+  findTemplateUsage,
+} from '../../../../src/features/mail/templates/templates.ts'
 import { deleteField } from '../../../../src/features/people/contacts/fields/delete.ts'
 import { findFieldUsage } from '../../../../src/features/people/contacts/fields/usage.ts'
 import { createSegment } from '../../../../src/features/people/segments/create.ts'

@@ -25,7 +25,7 @@ const NO_REFERENCES: Record<string, string> = {
   'campaign_progress.campaign_id': 'the progress of the campaign, which is deleted with it',
   'campaign_links.campaign_id': 'the clicks of the campaign, which is deleted with it',
   'campaigns.template_id':
-    'history: a campaign keeps its own texts; templates/usage.ts counts them',
+    'history: a campaign keeps its own texts; templates/templates.ts counts them',
   'deleted_events.campaign_id': 'history: an event that waits to be counted',
   'deleted_events.recipient_domain': 'a domain that receives',
   'deleted_events.template_id': 'history: an event that waits to be counted',
@@ -33,7 +33,8 @@ const NO_REFERENCES: Record<string, string> = {
   'domains.domain': 'the domain itself',
   'emails.campaign_id': 'history: an email keeps its own content',
   'emails.recipient_domain': 'a domain that receives',
-  'emails.template_id': 'history: an email keeps its own content; templates/usage.ts counts them',
+  'emails.template_id':
+    'history: an email keeps its own content; templates/templates.ts counts them',
   'emails.workflow_execution_id': 'history: an email keeps its own content',
   'emails.workflow_step_execution_id': 'history: an email keeps its own content',
   'held_suppressions.domain': 'a domain that receives',

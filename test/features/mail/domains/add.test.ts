@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
-import { addDomain } from '../../../../src/features/mail/domains/add.ts'
-import { deleteDomain } from '../../../../src/features/mail/domains/delete.ts'
-import { listDomains } from '../../../../src/features/mail/domains/list.ts'
+import {
+  addDomain,
+  deleteDomain,
+  listDomains,
+} from '../../../../src/features/mail/domains/domains.ts'
 import { verifyDomain } from '../../../../src/features/mail/domains/verify.ts'
 import { cancelCampaign } from '../../../../src/features/outreach/campaigns/cancel.ts'
 import { eq } from '../../../../src/store/drizzle.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE_MS } from '../../../../src/base/clock.ts'
+import { nextVerificationState } from '../../../../src/features/mail/domains/check.ts'
 import type { Finding } from '../../../../src/features/mail/domains/query-records.ts'
 import type { RecordPurpose } from '../../../../src/features/mail/domains/records.ts'
-import { nextVerificationState } from '../../../../src/features/mail/domains/verification-state.ts'
 import type { Domain } from '../../../../src/store/schema/domains.ts'
 import type { RecordFinding } from '../../../../src/store/schema/json-values.ts'
 

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../../src/base/clock.ts'
-import { insertDomain } from '../../../../src/features/mail/domains/add.ts'
-import { checkDueDomains } from '../../../../src/features/mail/domains/check-due.ts'
-import { deleteExpiredDomains } from '../../../../src/features/mail/domains/expire-unverified.ts'
+import {
+  checkDueDomains,
+  deleteExpiredDomains,
+} from '../../../../src/features/mail/domains/check.ts'
+import {
+  insertDomain,
+  listDomains,
+  toDomainRecord,
+} from '../../../../src/features/mail/domains/domains.ts'
 import { type DomainKeys, makeDomainKeys } from '../../../../src/features/mail/domains/keys.ts'
-import { listDomains } from '../../../../src/features/mail/domains/list.ts'
 import { verifyDomain } from '../../../../src/features/mail/domains/verify.ts'
-import { toDomainRecord } from '../../../../src/features/mail/domains/view.ts'
 import type { DomainRecord } from '../../../../src/records/domain.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'

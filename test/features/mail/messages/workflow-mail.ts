@@ -1,12 +1,10 @@
 /** Emails that a workflow sends, accepted as the engine accepts them. */
 import {
   acceptForContact,
-  type WorkflowEmail,
-} from '../../../../src/features/mail/messages/accept/accept-for-contact.ts'
-import {
   planTemplate,
   type TemplatePlan,
-} from '../../../../src/features/mail/messages/accept/plan-template.ts'
+  type WorkflowEmail,
+} from '../../../../src/features/mail/messages/accept/accept-for-contact.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { type Email, templates } from '../../../../src/store/schema/messages.ts'

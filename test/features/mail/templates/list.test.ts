@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
-import { createTemplate } from '../../../../src/features/mail/templates/create.ts'
-import type { TemplateQuery } from '../../../../src/features/mail/templates/list.ts'
-import { updateTemplate } from '../../../../src/features/mail/templates/update.ts'
+import type { TemplateQuery } from '../../../../src/features/mail/templates/list-templates.ts'
+import {
+  createTemplate,
+  updateTemplate,
+} from '../../../../src/features/mail/templates/templates.ts'
 import type { Outbound } from '../../../../src/outbound/outbound.ts'
 import { templates } from '../../../../src/store/schema/messages.ts'
 import { anyCharacter } from '../../../any-character.ts'

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AppError } from '../../../../src/base/errors.ts'
-import { bulkUpdateTemplates } from '../../../../src/features/mail/templates/bulk-update.ts'
-import { createTemplate, type NewTemplate } from '../../../../src/features/mail/templates/create.ts'
-import { deleteTemplate } from '../../../../src/features/mail/templates/delete.ts'
-import { duplicateTemplate } from '../../../../src/features/mail/templates/duplicate.ts'
-import { getTemplate } from '../../../../src/features/mail/templates/get.ts'
-import { updateTemplate } from '../../../../src/features/mail/templates/update.ts'
-import { findTemplateUsage } from '../../../../src/features/mail/templates/usage.ts'
+import {
+  bulkUpdateTemplates,
+  createTemplate,
+  deleteTemplate,
+  duplicateTemplate,
+  findTemplateUsage,
+  loadTemplateRecord,
+  type NewTemplate,
+  updateTemplate,
+} from '../../../../src/features/mail/templates/templates.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
@@ -66,7 +69,7 @@ test('a template is created with the defaults and read back the same', async (t)
     createdAt: new Date(START).toISOString(),
     updatedAt: new Date(START).toISOString(),
   })
-  assert.deepEqual(await getTemplate(core, { projectId, id }), made)
+  assert.deepEqual(await loadTemplateRecord(core, { projectId, id }), made)
 })
 
 test('every field is stored', async (t) => {
@@ -121,7 +124,7 @@ for (const [what, change, field, code] of wrong) {
     const target = { projectId, id: made.id }
     const update = updateTemplate(core, { ...target, changes: change })
     await assert.rejects(update, isRightField)
-    assert.deepEqual(await getTemplate(core, target), made)
+    assert.deepEqual(await loadTemplateRecord(core, target), made)
   })
 }
 
@@ -141,7 +144,7 @@ test('a stored text that is a fault by now comes back as it is, and in no other 
     const update = updateTemplate(core, { ...key, changes })
     await assert.rejects(update, (error: AppError) => error.fields?.[0]?.code === 'template_syntax')
   }
-  assert.deepEqual(await getTemplate(core, key), renamed)
+  assert.deepEqual(await loadTemplateRecord(core, key), renamed)
 })
 
 test('a syntax error is refused with line and column, and nothing is saved', async (t) => {
@@ -211,7 +214,7 @@ test("the sender's domain must be verified for the same project", async (t) => {
   const { id } = await createTemplate(core, welcome(projectId))
   const changes = { from: address('hi@other.test'), name: 'New' }
   await assert.rejects(updateTemplate(core, { projectId, id, changes }), refusal)
-  assert.equal((await getTemplate(core, { projectId, id })).name, 'Welcome')
+  assert.equal((await loadTemplateRecord(core, { projectId, id })).name, 'Welcome')
 
   await core.store.write((tx) => tx.update(domains).set({ isVerified: false }))
   const same = { from: address('hi@shop.test') }
@@ -253,7 +256,7 @@ test('a deleted template is not found', async (t) => {
   assert.ok(await core.directory.findTemplate(projectId, id))
   await deleteTemplate(core, { projectId, id })
   assert.equal(await core.directory.findTemplate(projectId, id), undefined)
-  await assert.rejects(getTemplate(core, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
+  await assert.rejects(loadTemplateRecord(core, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
   await assert.rejects(deleteTemplate(core, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
 })
 
@@ -270,7 +273,7 @@ test('a copy has its own id, is independent, and has a name within the limit', a
   assert.deepEqual(copy, { ...expected, createdAt: at, updatedAt: at })
   assert.equal(await versionOf(core, copy.id), 1)
   await updateTemplate(core, { projectId, id: copy.id, changes: { body: 'three' } })
-  assert.equal((await getTemplate(core, target)).body, 'two')
+  assert.equal((await loadTemplateRecord(core, target)).body, 'two')
 
   const name = `${'x'.repeat(92)}\u{1f600}${'y'.repeat(6)}`
   const long = await createTemplate(core, welcome(projectId, { name }))
@@ -308,7 +311,7 @@ test('a bulk deletion deletes all templates or none', async (t) => {
   assert.ok(await core.directory.findTemplate(projectId, a))
   assert.deepEqual(await bulk([a, b, a], true), { deleted: 2 })
   assert.equal(await core.directory.findTemplate(projectId, a), undefined)
-  assert.equal((await getTemplate(core, { projectId, id: c })).id, c)
+  assert.equal((await loadTemplateRecord(core, { projectId, id: c })).id, c)
   assert.equal(await count(core), 1)
 })
 
@@ -316,17 +319,17 @@ test("another project's templates are not found and do not change", async (t) =>
   const { core, projectId } = await openShop(t)
   const other = await addProject(core)
   const { id } = await createTemplate(core, welcome(projectId))
-  const before = await getTemplate(core, { projectId, id })
+  const before = await loadTemplateRecord(core, { projectId, id })
   const foreign = { projectId: other.id, id }
   const refusal = { code: 'TEMPLATE_NOT_FOUND', status: 404 }
-  await assert.rejects(getTemplate(core, foreign), refusal)
+  await assert.rejects(loadTemplateRecord(core, foreign), refusal)
   await assert.rejects(updateTemplate(core, { ...foreign, changes: { name: 'Mine' } }), refusal)
   await assert.rejects(deleteTemplate(core, foreign), refusal)
   await assert.rejects(duplicateTemplate(core, foreign), refusal)
   await assert.rejects(findTemplateUsage(core, foreign), refusal)
   const bulk = bulkUpdateTemplates(core, { projectId: other.id, ids: [id], delete: true })
   await assert.rejects(bulk, refusal)
-  assert.deepEqual(await getTemplate(core, { projectId, id }), before)
+  assert.deepEqual(await loadTemplateRecord(core, { projectId, id }), before)
   assert.equal(await count(core), 1)
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addSuppressions } from '../../../../src/features/mail/suppressions/add.ts'
+import { addSuppressions } from '../../../../src/features/mail/suppressions/suppressions.ts'
 import {
   countRecipients,
   viewAudience,

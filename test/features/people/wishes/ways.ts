@@ -4,8 +4,10 @@ import { DAY_MS } from '../../../../src/base/clock.ts'
 import { leaveByMail } from '../../../../src/features/incoming/receiving/process/apply-unsubscribe.ts'
 import { createSnsReceiver } from '../../../../src/features/incoming/sns/receive.ts'
 import { recordReports } from '../../../../src/features/mail/messages/outcome/record-reports.ts'
-import { addSuppressions } from '../../../../src/features/mail/suppressions/add.ts'
-import { removeAddresses } from '../../../../src/features/mail/suppressions/remove.ts'
+import {
+  addSuppressions,
+  deleteAddresses,
+} from '../../../../src/features/mail/suppressions/suppressions.ts'
 import { createStepValues } from '../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { updateContact as runUpdateStep } from '../../../../src/features/outreach/workflows/engine/steps/update-contact.ts'
 import { createTurnChanges } from '../../../../src/features/outreach/workflows/engine/turn-changes.ts'
@@ -89,18 +91,18 @@ export const LEAVING: Record<string, Way> = {
   complaint: async ({ core, project }, { email, emailId }) => {
     const report = { type: 'complaint', emailId, feedbackType: null } as const
     await core.store.write((tx) => recordReports(core, tx, [report]))
-    await removeAddresses(core, { projectId: project.id, addresses: [address(email)] })
+    await deleteAddresses(core, { projectId: project.id, addresses: [address(email)] })
   },
   'complaint by SNS': async (sender, person) => {
     await complainBySns(sender, person, 'abuse')
     const { core, project } = sender
-    await removeAddresses(core, { projectId: project.id, addresses: [address(person.email)] })
+    await deleteAddresses(core, { projectId: project.id, addresses: [address(person.email)] })
   },
   'opt-out by SNS': (sender, person) => complainBySns(sender, person, 'opt-out'),
   'complaint that the project adds': async ({ core, project }, { email }) => {
     const key = { projectId: project.id, addresses: [address(email)] }
     await addSuppressions(core, { ...key, reason: 'COMPLAINT' })
-    await removeAddresses(core, key)
+    await deleteAddresses(core, key)
   },
   'POST /contacts with unsubscribed': ({ core, project }, { email }) =>
     upsertContact(core, {

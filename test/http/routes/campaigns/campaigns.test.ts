@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it, test } from 'node:test'
-import { createTemplate } from '../../../../src/features/mail/templates/create.ts'
+import { createTemplate } from '../../../../src/features/mail/templates/templates.ts'
 import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import { parseAddress } from '../../../../src/formats/address/address.ts'
 import { eq } from '../../../../src/store/drizzle.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldWarning } from '../../../../src/base/errors.ts'
-import { createTemplate } from '../../../../src/features/mail/templates/create.ts'
+import { createTemplate } from '../../../../src/features/mail/templates/templates.ts'
 import { parseAddress } from '../../../../src/formats/address/address.ts'
 import { warnOfUnsubscribed } from '../../../../src/http/routes/campaigns/transactional.ts'
 import { newId } from '../../../../src/store/ids.ts'

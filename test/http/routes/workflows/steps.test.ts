@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it, test } from 'node:test'
-import { createTemplate } from '../../../../src/features/mail/templates/create.ts'
+import { createTemplate } from '../../../../src/features/mail/templates/templates.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import {

@@ -7,27 +7,140 @@
  *
  * A batch is added up in memory and written, with the cursor, in one transaction: so each event counts
  * once, also after a crash. What an event counts follows from the event and the facts of its email that
- * do not change any more (`changes.ts`). Nothing is taken back when an email, contact, campaign or event
+ * do not change any more (`sums.ts`). Nothing is taken back when an email, contact, campaign or event
  * is deleted. The first run over an existing database takes its time (`isAnalyticsComplete`).
  */
-import type { CountedEvent } from '../../../../store/schema/analytics.ts'
+
+import { DAY_MS } from '../../../../base/clock.ts'
+import type { Statement } from '../../../../store/database.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import {
+  type AnalyticsSubject,
+  type CountedEvent,
+  eventCounts,
+  linkCounts,
+  mailCounts,
+} from '../../../../store/schema/analytics.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { LazyHandler } from '../../../ground/event-handlers.ts'
+import { QUARTER_MS, QUARTERS_KEPT_MS, SPANS, startOf } from '../buckets.ts'
 import { isAnalyticsComplete } from '../complete.ts'
-import { findHosts } from './find-hosts.ts'
-import { findProjects } from './projects.ts'
-import { providerOfDomain, providerOfHost } from './providers.ts'
-import { createSubjects, type Subjects } from './subjects.ts'
-import { addUp, type Countable, countableOf } from './sums.ts'
-import { writeCounts } from './write-counts.ts'
+import { eachCount } from '../mail-counts.ts'
+import { findHosts, providerOfDomain, providerOfHost } from './providers.ts'
+import { type CountedProject, createSubjects, findProjects, type Subjects } from './subjects.ts'
+import { addUp, type Countable, countableOf, type MailSum, type Sums } from './sums.ts'
 
 type Deps = Pick<Base, 'now' | 'config'>
 
 /** Far behind, it works for half of the time, so that commits of others are not delayed. */
 const REST_TIMES = 1
+
 /** The events of before this version can wait: it works for a ninth of the time. */
 const BACKFILL_REST_TIMES = 8
+
+type Kind = AnalyticsSubject['kind']
+
+/** A sum that is about something; `name`: null for counts of all. */
+type Part = {
+  sum: { projectId: string; startsAt: number; stream: string }
+  kind: Kind | 'all'
+  name: string | null
+  counts: Readonly<Record<string, number>>
+}
+
+const PLACE = {
+  projectId: parameter('projectId'),
+  span: parameter('span'),
+  startsAt: parameter('startsAt'),
+  stream: parameter('stream'),
+  subject: parameter('subject'),
+}
+
+const addMail = statement((db) =>
+  db
+    .insert(mailCounts)
+    .values({
+      ...PLACE,
+      kind: parameter('kind'),
+      ...eachCount(parameter),
+    })
+    .onConflictDoUpdate({
+      target: [
+        mailCounts.projectId,
+        mailCounts.kind,
+        mailCounts.span,
+        mailCounts.startsAt,
+        mailCounts.stream,
+        mailCounts.subject,
+      ],
+      set: eachCount(
+        (name) => sql`${mailCounts[name]} + ${sql.raw(`excluded.${mailCounts[name].name}`)}`,
+      ),
+    }),
+)
+
+const addLink = statement((db) =>
+  db
+    .insert(linkCounts)
+    .values({
+      ...PLACE,
+      clicks: parameter('clicks'),
+      firstClicks: parameter('firstClicks'),
+    })
+    .onConflictDoUpdate({
+      target: [
+        linkCounts.projectId,
+        linkCounts.span,
+        linkCounts.startsAt,
+        linkCounts.stream,
+        linkCounts.subject,
+      ],
+      set: {
+        clicks: sql`${linkCounts.clicks} + excluded.clicks`,
+        firstClicks: sql`${linkCounts.firstClicks} + excluded.first_clicks`,
+      },
+    }),
+)
+
+const addEvents = statement((db) =>
+  db
+    .insert(eventCounts)
+    .values({ ...PLACE, events: parameter('events') })
+    .onConflictDoUpdate({
+      target: [
+        eventCounts.projectId,
+        eventCounts.span,
+        eventCounts.startsAt,
+        eventCounts.stream,
+        eventCounts.subject,
+      ],
+      set: { events: sql`${eventCounts.events} + excluded.events` },
+    }),
+)
+
+type Batch = {
+  tx: Tx
+  subjects: Subjects
+  /** The projects of all sums. */
+  projects: ReadonlyMap<string, CountedProject>
+  /** Now. */
+  at: number
+}
+
+/** `startsAt`: the quarter. `subject`: 0 for counts of all. */
+type SubjectSum = {
+  projectId: string
+  kind: string
+  startsAt: number
+  stream: string
+  subject: number
+  counts: Readonly<Record<string, number>>
+}
+
+/** The columns of a row; those of its counts have their names. */
+type CountRow = Record<string, string | number>
 
 export function analyticsHandler(deps: Deps): LazyHandler {
   const subjects = createSubjects()
@@ -78,4 +191,67 @@ async function createNaming(
     if (isRelay && deliveredAt === null) return providerOfHost(null)
     return providerOfHost(hosts.get(emailId ?? ''))
   }
+}
+
+async function writeCounts(batch: Batch, { mail, links, events }: Sums): Promise<void> {
+  await write(batch, addMail, [...mail].flatMap(partsOfMail))
+  const ofLinks = [...links].map(({ url: name, clicks, firstClicks, ...sum }) => {
+    return { sum, kind: 'url', name, counts: { clicks, firstClicks } } as const
+  })
+  await write(batch, addLink, ofLinks)
+  const ofEvents = [...events].map(({ name, events: count, ...sum }) => {
+    return { sum, kind: 'event', name, counts: { events: count } } as const
+  })
+  await write(batch, addEvents, ofEvents)
+}
+
+function partsOfMail({ counts, ...sum }: MailSum): Part[] {
+  const subjects: Part[] = [
+    { sum, counts, kind: 'campaign', name: sum.campaignId },
+    { sum, counts, kind: 'template', name: sum.templateId },
+    { sum, counts, kind: 'workflow', name: sum.workflowId },
+  ]
+  return [
+    { sum, counts, kind: 'all', name: null },
+    { sum, counts, kind: 'provider', name: sum.provider },
+    ...subjects.filter(({ name }) => name !== null),
+  ]
+}
+
+async function write(
+  { tx, subjects, projects, at }: Batch,
+  statement: Statement<unknown>,
+  parts: readonly Part[],
+): Promise<void> {
+  const keys = parts.flatMap(({ sum: { projectId, startsAt }, kind, name }) => {
+    const project = projects.get(projectId)
+    if (project === undefined || kind === 'all' || name === null) return []
+    return [{ project, kind, name, day: startOf(DAY_MS, startsAt) }]
+  })
+  const ids = (await subjects.resolve(tx, keys)).values()
+  const sums = parts.map(({ sum: { projectId, startsAt, stream }, kind, counts }) => {
+    const subject = kind === 'all' ? 0 : (ids.next().value ?? 0)
+    return { projectId, startsAt, stream, kind, counts, subject }
+  })
+  await tx.executeEach(statement, rowsOf(sums, at))
+}
+
+/** `at`: now. Quarters that are old enough to be deleted are left out. */
+function rowsOf(sums: readonly SubjectSum[], at: number): CountRow[] {
+  const rows = new Map<string, CountRow>()
+  for (const sum of sums) {
+    for (const span of SPANS) {
+      if (span === QUARTER_MS && sum.startsAt < at - QUARTERS_KEPT_MS) continue
+      addTo(rows, sum, span)
+    }
+  }
+  return [...rows.values()]
+}
+
+function addTo(rows: Map<string, CountRow>, { counts, ...sum }: SubjectSum, span: number): void {
+  const startsAt = startOf(span, sum.startsAt)
+  const key = `${sum.projectId} ${sum.kind} ${span} ${startsAt} ${sum.stream} ${sum.subject}`
+  const row = rows.get(key)
+  if (row === undefined) rows.set(key, { ...sum, ...counts, span, startsAt })
+  else for (const name in counts) row[name] = Number(row[name]) + (counts[name] ?? 0)
 }

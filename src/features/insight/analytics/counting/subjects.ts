@@ -1,5 +1,5 @@
 /**
- * The numbers of what counts are about: providers, campaigns, templates, workflows, links and names of
+ * The subjects of counts, with a number each: providers, campaigns, templates, workflows, links and names of
  * events. A project's day has a limited number of new links and of new names of clients' events; further
  * ones share the subject '', so that personalised links, or a public key, cannot fill the disk.
  *
@@ -7,12 +7,16 @@
  * remembered counts for the time between two resets.
  */
 import { listOf } from '../../../../store/dialect.ts'
-import { sql } from '../../../../store/drizzle.ts'
-import { type AnalyticsSubject, analyticsSubjects } from '../../../../store/schema/analytics.ts'
+import { and, isNull, sql } from '../../../../store/drizzle.ts'
+import { type Project, projects } from '../../../../store/schema/accounts.ts'
+import {
+  type AnalyticsSubject,
+  analyticsSubjects,
+  type CountedEvent,
+} from '../../../../store/schema/analytics.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { isReservedEvent } from '../../../ground/events/reserved.ts'
-import type { CountedProject } from './projects.ts'
 
 type Kind = AnalyticsSubject['kind']
 
@@ -26,10 +30,13 @@ export type Subjects = {
 
 /** New links, and new names of events, in a project's day. */
 const MAX_NEW_SUBJECTS = 1_000
+
 const FURTHER = ''
 
 const MAX_REMEMBERED = 20_000
+
 const MAX_REMEMBERED_TEXT = 400
+
 /** The subject of further ones is of no day. */
 const NO_DAY = 0
 
@@ -61,6 +68,21 @@ const insertSubject = statement((db) =>
 const isLimited = ({ kind, name }: SubjectKey) =>
   kind === 'url' || (kind === 'event' && !isReservedEvent(name))
 
+export type CountedProject = Pick<Project, 'id' | 'countedAfter'>
+
+const listProjects = statement((db) =>
+  db
+    .select({ id: projects.id, countedAfter: projects.countedAfter })
+    .from(projects)
+    .where(
+      and(
+        sql`${projects.id} in ${listOf(parameter('ids'))}`,
+        isNull(projects.resetSince),
+        isNull(projects.deletedAt),
+      ),
+    ),
+)
+
 export function createSubjects(): Subjects {
   const remembered = new Map<string, number>()
 
@@ -85,6 +107,19 @@ export function createSubjects(): Subjects {
       return ids
     },
   }
+}
+
+/**
+ * Finds the projects whose events count, by their ids: no project that is being reset or deleted. Events of before a
+ * reset do not count either (`countedAfter`), so no count of erased data comes back, however far behind the follower is.
+ */
+export async function findProjects(
+  tx: Tx,
+  events: readonly CountedEvent[],
+): Promise<ReadonlyMap<string, CountedProject>> {
+  const ids = JSON.stringify([...new Set(events.map(({ projectId }) => projectId))])
+  const found = await tx.list(listProjects, { ids })
+  return new Map(found.map((project) => [project.id, project]))
 }
 
 /** Returns a function that makes a subject, adds it to `found` and returns its number. */

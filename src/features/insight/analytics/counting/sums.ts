@@ -1,15 +1,19 @@
 /**
  * Adds up a batch of events in memory. Events with the same keys are summed before anything else is done
  * with them, because most events of a batch are of one mailing.
+ *
+ * An event changes the counts of its email: `email.sent` counts the email as sent; so does a refusal in the session,
+ * because the server did its part. A bounce after the delivery takes the delivery back.
  */
 import type { CountedEvent } from '../../../../store/schema/analytics.ts'
 import type { AnalyticsStream } from '../../../../store/schema/words.ts'
+import { COUNTED_OTHERWISE } from '../../../people/contacts/write/set-subscribed.ts'
 import { QUARTER_MS, startOf } from '../buckets.ts'
-import { type MailCounts, NO_MAIL } from '../mail-counts.ts'
-import { type Change, changesOf } from './changes.ts'
+import { type MailCount, type MailCounts, NO_MAIL } from '../mail-counts.ts'
 
 /** `startsAt`: the quarter of an hour. */
 type Place<Stream> = { projectId: string; stream: Stream; startsAt: number }
+
 export type MailSum = Place<AnalyticsStream> & {
   provider: string
   campaignId: string | null
@@ -17,8 +21,11 @@ export type MailSum = Place<AnalyticsStream> & {
   workflowId: string | null
   counts: MailCounts
 }
+
 type LinkSum = Place<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
+
 type EventSum = Place<AnalyticsStream | ''> & { name: string; events: number }
+
 export type Sums = {
   mail: Iterable<MailSum>
   links: Iterable<LinkSum>
@@ -38,11 +45,37 @@ export type Countable = {
 
 type ProviderOf = (event: CountedEvent) => string
 
+type Change = { metric: MailCount; by: 1 | -1 }
+
+const NONE: readonly Change[] = []
+
+const SENT = one('sent')
+
+const DELIVERED = one('delivered')
+
+const OPENED = one('opened')
+
+const CLICKED = one('clicked')
+
+const BOTH = one('openedAndClicked')
+
+const COMPLAINED = one('complained')
+
+const UNSUBSCRIBED = one('unsubscribed')
+
+const UNDELIVERED: readonly Change[] = [{ metric: 'delivered', by: -1 }]
+
+/** The types of bounces; a transient one is a delay. */
+const BOUNCED: Readonly<Record<string, readonly Change[]>> = {
+  Permanent: one('hardBounced'),
+  Undetermined: one('softBounced'),
+}
+
 /** Undefined for mail of the server to its users and for tests of campaigns, which count nothing. */
 export function countableOf(event: CountedEvent): Countable | undefined {
   const { acceptedAt, sourceType } = event
   if (event.isPlatform || event.isTest) return undefined
-  // What was received is no mailing, and of a deleted email nothing is known.
+  // Received mail is no mailing, and of a deleted email nothing is known.
   if (acceptedAt === null || sourceType === null || sourceType === 'INBOUND') {
     return { event, stream: '', startsAt: 0, changes: [] }
   }
@@ -118,4 +151,53 @@ function addClick(sums: Map<string, LinkSum>, { event, stream, startsAt }: Count
   sum.clicks += 1
   if (isFirst) sum.firstClicks += 1
   sums.set(key, sum)
+}
+
+/** Returns the changes that an event makes to the counts of its email. */
+function changesOf(event: CountedEvent): readonly Change[] {
+  switch (event.name) {
+    case 'email.sent':
+      return SENT
+    case 'email.delivery':
+      return DELIVERED
+    case 'email.bounce':
+      return changesOfBounce(event)
+    case 'email.open':
+      return changesOfOpen(event)
+    case 'email.click':
+      return changesOfClick(event)
+    case 'email.complaint':
+      return COMPLAINED
+    case 'contact.unsubscribed':
+      return event.isFirst && !COUNTED_OTHERWISE.has(event.detail) ? UNSUBSCRIBED : NONE
+    default:
+      return NONE
+  }
+}
+
+function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonly Change[] {
+  const bounced = BOUNCED[detail ?? '']
+  if (bounced === undefined) return NONE
+  return [
+    ...bounced,
+    ...(sentAt === null ? SENT : NONE),
+    ...(deliveredAt === null ? NONE : UNDELIVERED),
+  ]
+}
+
+/** An email that has both counts as such at the later one, at the click if they are of one instant. */
+function changesOfOpen({ isFirst, openedAt, clickedAt }: CountedEvent): readonly Change[] {
+  if (!isFirst) return NONE
+  const isLater = openedAt !== null && clickedAt !== null && clickedAt < openedAt
+  return isLater ? [...OPENED, ...BOTH] : OPENED
+}
+
+function changesOfClick({ isFirst, openedAt, clickedAt }: CountedEvent): readonly Change[] {
+  if (!isFirst) return NONE
+  const isLater = openedAt !== null && clickedAt !== null && openedAt <= clickedAt
+  return isLater ? [...CLICKED, ...BOTH] : CLICKED
+}
+
+function one(metric: MailCount): readonly Change[] {
+  return [{ metric, by: 1 }]
 }

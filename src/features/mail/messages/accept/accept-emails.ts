@@ -16,13 +16,11 @@ import {
 } from '../../../people/contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../../people/contacts/write/upsert.ts'
 import { isSuppressed } from '../outcome/suppression.ts'
-import { confirmHeld } from './confirm-held.ts'
-import { isForOne, needsSubscription, toEntry, toRule } from './contact-entries.ts'
 import { writeContent } from './content.ts'
-import { countAccepted } from './count-accepted.ts'
 import { type AcceptDeps, type AcceptedEmail, insertDrafts } from './email-drafts.ts'
+import { countAccepted } from './new-project-cap.ts'
 import type { EmailPlan } from './plan.ts'
-import { toDrafts } from './to-drafts.ts'
+import { confirmHeld, isForOne, needsSubscription, toDrafts, toEntry, toRule } from './to-drafts.ts'
 
 /** Limits of a write that shares its transaction with others (`store/write/writer.ts`). */
 const LIGHT_RECIPIENTS = 50

@@ -7,27 +7,29 @@
  *   failed        marketing, and the contact has unsubscribed, unless it bypasses the subscription
  *   held, queued  as any email. Only these count for the limits of the project
  */
-
 import { WORKFLOW_CLASS } from '../../../../base/queue-class.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
 import type { ContactData, Snapshot } from '../../../../store/schema/json-values.ts'
+import type { Template } from '../../../../store/schema/messages.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
 import { categoryOf } from '../../../ground/usage/categories.ts'
 import { UNSUBSCRIBED } from '../delivery/prepare.ts'
 import { isSuppressed } from '../outcome/suppression.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
-import { countAccepted } from './count-accepted.ts'
+import { type ContentDraft, writeContent } from './content.ts'
 import {
   type AcceptDeps,
   type AcceptedEmail,
   type EmailDraft,
   insertDrafts,
 } from './email-drafts.ts'
-import type { TemplatePlan } from './plan-template.ts'
+import { countAccepted } from './new-project-cap.ts'
+import { type EmailOrigin, type EmailPlan, planEmails } from './plan.ts'
 
 export type WorkflowEmail = {
   plan: TemplatePlan
@@ -52,10 +54,16 @@ export type WorkflowEmail = {
   at: number
 }
 
-/** What emails of the template count as. */
-function sourceOf({ contentClass }: TemplatePlan): 'TRANSACTIONAL' | 'WORKFLOW' {
-  return contentClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW'
+export type TemplatePlan = Pick<
+  EmailPlan,
+  'project' | 'sender' | 'senderDomain' | 'contentClass' | 'heldDomains'
+> & {
+  template: Template
+  /** Writes the content at its first use in a transaction. Returns the id of its row. */
+  contentIn(tx: Tx): Promise<string>
 }
+
+const ORIGIN: EmailOrigin = { source: 'WORKFLOW', class: WORKFLOW_CLASS }
 
 /**
  * The queue is notified when the transaction is durable.
@@ -73,6 +81,29 @@ export async function acceptForContact(
   const draft = { ...toDraft(deps, email, contentId), state, error: errorOf(state) }
   await insertDrafts(deps, tx, [draft])
   return draft
+}
+
+/**
+ * Plans emails of a template without their recipients: a step of a workflow needs this plan once for many executions.
+ * The plan holds what was current when it was made (template, sender domain, holds), so it serves one batch and is
+ * then made anew. @throws AppError TEMPLATE_NOT_FOUND, FORBIDDEN (sender domain)
+ */
+export async function planTemplate(
+  deps: Pick<Base, 'config' | 'directory' | 'store'>,
+  { project, templateId }: { project: Project; templateId: string },
+  at: number,
+): Promise<TemplatePlan> {
+  const request = { to: [], template: templateId }
+  const plan = await planEmails(deps, { project, request, origin: ORIGIN }, at)
+  const { template, sender, senderDomain, contentClass, heldDomains, content } = plan
+  if (template === undefined) throw new TypeError('The request names a template.')
+  const parts = { project, sender, senderDomain, contentClass, heldDomains }
+  return { ...parts, template, contentIn: onceIn(content) }
+}
+
+/** The category of usage in which emails of the template count. */
+function sourceOf({ contentClass }: TemplatePlan): 'TRANSACTIONAL' | 'WORKFLOW' {
+  return contentClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW'
 }
 
 async function countEmail(deps: AcceptDeps, tx: Tx, { plan, at }: WorkflowEmail): Promise<void> {
@@ -156,4 +187,16 @@ function snapshotOf(email: WorkflowEmail): Snapshot {
   const snapshot = { stored: { ...data, ...email.storedVariables }, request: {} }
   if (!doesBypass(email)) return snapshot
   return { ...snapshot, reader: { id, email: address, subscribed } }
+}
+
+/**
+ * A closure that runs again gets another transaction, so a row that was rolled back is not taken for
+ * written.
+ */
+function onceIn(content: ContentDraft): TemplatePlan['contentIn'] {
+  let written: { tx: Tx; id: string } | undefined
+  return async (tx) => {
+    if (written?.tx !== tx) written = { tx, id: await writeContent(tx, content) }
+    return written.id
+  }
 }

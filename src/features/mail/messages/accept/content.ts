@@ -38,7 +38,7 @@ export type ContentDraft = AttachmentColumns & {
   text: string | null
   /** Subject, body and text are no templates. */
   isLiteral: boolean
-  /** What was lost, guessed or mended; null = nothing. */
+  /** The parts of the message that were lost, guessed or mended; null = none. */
   warnings: readonly string[] | null
   /** To and Cc for all recipients; null: each gets its own address in To. */
   recipientFields: RecipientFields | null

@@ -9,13 +9,18 @@ import { AppError } from '../../../../base/errors.ts'
 import { asc, sql } from '../../../../store/drizzle.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
 import { newProjectHours } from '../../../../store/schema/reputation.ts'
+import type { UsageCategory } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
+import { countUsage, type UsageDeps } from '../../../ground/usage/count.ts'
 
 type Deps = Pick<Base, 'config'>
+
 type CappedProject = Pick<Project, 'id' | 'createdAt'>
+
 type Asked = { project: CappedProject; at: number }
+
 type Hour = { startsAt: number; emails: number }
 
 /** A project is new for so long. */
@@ -44,6 +49,9 @@ const addToHour = statement((db) =>
       set: { emails: sql`${emails} + ${parameter('emails')}` },
     }),
 )
+
+/** `count`: without those that end with their acceptance. */
+type Counted = { project: Project; category: UsageCategory; count: number; at: number }
 
 /** How many more emails the project may send now; infinite without a limit. */
 export async function findAllowance(
@@ -77,12 +85,30 @@ export async function countAllowed(
   await tx.execute(addToHour, row)
 }
 
+/** Whether the stricter limits of new projects apply. */
+export function isYoung({ createdAt }: Pick<Project, 'createdAt'>, at: number): boolean {
+  return at - createdAt < NEW_PROJECT_MS
+}
+
+/**
+ * Counts emails that are about to be accepted, for the limits of their project. All of them are counted, or none.
+ * Emails that end with their acceptance, such as one to a suppressed address, are not counted. Every refusal comes
+ * before the first write of the email. @throws AppError RATE_LIMIT_EXCEEDED (`limits.new_project_daily`),
+ * BILLING_LIMIT_EXCEEDED (the limits of the project by the month)
+ */
+export async function countAccepted(deps: UsageDeps, tx: Tx, counted: Counted): Promise<void> {
+  if (counted.count === 0) return
+  await refuseOverCap(deps, tx, counted)
+  await countUsage(deps, tx, counted)
+  await countAllowed(deps, tx, counted)
+}
+
 /**
  * Refuses emails that are about to be accepted, all or none. It counts nothing.
  * @throws AppError RATE_LIMIT_EXCEEDED with `details` {limit, used}, and retryAfter (seconds) unless
  *   there are more than the limit
  */
-export async function refuseOverCap(
+async function refuseOverCap(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
   { project, count, at }: Asked & { count: number },
@@ -105,16 +131,11 @@ export async function refuseOverCap(
   })
 }
 
-/** Whether the stricter limits of new projects apply. */
-export function isYoung({ createdAt }: Pick<Project, 'createdAt'>, at: number): boolean {
-  return at - createdAt < NEW_PROJECT_MS
-}
-
 function isCapped({ config }: Deps, project: CappedProject, at: number): boolean {
   return config.limits.newProjectDaily > 0 && isYoung(project, at)
 }
 
-/** What the project has sent of its limit; undefined without one. */
+/** How much of its limit the project has sent; undefined without a limit. */
 async function findUse(
   deps: Deps,
   reader: Pick<Tx, 'list'>,

@@ -18,8 +18,8 @@ import { discardChunks } from '../../../ground/chunks.ts'
 import type { SenderDomain } from '../../../ground/directory.ts'
 import { type ParsedData, parseData } from '../../../people/contacts/write/data.ts'
 import { unverifiedSender } from '../../domains/unverified-sender.ts'
-import { checkTemplateSizes } from '../../templates/validate-size.ts'
-import { templateNotFound } from '../../templates/view.ts'
+import { templateNotFound } from '../../templates/templates.ts'
+import { checkTemplateSizes } from '../../templates/validate.ts'
 import { type AttachmentColumns, type ContentDraft, storeAttachments } from './content.ts'
 import { inspectRequest, isTextAlone } from './inspect-request.ts'
 import { type FieldFault, refuseFaults, type TemplateCheck } from './template-check.ts'
@@ -53,7 +53,7 @@ export type SendRequest = {
   isSealed?: boolean | undefined
   /** To and Cc for all recipients; if absent, each gets its own address in To. */
   recipientFields?: RecipientFields | null | undefined
-  /** What reading the message lost, guessed or mended. */
+  /** The parts of the message that its reader lost, guessed or mended. */
   warnings?: readonly string[] | undefined
 }
 
@@ -74,7 +74,7 @@ export type EmailOrigin = {
   platform?: {
     /** Whether it goes out although its recipient has complained about mail of the project. */
     ignoresComplaint: boolean
-    /** What lists show: the content has a placeholder. */
+    /** The subject that lists show: the subject of the content has a placeholder. */
     subject: string
   }
 }

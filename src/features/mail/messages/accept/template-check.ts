@@ -1,10 +1,11 @@
 /**
- * Finds the faults of syntax in the templates of a send request: its subject, body and text. A text that
+ * Finds the faults of syntax in the templates of a send request: its subject, body and text; makes HTML of Markdown. A text that
  * takes long is checked in a composing thread, unless its faults are sent. It waits as previews do: up to a
  * limit, and as long as the client waits.
  */
-import { AppError } from '../../../../base/errors.ts'
+import { AppError, invalidField } from '../../../../base/errors.ts'
 import { createLru } from '../../../../base/lru.ts'
+import { TABLES_OF_TEXT } from '../../../../formats/html/document.ts'
 import {
   checkTemplate,
   findQuickFault,
@@ -29,7 +30,7 @@ type Texts = { subject?: string | undefined; body?: string | undefined; text?: s
  * `isQuick`: only faults that are found at once. @throws AppError RATE_LIMIT_EXCEEDED,
  * EXTERNAL_SERVICE_ERROR; REQUEST_TIMEOUT when the client has left
  */
-export type TemplateChecker = (texts: Texts, options: { isQuick: boolean }) => Promise<FieldFault[]>
+type TemplateChecker = (texts: Texts, options: { isQuick: boolean }) => Promise<FieldFault[]>
 
 /**
  * How a request is checked. `onFault`: in place of the project's setting. `body`: as the client wrote it,
@@ -42,16 +43,21 @@ export type TemplateCheck = {
 }
 
 const MAX_CACHED_CHARACTERS = 2 * 1024 * 1024
+
 const MAX_CACHED_LENGTH = 64 * 1024
-/** What an entry counts at least: so there are 8,192 at most. */
+
+/** The least weight of an entry: so there are 8,192 at most. */
 const MIN_COUNTED_LENGTH = 256
+
 /** A longer slice would hold the whole text. */
 const SAMPLE_LENGTH = 12
+
 const SAMPLES = 4
 
 type KnownTemplate = { source: string; fault: TemplateFault | undefined }
 
 const HAS_FAULT = 'the template has a fault'
+
 /** Kinds of faults that name at most an identifier of the template, or a tag of the language. */
 const KINDS = [
   /^undefined filter: [A-Za-z0-9_]{1,40}$/,
@@ -60,9 +66,13 @@ const KINDS = [
   /^the tag "[a-z]{1,20}" is not available$/,
   /^(?:a placeholder of another language|invalid value expression|illegal tag)\b/,
 ]
+
 const NOT_CLOSED =
   /^(?:(?<output>output)|tag "?\{%-?\s{0,9}(?<tag>if|unless|for|case|capture|comment|raw|tablerow)?(?![\w-])).* not closed$/s
+
 const TOO_HEAVY = 'it takes too much time or memory to parse'
+
+const TOO_COMPLEX = 'The Markdown takes too much time or memory; send HTML'
 
 /** Made once: it remembers the templates that it has checked. Without `outbound` it checks all itself. */
 export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>): TemplateChecker {
@@ -108,43 +118,9 @@ export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>
   }
 }
 
-/**
- * Of texts that differ in one word, such as a number that the client has filled in, the last one is remembered. A
- * map would hash all of a text, which takes ten times as long as comparing it.
- */
-function sampleOf(source: string): string {
-  const { length } = source
-  if (length <= SAMPLES * SAMPLE_LENGTH) return source
-  let sample = `${length} `
-  const last = length - SAMPLE_LENGTH
-  for (let at = 0; at < SAMPLES; at += 1) {
-    const from = Math.floor((last * at) / (SAMPLES - 1))
-    sample += source.slice(from, from + SAMPLE_LENGTH)
-  }
-  return sample
-}
-
-function hasMarker(source: string): boolean {
-  return source.includes('{{') || source.includes('{%')
-}
-
 /** `Line 1, column 4: tag "if" not closed` */
 export function describeFieldFault({ message, line, column }: FieldFault): string {
   return line === null || column === null ? message : `Line ${line}, column ${column}: ${message}`
-}
-
-/** What a fault says without the text of the template: `undefined filter: upper`. */
-function kindOf(message: string): string {
-  const open = NOT_CLOSED.exec(message)?.groups
-  if (open !== undefined) {
-    const { output, tag } = open
-    return `${output ?? (tag === undefined ? 'a tag is' : `tag "${tag}"`)} not closed`
-  }
-  for (const kind of KINDS) {
-    const [found] = kind.exec(message) ?? []
-    if (found !== undefined) return found
-  }
-  return HAS_FAULT
 }
 
 /**
@@ -169,4 +145,53 @@ export function refuseFaults(faults: readonly FieldFault[]): void {
     suggestion:
       'Mend the template, or send it as it is with onTemplateFault=send, which fills in its placeholders.',
   })
+}
+
+/**
+ * The HTML of the text, with its Liquid. It waits for a thread as previews do: up to a limit, and as long as
+ * the client waits. @throws AppError VALIDATION_ERROR, RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR;
+ * REQUEST_TIMEOUT when the client has left
+ */
+export async function htmlOfMarkdown(
+  outbound: Pick<Outbound, 'convertMarkdown'>,
+  source: string,
+): Promise<string> {
+  const html = await outbound.convertMarkdown(source)
+  requireClient()
+  if (html === null) throw invalidField('body', 'too_complex', TOO_COMPLEX)
+  return html.includes('<table') ? TABLES_OF_TEXT + html : html
+}
+
+/**
+ * Of texts that differ in one word, such as a number that the client has filled in, the last one is remembered. A
+ * map would hash all of a text, which takes ten times as long as comparing it.
+ */
+function sampleOf(source: string): string {
+  const { length } = source
+  if (length <= SAMPLES * SAMPLE_LENGTH) return source
+  let sample = `${length} `
+  const last = length - SAMPLE_LENGTH
+  for (let at = 0; at < SAMPLES; at += 1) {
+    const from = Math.floor((last * at) / (SAMPLES - 1))
+    sample += source.slice(from, from + SAMPLE_LENGTH)
+  }
+  return sample
+}
+
+function hasMarker(source: string): boolean {
+  return source.includes('{{') || source.includes('{%')
+}
+
+/** The message of a fault without the text of the template: `undefined filter: upper`. */
+function kindOf(message: string): string {
+  const open = NOT_CLOSED.exec(message)?.groups
+  if (open !== undefined) {
+    const { output, tag } = open
+    return `${output ?? (tag === undefined ? 'a tag is' : `tag "${tag}"`)} not closed`
+  }
+  for (const kind of KINDS) {
+    const [found] = kind.exec(message) ?? []
+    if (found !== undefined) return found
+  }
+  return HAS_FAULT
 }

@@ -1,13 +1,21 @@
-/** The rows of emails that are accepted, with the snapshots that they are rendered from. */
+/**
+ * Turns a plan into the rows of emails that are accepted, with the snapshots that they are rendered from, and into
+ * the changes of the contacts of its recipients.
+ */
+
+import type { NamedMailbox } from '../../../../formats/address/named-mailbox.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
 import type { ContactData, Snapshot } from '../../../../store/schema/json-values.ts'
-import { sealSnapshot } from '../delivery/sealed-snapshot.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { ContactEntry, SubscriptionRule } from '../../../people/contacts/write/next-contact.ts'
+import { sealSnapshot } from '../delivery/prepare.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
+import { isDomainHeld } from '../queue/holds.ts'
 import type { AcceptDeps, EmailDraft } from './email-drafts.ts'
 import type { EmailPlan, SendRequest } from './plan.ts'
 
-export type DraftParts = {
+type DraftParts = {
   contentId: string
   /** In the order of the recipients. */
   contacts: readonly Pick<Contact, 'id' | 'data'>[]
@@ -66,6 +74,57 @@ export function toDrafts(deps: AcceptDeps, plan: EmailPlan, parts: DraftParts): 
   })
 }
 
+/** The contact's values as of now, apart from the values of the request. */
+export function takeSnapshot(stored: ContactData | null, request: ContactData): Snapshot {
+  if (stored === null) return { stored: {}, request }
+  const own = Object.entries(stored).filter(([key]) => !Object.hasOwn(request, key))
+  return { stored: Object.fromEntries(own), request }
+}
+
+/** Whether the emails go to subscribed contacts only. */
+export function needsSubscription({ contentClass, origin }: EmailPlan): boolean {
+  return contentClass === 'MARKETING' && origin.isTest !== true
+}
+
+/** Only a request for one contact says in so many words that this person wants mail again. */
+export function isForOne({ to }: EmailPlan['request']): boolean {
+  return to.every(({ address }) => address.address === to[0]?.address.address)
+}
+
+export function toRule({ project, request, at }: EmailPlan): SubscriptionRule {
+  return {
+    projectId: project.id,
+    subscribed: request.subscribed,
+    subscribedByDefault: false,
+    newWish: isForOne(request) ? 'explicit' : undefined,
+    at,
+  }
+}
+
+/** A name in the request's data replaces the name of the mailbox, also if it is null. */
+export function toEntry({ data }: EmailPlan, { address, name }: NamedMailbox): ContactEntry {
+  return { address, changes: name === null ? data.changes : { name, ...data.changes } }
+}
+
+/** Returns the held domains of the recipients; a hold in the cache may have ended by now. */
+export async function confirmHeld(
+  tx: Tx,
+  plans: readonly Pick<EmailPlan, 'request' | 'heldDomains'>[],
+): Promise<Set<string>> {
+  const asked = new Set<string>()
+  const held = new Set<string>()
+  for (const { request, heldDomains } of plans) {
+    if (heldDomains.size === 0) continue
+    for (const { address } of request.to) {
+      const { domain } = address
+      if (asked.has(domain) || !heldDomains.has(domain)) continue
+      asked.add(domain)
+      if (await isDomainHeld(tx, domain)) held.add(domain)
+    }
+  }
+  return held
+}
+
 /**
  * Mail of the server to its users is sealed, because its links choose passwords; what will never be sent
  * keeps none of it.
@@ -85,13 +144,6 @@ function snapshotFor({ reader, data }: EmailPlan, contact: Pick<Contact, 'data'>
   if (reader === undefined) return takeSnapshot(contact.data, data.variables)
   const { id, address: email, subscribed } = reader
   return { ...takeSnapshot(reader.data, data.variables), reader: { id, email, subscribed } }
-}
-
-/** The contact's values as of now, apart from the values of the request. */
-export function takeSnapshot(stored: ContactData | null, request: ContactData): Snapshot {
-  if (stored === null) return { stored: {}, request }
-  const own = Object.entries(stored).filter(([key]) => !Object.hasOwn(request, key))
-  return { stored: Object.fromEntries(own), request }
 }
 
 /** Undefined unless the request names it. */

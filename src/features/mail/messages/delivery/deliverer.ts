@@ -3,17 +3,14 @@
  * others to the delivery threads, and records their results. Emails in flight are known in memory
  * only; after a crash the queue recovers their leases at the next start.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MINUTE_MS } from '../../../../base/clock.ts'
+import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { DeliveryResult } from '../../../../outbound/delivery.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Ending, endEmails } from '../outcome/end-emails.ts'
-import type { Fuse } from '../outcome/fuse.ts'
-import type { KnownDomains } from '../outcome/known-domains.ts'
 import type { InFlightEmail } from '../outcome/record-attempts.ts'
-import { createSteadyClock } from '../outcome/steady-clock.ts'
+import type { Fuse, KnownDomains } from '../outcome/suppression-guards.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { pauseClaimed, putBackEmails, putOnHold } from '../queue/put-back.ts'
@@ -59,12 +56,29 @@ type DeliveryDeps = Pick<
 
 /** The delay after an error of this server, so that the same emails are not claimed in a loop. */
 const FAULT_PAUSE_MS = MINUTE_MS
+
 /** Emails whose contents were too large for the batch are due again in groups, a pause apart. */
 const LEFT_PAUSE_MS = 1_000
+
 const LEFT_GROUP_SIZE = 10
 
 /** By id; undefined before the email is handed to outbound. */
 type InFlight = Map<string, InFlightEmail | undefined>
+
+type DeliveryBatch = {
+  emails: readonly ClaimedEmail[]
+  cache: ContentCache
+  inFlight: InFlight
+  signal: AbortSignal
+}
+
+/** As long as overdue mail has to be overdue before it is given up untried (`queue/give-up.ts`). */
+const BELIEVED_AFTER_MS = 10 * MINUTE_MS
+
+const SMALL_JUMP_MS = MINUTE_MS
+
+/** At `at`, the monotonic clock, the clock of the machine was ahead of it by `leadMs`. */
+type Reading = { at: number; leadMs: number }
 
 /** `elapsed`: a monotonic clock in milliseconds. */
 export function createDeliverer(
@@ -113,6 +127,37 @@ export function createDeliverer(
   }
 }
 
+/**
+ * Returns a clock without the jumps that the clock of the machine made in the last ten minutes. A jump ahead is
+ * believed after ten minutes of the running time of this process; a jump back, or one ahead by less than a minute, at
+ * once. Sleep of the machine counts as a jump, too. Without jumps the clock is that of the machine. `elapsed`: a
+ * monotonic clock in milliseconds.
+ */
+export function createSteadyClock(now: Now, elapsed: () => number): Now {
+  let readings: Reading[] = []
+
+  function read(): number {
+    const at = elapsed()
+    const clock = now()
+    add({ at, leadMs: clock - at })
+    // The newest reading that is old enough stays: nothing may have been read since.
+    const first = readings.findLastIndex((reading) => reading.at <= at - BELIEVED_AFTER_MS)
+    if (first > 0) readings = readings.slice(first)
+    const steady = at + Math.min(...readings.map(({ leadMs }) => leadMs))
+    return clock - steady < SMALL_JUMP_MS ? clock : steady
+  }
+
+  /** Readings of the same minute are one, with the least lead. */
+  function add(reading: Reading): void {
+    const last = readings.at(-1)
+    if (last === undefined || reading.at - last.at >= MINUTE_MS) readings.push(reading)
+    else last.leadMs = Math.min(last.leadMs, reading.leadMs)
+  }
+
+  read()
+  return read
+}
+
 /** A recalled email is put back, claimed again, and then refused or held. */
 async function recall({ directory, outbound }: DeliveryDeps, inFlight: InFlight): Promise<void> {
   const stoppedCampaigns = await directory.stoppedCampaigns()
@@ -136,13 +181,6 @@ function recallFrom(
 ): void {
   const domains = emails.flatMap((email) => email?.recipientDomain ?? [])
   for (const site of new Set(domains.map(outbound.siteOf))) outbound.recall(site)
-}
-
-type DeliveryBatch = {
-  emails: readonly ClaimedEmail[]
-  cache: ContentCache
-  inFlight: InFlight
-  signal: AbortSignal
 }
 
 async function deliverBatch(

@@ -6,15 +6,17 @@ import type { KeyObject } from 'node:crypto'
 import { describeError } from '../../../../base/errors.ts'
 import { parseAddress } from '../../../../formats/address/address.ts'
 import type { MessageContent } from '../../../../formats/compose/message-content.ts'
+import { findLinkTokens } from '../../../../formats/link-tokens.ts'
+import { createReturnPathLocalPart } from '../../../../formats/signed-tokens.ts'
 import type { DeliveryTask } from '../../../../outbound/delivery.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
+import type { Snapshot } from '../../../../store/schema/json-values.ts'
+import type { Email } from '../../../../store/schema/messages.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { SenderDomain, StoppedCampaigns, UnsettledFence } from '../../../ground/directory.ts'
 import { DISABLED, fateOf, NOT_ENABLED_IN_TIME } from '../disabled/mail-fate.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
-import { returnPathOf } from './return-path.ts'
-import { openSnapshot } from './sealed-snapshot.ts'
 import { toSource } from './source.ts'
 
 /**
@@ -43,21 +45,48 @@ export type PrepareDeps = Pick<
 
 /** The error of an email whose contact unsubscribed before it was sent. */
 export const UNSUBSCRIBED = 'the contact has unsubscribed'
+
 /** The errors of emails that may not be sent for other reasons. */
 export const NO_SENDER_DOMAIN = 'the sender domain is no longer verified'
+
 export const CLEARED = 'its content was cleared by retention'
-/** Of mail of the server to its users, once it is final. */
+
+/** The error of mail of the server to its users, once that mail is final. */
 export const NOT_KEPT =
   'mail of the server to its users is not kept; its recipient can ask for a new link'
 
 /** `domain` is undefined once the project has no such verified domain. */
 type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
+
 type BatchContext = {
   held: ReadonlySet<string>
   stopped: StoppedCampaigns
   /** By project. */
   fences: ReadonlyMap<string, UnsettledFence>
 }
+
+type WishFacts = Pick<
+  ClaimedEmail,
+  | 'contentClass'
+  | 'campaignId'
+  | 'workflowExecutionId'
+  | 'isTest'
+  | 'isPlatform'
+  | 'isSubscribed'
+  | 'hasLeft'
+>
+
+type TaskParts = {
+  email: ClaimedEmail
+  content: MessageContent
+  project: Project
+  domain: SenderDomain
+}
+
+type ReturnPath = { localPart: string; domain: string; token: string }
+
+/** `secrets`: the tokens in its links, which no reply may show. */
+type OpenedSnapshot = { snapshot: Snapshot | null; secrets: readonly string[] }
 
 export async function prepareBatch(
   deps: PrepareDeps,
@@ -87,6 +116,55 @@ export async function prepareBatch(
     }
   }
   return prepared
+}
+
+/**
+ * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a campaign or
+ * a workflow sends it. Tests of campaigns ask nobody; mail to an address that a step names asks that address,
+ * and not the contact. `isToOther`: whether a workflow sends it to such an address.
+ */
+export function isUnwanted(email: WishFacts, isToOther: boolean): boolean {
+  const { contentClass, campaignId, workflowExecutionId, hasLeft } = email
+  if (email.isTest || email.isPlatform || contentClass === 'TRANSACTIONAL') return false
+  if (isToOther) return hasLeft
+  const isAsked =
+    contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
+  return isAsked && (hasLeft || !email.isSubscribed)
+}
+
+/**
+ * Returns the return path of an email: its bounces come back with a signed token of the email. `sender`: undefined
+ * once the project has no such verified domain.
+ */
+export function returnPathOf(
+  { config, returnKey }: Pick<Base, 'config'> & { returnKey: KeyObject },
+  { id, digest }: { id: string; digest: Buffer },
+  sender: Pick<SenderDomain, 'domain' | 'isReturnPathFound'> | undefined,
+): ReturnPath {
+  const localPart = createReturnPathLocalPart(returnKey, id, digest)
+  const domain = sender?.isReturnPathFound
+    ? `bounce.${sender.domain}`
+    : config.delivery.returnPathDomain
+  return { localPart, domain, token: localPart.slice('b.'.length) }
+}
+
+/**
+ * Seals the snapshot of mail of the server to its users. Its links choose passwords, so the snapshot is sealed from
+ * acceptance until the email is final, and only a delivery opens it: previews, lists, exports and backups read
+ * `variables`, which such mail does not have.
+ */
+export function sealSnapshot({ keyring }: Pick<Base, 'keyring'>, snapshot: Snapshot): string {
+  return keyring.seal(JSON.stringify(snapshot))
+}
+
+/** @throws TypeError when no known secret sealed it */
+export function openSnapshot(
+  { keyring }: Pick<Base, 'keyring'>,
+  { variables, sealedVariables }: Pick<Email, 'variables' | 'sealedVariables'>,
+): OpenedSnapshot {
+  if (sealedVariables === null) return { snapshot: variables, secrets: [] }
+  const text = keyring.unseal(sealedVariables)
+  return { snapshot: JSON.parse(text) as Snapshot, secrets: findLinkTokens(text) }
 }
 
 /** The senders of the emails, in their order. */
@@ -148,31 +226,6 @@ function prepare(
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
 }
 
-type WishFacts = Pick<
-  ClaimedEmail,
-  | 'contentClass'
-  | 'campaignId'
-  | 'workflowExecutionId'
-  | 'isTest'
-  | 'isPlatform'
-  | 'isSubscribed'
-  | 'hasLeft'
->
-
-/**
- * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a campaign or
- * a workflow sends it. Tests of campaigns ask nobody; mail to an address that a step names asks that address,
- * and not the contact. `isToOther`: whether a workflow sends it to such an address.
- */
-export function isUnwanted(email: WishFacts, isToOther: boolean): boolean {
-  const { contentClass, campaignId, workflowExecutionId, hasLeft } = email
-  if (email.isTest || email.isPlatform || contentClass === 'TRANSACTIONAL') return false
-  if (isToOther) return hasLeft
-  const isAsked =
-    contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
-  return isAsked && (hasLeft || !email.isSubscribed)
-}
-
 /** As in `store/email-terms.ts`. */
 function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
   return workflowExecutionId !== null && variables?.reader !== undefined
@@ -206,13 +259,6 @@ function refuseWithoutDomain({ campaignId }: ClaimedEmail): { refusal: Refusal }
 
 function refuse(error: string): { refusal: Refusal } {
   return { refusal: { error } }
-}
-
-type TaskParts = {
-  email: ClaimedEmail
-  content: MessageContent
-  project: Project
-  domain: SenderDomain
 }
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {

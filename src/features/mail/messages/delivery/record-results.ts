@@ -12,13 +12,12 @@ import { isTransientDatabaseError } from '../../../../store/database-error.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { retryWhileUnwritable } from '../../../../store/write/writability.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { Fuse } from '../outcome/fuse.ts'
-import type { KnownDomains } from '../outcome/known-domains.ts'
 import {
   type AttemptRecord,
   type InFlightEmail,
   recordAttempts,
 } from '../outcome/record-attempts.ts'
+import type { Fuse, KnownDomains } from '../outcome/suppression-guards.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { putBackEmails } from '../queue/put-back.ts'
 
@@ -31,7 +30,7 @@ const RECORD_RETRY_MS = 1_000
 const RESULTS_PER_WRITE = 50
 
 type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
-  /** The time without recent jumps of the clock (`steady-clock.ts`). */
+  /** The time without recent jumps of the clock (`createSteadyClock`). */
   steadyNow: Now
   queueNotifier: QueueNotifier
   fuse: Fuse

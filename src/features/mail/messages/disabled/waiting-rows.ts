@@ -13,8 +13,8 @@ import { isParked, isPaused, onShelves, shelfInState } from '../../../../store/s
 import { parameter, statement } from '../../../../store/statement.ts'
 import { isFenced } from '../../../ground/fence/rows.ts'
 import { endingColumns } from '../outcome/end-emails.ts'
-import { parkedProjects } from '../parked-projects.ts'
 import { aside, releasedColumns } from '../queue/aside.ts'
+import { parkedProjects } from '../queue/waiting-mail.ts'
 
 const standing = {
   id: projects.id,

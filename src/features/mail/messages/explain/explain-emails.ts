@@ -12,13 +12,14 @@ import type { Base } from '../../../ground/base.ts'
 import { findRetryable, RETRYABLE } from '../queue/retryable.ts'
 import { explainEmail } from './explain.ts'
 import type { ExplainedEmail, Explanation, LastAttempt, LiveFacts } from './facts.ts'
-import type { LiveStatusQuery } from './live-status.ts'
+import { findLiveStatus, type LiveDeps, type LiveStatusQuery } from './live-status.ts'
 
 /** Called only if some of the emails have not ended. */
 export type FindLiveState = (question: LiveStatusQuery) => Promise<LiveFacts>
 
 /** Up to this number, emails are looked up on this thread instead of a scan thread. */
 const MAX_ON_THIS_THREAD = 10
+
 /**
  * The server looks up the progress of at most this many emails: each is a query to a delivery
  * thread.
@@ -83,11 +84,16 @@ export const listAhead = statement<{ domain: string; id: string }>(
 const listHolds = statement((db) => db.select().from(holds))
 
 const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
+
 const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
+
 /** Whether they can be retried, or wait for their campaign, is said of these. */
 const ASKED_STATES = new Set(['queued', 'deferred', 'failed', 'held', 'paused'])
+
 /** The server knows no more about them than the database. */
 const PARKED_STATES = new Set(['held', 'paused'])
+
+type SuppressionFacts = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
 
 /** Returns the explanations by email id. */
 export async function explainEmails(
@@ -125,6 +131,22 @@ export async function explainEmails(
   )
 }
 
+/**
+ * Returns a function that finds the live state of a project's mail, for the API, which runs in the server's process.
+ * The cause of a site's back-off is left out: it may be a reply to another project's mail, with its addresses. The
+ * replies to the project's own emails are shown.
+ */
+export function findLiveStateForProject(deps: LiveDeps): FindLiveState {
+  return async (question) => {
+    const { sites, ...answer } = await findLiveStatus(deps, question)
+    const shown = Object.entries(sites).map(([domain, site]) => {
+      const status = site.status === null ? null : { ...site.status, cause: null }
+      return [domain, { ...site, status }] as const
+    })
+    return { server: 'running', ...answer, sites: Object.fromEntries(shown) }
+  }
+}
+
 /** The emails in flight, by domain, that due emails wait for. */
 async function findAhead(
   reader: Reader,
@@ -153,8 +175,6 @@ async function findLastAttempts(
   })
   return new Map(rows.map(({ emailId, ...attempt }) => [emailId, attempt]))
 }
-
-type SuppressionFacts = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
 
 async function findSuppressions(
   reader: Reader,

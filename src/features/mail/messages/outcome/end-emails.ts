@@ -28,7 +28,7 @@ export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
 /** The end of an email that no attempt was planned for. `at`: of its acceptance. */
 type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: End; at: number }
 
-/** What `endEmails` must know of an email. */
+/** The columns of an email that `endEmails` needs. */
 export const endingColumns = {
   id: emails.id,
   projectId: emails.projectId,

@@ -62,7 +62,7 @@ export type BounceType = 'Permanent' | 'Undetermined'
 /** The columns that an event of an email needs. */
 export type EmailOfEvent = Pick<Email, 'id' | 'projectId' | 'contactId'>
 
-/** What is known of an email when it is claimed. */
+/** The columns of an email that its claim returns. */
 export type ShelvedEmail = Pick<Email, 'id' | 'campaignId'> & { isSealed: boolean }
 
 type EmailEvent = NewEvent & { data: Record<string, unknown> | null }

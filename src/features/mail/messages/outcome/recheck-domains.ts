@@ -1,6 +1,6 @@
 /**
  * Rechecks, after a day, domains that DNS denied although they are known to exist
- * (`known-domains.ts`). If DNS denies a domain again, its addresses are suppressed, and the fuse
+ * (`suppression-guards.ts`). If DNS denies a domain again, its addresses are suppressed, and the fuse
  * counts them. If the domain exists, its held suppressions are dropped. If DNS gives no result, the
  * recheck is repeated every hour for at most a week.
  */
@@ -14,9 +14,9 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { Fuse } from './fuse.ts'
 import { hasDeliveredSince } from './strikes.ts'
 import { suppressUnlessTooMany } from './suppress-bounced.ts'
+import type { Fuse } from './suppression-guards.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'resolver' | 'now'> & { fuse: Fuse }
 type Existence = 'exists' | 'gone' | 'unknown'

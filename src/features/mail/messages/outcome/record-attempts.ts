@@ -2,7 +2,7 @@
  * Records attempts in one transaction: the states of their emails, attempt rows, events, known
  * domains, and the suppressions and strikes of bounces. `final-state.ts` has the table of states.
  */
-import type { Now } from '../../../../base/clock.ts'
+import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
 import { QUEUE_CLASS_NAMES } from '../../../../base/queue-class.ts'
 import type { AttemptOutcome } from '../../../../outbound/attempt.ts'
 import { outcomeText } from '../../../../outbound/outcomes.ts'
@@ -23,10 +23,8 @@ import {
   settleAttempts,
   type Transition,
 } from './final-state.ts'
-import type { Fuse } from './fuse.ts'
-import { insertKnownDomains, type KnownDomains } from './known-domains.ts'
-import { retryDelayMs } from './retry-delay.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
+import { type Fuse, insertKnownDomains, type KnownDomains } from './suppression-guards.ts'
 import { recordFaults } from './template-faults.ts'
 import { findFinalReport } from './write-report.ts'
 
@@ -62,7 +60,7 @@ export type AttemptRecord = {
 }
 
 type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
-  /** The time without recent jumps of the clock (`steady-clock.ts`). */
+  /** The time without recent jumps of the clock (`createSteadyClock`). */
   steadyNow: Now
   queueNotifier: QueueNotifier
   fuse: Fuse
@@ -93,6 +91,8 @@ const insertAttempt = statement((db) =>
     steps: sql`${parameter('steps')}`,
   }),
 )
+
+const JITTER = 0.15
 
 /**
  * Records attempts and their consequences; attempts of emails that have been deleted are ignored.
@@ -125,6 +125,19 @@ export async function recordAttempts(
       log(deps, each)
     }
   })
+}
+
+/**
+ * Returns the retry delay after `failures` failed attempts (0 = none yet), in ms: `delivery.retry_schedule`, whose
+ * last delay repeats, with a jitter of 15%.
+ */
+export function retryDelayMs(
+  schedule: readonly number[],
+  failures: number,
+  random: () => number = Math.random,
+): number {
+  const step = schedule[Math.min(failures, schedule.length - 1)] ?? MINUTE_MS
+  return Math.round(step * (1 - JITTER + random() * 2 * JITTER))
 }
 
 /** The records of emails that a report ended before the outcome of their session was recorded. */

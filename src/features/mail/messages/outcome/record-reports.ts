@@ -17,7 +17,6 @@ import type { UsageDeps } from '../../../ground/usage/count.ts'
 import { setSubscribed } from '../../../people/contacts/write/set-subscribed.ts'
 import { unsubscribeAddresses } from '../../../people/contacts/write/unsubscribe-addresses.ts'
 import { logOutcome } from './final-state.ts'
-import { recordBounces } from './record-bounces.ts'
 import {
   countIfFailed,
   type EmailAndReport,
@@ -30,12 +29,15 @@ import {
   shownReport,
   wasSent,
 } from './reported-email.ts'
+import { suppressReportedBounces } from './suppress-bounced.ts'
 import { suppress } from './suppression.ts'
 import {
+  bounceByReports,
   complainByReport,
   deliverByReport,
   findReport,
   insertReports,
+  type ReportedBounce,
   type ReportResult,
   recordDelayEvent,
 } from './write-report.ts'
@@ -47,7 +49,12 @@ const findIsToOther = statement<{ isToOther: number }>(
 )
 
 type Deps = UsageDeps & Pick<Base, 'counters' | 'now' | 'log'>
+
 type OtherReport = Exclude<EmailReport, { type: 'bounce' }>
+
+type BouncesDeps = UsageDeps & Pick<Base, 'counters' | 'log'>
+
+type Bounce = ReportOf<'bounce'>
 
 /**
  * Records reports in their order. Returns for each whether it changed anything; a report about an
@@ -166,4 +173,58 @@ function insertRow(
   report: Omit<ReportResult, 'emailId' | 'at'>,
 ): Promise<void> {
   return insertReports(tx, [{ emailId: email.id, at, ...report }])
+}
+
+/**
+ * Records reports that emails were not delivered, many by few statements. Returns for each whether it changed
+ * anything: of several about an email, only the first does. The events of all bounces, in the order of the reports,
+ * come before those of the contacts that they unsubscribe.
+ */
+async function recordBounces(
+  deps: BouncesDeps,
+  tx: Tx,
+  { reports, at }: { reports: readonly Bounce[]; at: number },
+): Promise<boolean[]> {
+  const ids = reports.map(({ emailId }) => emailId)
+  const known = await listReportedEmails(tx, ids)
+  const bounces: EmailAndReport<Bounce>[] = []
+  const changed = reports.map((report) => {
+    const email = known.get(report.emailId)
+    known.delete(report.emailId)
+    if (email === undefined || isOver(email)) return false
+    return bounces.push({ email, report: shownReport(email, report), at }) > 0
+  })
+  if (bounces.length > 0) await write(deps, tx, bounces)
+  return changed
+}
+
+async function write(deps: BouncesDeps, tx: Tx, bounces: readonly EmailAndReport<Bounce>[]) {
+  for (const bounce of bounces) await countIfFailed(deps, tx, bounce)
+  await bounceByReports(tx, bounces.map(toBounce))
+  await insertReports(tx, bounces.map(toResult))
+  const refusals = bounces.map(({ email, report: { verdict, diagnostic: source }, at }) => {
+    return { email, verdict, source, at }
+  })
+  await suppressReportedBounces(tx, refusals)
+  tx.afterCommit(() => {
+    for (const bounce of bounces) observe(deps, bounce)
+  })
+}
+
+function toBounce({ email, report, at }: EmailAndReport<Bounce>): ReportedBounce {
+  const bounceType = report.verdict.isHard ? 'Permanent' : 'Undetermined'
+  return { email, at, error: report.diagnostic, bounceType }
+}
+
+function toResult({ email, report, at }: EmailAndReport<Bounce>) {
+  const result = 'reported-bounced' as const
+  return { emailId: email.id, at, result, class: report.verdict.class, ...factsOf(report) }
+}
+
+function observe(deps: BouncesDeps, { email, report }: EmailAndReport<Bounce>): void {
+  const { verdict, diagnostic: reason, reply = null } = report
+  const type = verdict.isHard ? 'hard' : 'soft'
+  deps.counters.add('pillarbox_bounces_total', { source: 'report', type })
+  const why = { class: verdict.class, reply, reason }
+  logOutcome(deps, { email, outcome: 'bounced', ...why, attempts: email.attemptCount })
 }

@@ -1,4 +1,4 @@
-/** What is known of an email when a report about it arrives, and what reports state. */
+/** Facts about an email when a report about it arrives, and the facts that reports state. */
 import type { Verdict } from '../../../../formats/replies/reply.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import { listOf } from '../../../../store/dialect.ts'
@@ -91,7 +91,7 @@ export function shownReport<Report extends EmailReport>(
   }
 }
 
-/** What the row of a report shows of its facts. */
+/** The facts of a report that its row stores. */
 export function factsOf({
   reply = null,
   diagnostic: error,

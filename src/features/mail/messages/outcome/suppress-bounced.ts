@@ -23,10 +23,10 @@ import type { HeldCause, SuppressionReason } from '../../../../store/schema/word
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { unsubscribeAddresses } from '../../../people/contacts/write/unsubscribe-addresses.ts'
-import type { Fuse } from './fuse.ts'
-import { isKnownDomain } from './known-domains.ts'
 import { recordStrike } from './strikes.ts'
 import { isSuppressed, suppress, suppressReported } from './suppression.ts'
+import type { Fuse } from './suppression-guards.ts'
+import { isKnownDomain } from './suppression-guards.ts'
 
 export type BounceSuppression = {
   projectId: string

@@ -36,7 +36,7 @@ const insertSuppression = statement((db) =>
     .onConflictDoNothing(),
 )
 
-const dropHeld = statement((db) =>
+const deleteHeld = statement((db) =>
   db
     .delete(heldSuppressions)
     .where(
@@ -76,7 +76,7 @@ const findSuppression = statement<{ reason: SuppressionReason }>(
 export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
   const { at, ...row } = suppression
   const { projectId, address, emailId, reason } = suppression
-  await tx.execute(dropHeld, { projectId, address })
+  await tx.execute(deleteHeld, { projectId, address })
   if (reason === 'COMPLAINT') await recordWish(tx, { projectId, address, kind: 'complaint', at })
   if ((await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })) === 1) {
     return true
@@ -94,7 +94,7 @@ export async function suppressReported(
   tx: Tx,
   suppressions: readonly ReportedSuppression[],
 ): Promise<void> {
-  if ((await tx.find(findAnyHeld)) !== undefined) await tx.executeEach(dropHeld, suppressions)
+  if ((await tx.find(findAnyHeld)) !== undefined) await tx.executeEach(deleteHeld, suppressions)
   const rows = suppressions.map(({ at, ...row }) => ({ ...row, id: newId(), createdAt: at }))
   await tx.executeEach(insertSuppression, rows)
 }

@@ -18,7 +18,7 @@ export const aside = {
   updatedAt: parameter('at'),
 } as const
 
-/** What `notifyReleased` must know of an email. */
+/** The columns of an email that `notifyReleased` needs. */
 export const releasedColumns = {
   dueAt: emails.dueAt,
   queueClass: emails.queueClass,

@@ -4,7 +4,7 @@
  * reads all lanes when it starts.
  */
 import type { QueueClass } from '../../../../base/queue-class.ts'
-import type { Notifier } from '../../../../work/notifier.ts'
+import type { Notifier } from '../../../../work/loop.ts'
 
 /** The emails of one project for one recipient domain (A-labels) in one class. */
 export type QueueLane = { queueClass: QueueClass; domain: string; projectId: string }

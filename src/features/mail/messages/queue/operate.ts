@@ -46,7 +46,7 @@ async function retryEmail(
   tx: Tx,
   { id, facts, isOperator }: { id: string; facts: Retryable; isOperator: boolean },
 ): Promise<void> {
-  const email = await getEmail(tx, id)
+  const email = await loadEmail(tx, id)
   if (email.state === 'paused') throw pausedEmail(email, facts)
   if (email.state === 'held') {
     const suggestion = `To send it, release its domain: pillarbox queue release --domain ${email.recipientDomain}`
@@ -137,7 +137,7 @@ export async function cancelEmails(
 ): Promise<void> {
   await store.write(async (tx) => {
     for (const id of ids) {
-      const email = await getEmail(tx, id)
+      const email = await loadEmail(tx, id)
       if (!['queued', 'deferred', 'held', 'paused'].includes(email.state)) {
         throw new AppError('CONFLICT', `Email ${id} is ${email.state}: it cannot be cancelled.`)
       }
@@ -147,7 +147,7 @@ export async function cancelEmails(
   })
 }
 
-async function getEmail(tx: Tx, id: string): Promise<Email> {
+async function loadEmail(tx: Tx, id: string): Promise<Email> {
   const email = await tx.select().from(emails).where(eq(emails.id, id)).get()
   if (email === undefined) throw emailNotFound(id)
   return email

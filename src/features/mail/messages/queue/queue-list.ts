@@ -6,18 +6,24 @@
  * contacts of that address. Mail on its way to the recipient is found through the partial indexes
  * as well, because the address of a contact may have changed since.
  */
-
 import { parseDomain } from '../../../../formats/address/address.ts'
 import { indexedBy, type NamedIndex, orderedJoin, rowNumber } from '../../../../store/dialect.ts'
-import { and, eq, inArray, ne, type SQL, sql } from '../../../../store/drizzle.ts'
+import {
+  and,
+  eq,
+  inArray,
+  ne,
+  type SQL,
+  type SQLiteColumn,
+  sql,
+} from '../../../../store/drizzle.ts'
 import { type Email, emails } from '../../../../store/schema/messages.ts'
 import type { QueueState } from '../../../../store/schema/words.ts'
 import { onShelves } from '../../../../store/shelves.ts'
 import type { Base } from '../../../ground/base.ts'
-import { beginsWith } from '../address-start.ts'
 import { EXPLAINED_COLUMNS, type ExplainedEmail } from '../explain/facts.ts'
-import { isPausedOfAny } from '../parked-projects.ts'
 import { ANY_CLASS_TERM } from './any-class.ts'
+import { isPausedOfAny } from './waiting-mail.ts'
 
 export type QueueSelection = {
   /** `ended`: in any final state. */
@@ -55,9 +61,13 @@ const WAITING: Part = {
   index: 'emails_ready',
   term: sql.raw(`due_at is not null and ${ANY_CLASS_TERM}`),
 }
+
 const SENDING: Part = { index: 'emails_leased', term: sql`lease_until is not null` }
+
 const HELD: Part = { index: 'emails_held', term: onShelves('held') }
+
 const PAUSED: Part = { index: 'emails_parked', term: isPausedOfAny() }
+
 const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
   queued: WAITING,
   deferred: WAITING,
@@ -68,7 +78,9 @@ const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
 
 /** Finished mail has no index: it is searched in pages of this many rows, newest first. */
 const PAGE = 20_000
+
 const MAX_SEARCHED = 1_000_000
+
 /** The limit for a recipient without a contact. */
 const MAX_SEARCHED_FOR_RECIPIENT = 100_000
 
@@ -79,6 +91,13 @@ const columns = {
 } satisfies Record<keyof QueuedEmail, unknown>
 
 type Deps = Pick<Base, 'store'>
+
+export type EndedCount = {
+  /** By state, among the newest emails that were searched. */
+  counts: { state: QueueState; count: number }[]
+  /** The number of newest emails that were searched; null if all were. */
+  searchedRows: number | null
+}
 
 /**
  * Lists emails, newest first. Without a state: all mail to the recipient of the selection, else mail
@@ -104,6 +123,75 @@ export async function countListed(
 export function listedCount(selection: QueueSelection): SQL {
   const rows = selection.recipient === undefined ? queueRows(selection) : recipientRows(selection)
   return sql`select count(*) as count from (${rows})`
+}
+
+/** Rows are numbered in the order of their acceptance. */
+export function newestNumber(): SQL {
+  return sql`select max(${rowNumber()}) as number from emails`
+}
+
+export function isNumbered({ from, before }: { from: number; before: number }): SQL {
+  return sql`${rowNumber()} >= ${from} and ${rowNumber()} < ${before}`
+}
+
+/** The condition for mail on its way, in one state or in any. */
+export function isOnTheWay(selection: QueueSelection): SQL {
+  return isAmong(queueRows(selection), selection)
+}
+
+/** The condition for all mail to one recipient. */
+export function isToRecipient(selection: QueueSelection): SQL {
+  return isAmong(recipientRows(selection), selection)
+}
+
+/** Counts finished mail by state, on the newest page that has any. */
+export async function countEnded({ store }: Deps, selection: QueueSelection): Promise<EndedCount> {
+  const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
+  const last = newest?.number ?? 0
+  const end = Math.max(0, last - MAX_SEARCHED)
+  for (let before = last + 1; before > end; before -= PAGE) {
+    const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(selection, before))
+    const counts = END_STATES.flatMap((state) => rows.filter((row) => row.state === state))
+    if (counts.length === 0) continue
+    return { counts, searchedRows: before > PAGE ? last + 1 - before + PAGE : null }
+  }
+  return { counts: [], searchedRows: null }
+}
+
+export function endedCounts(selection: QueueSelection, before: number): SQL {
+  const ended = { ...selection, state: 'ended' as const }
+  return sql`select state, count(*) as count from emails
+    where ${and(isNumbered({ from: before - PAGE, before }), matches(ended))} group by state`
+}
+
+/** The number of emails on their way, by state; with `to`, of those to addresses that begin like it. */
+export async function countQueue(
+  { store }: Deps,
+  to?: string,
+): Promise<{ state: QueueState; count: number }[]> {
+  const counts = await store.scan.get<Record<string, number>>(queueCounts(to))
+  return queueStates.flatMap((state) => {
+    const count = counts[state] ?? 0
+    return count === 0 ? [] : [{ state, count }]
+  })
+}
+
+export function queueCounts(to?: string): SQL {
+  const isWanted = to === undefined ? sql`` : sql`and ${beginsWith(emails.recipient, to)}`
+  return sql`select * from
+    (select count(*) filter (where state = 'queued') as queued,
+      count(*) filter (where state = 'deferred') as deferred
+      from emails where due_at is not null ${isWanted}),
+    (select count(*) as sending from emails where lease_until is not null ${isWanted}),
+    (select count(*) as held from emails where ${onShelves('held')} ${isWanted}),
+    (select count(*) as paused from emails ${indexedBy('emails_parked')}
+      where ${isPausedOfAny()} ${isWanted})`
+}
+
+/** Whether an address begins with this text; case does not matter, and no character is special. */
+export function beginsWith(address: SQLiteColumn, start: string): SQL {
+  const wanted = start.toLowerCase()
+  return sql`substr(lower(${address}), 1, ${Array.from(wanted).length}) = ${wanted}`
 }
 
 function isOfEnded({ state }: QueueSelection): boolean {
@@ -146,27 +234,8 @@ function listRows(
     .all()
 }
 
-/** Rows are numbered in the order of their acceptance. */
-export function newestNumber(): SQL {
-  return sql`select max(${rowNumber()}) as number from emails`
-}
-
-export function isNumbered({ from, before }: { from: number; before: number }): SQL {
-  return sql`${rowNumber()} >= ${from} and ${rowNumber()} < ${before}`
-}
-
-/** The condition for mail on its way, in one state or in any. */
-export function isOnTheWay(selection: QueueSelection): SQL {
-  return isAmong(queueRows(selection), selection)
-}
-
 function queueRows(selection: QueueSelection): SQL {
   return sql.join(onTheWayRows(selection), sql` union all `)
-}
-
-/** The condition for all mail to one recipient. */
-export function isToRecipient(selection: QueueSelection): SQL {
-  return isAmong(recipientRows(selection), selection)
 }
 
 function recipientRows(selection: QueueSelection): SQL {
@@ -214,55 +283,4 @@ function matches({ state, domain, senderDomain, recipient, projectId }: QueueSel
 
 function limitOf({ limit = 1_000 }: QueueSelection): number {
   return limit
-}
-
-export type EndedCount = {
-  /** By state, among the newest emails that were searched. */
-  counts: { state: QueueState; count: number }[]
-  /** The number of newest emails that were searched; null if all were. */
-  searchedRows: number | null
-}
-
-/** Counts finished mail by state, on the newest page that has any. */
-export async function countEnded({ store }: Deps, selection: QueueSelection): Promise<EndedCount> {
-  const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
-  const last = newest?.number ?? 0
-  const end = Math.max(0, last - MAX_SEARCHED)
-  for (let before = last + 1; before > end; before -= PAGE) {
-    const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(selection, before))
-    const counts = END_STATES.flatMap((state) => rows.filter((row) => row.state === state))
-    if (counts.length === 0) continue
-    return { counts, searchedRows: before > PAGE ? last + 1 - before + PAGE : null }
-  }
-  return { counts: [], searchedRows: null }
-}
-
-export function endedCounts(selection: QueueSelection, before: number): SQL {
-  const ended = { ...selection, state: 'ended' as const }
-  return sql`select state, count(*) as count from emails
-    where ${and(isNumbered({ from: before - PAGE, before }), matches(ended))} group by state`
-}
-
-/** The number of emails on their way, by state; with `to`, of those to addresses that begin like it. */
-export async function countQueue(
-  { store }: Deps,
-  to?: string,
-): Promise<{ state: QueueState; count: number }[]> {
-  const counts = await store.scan.get<Record<string, number>>(queueCounts(to))
-  return queueStates.flatMap((state) => {
-    const count = counts[state] ?? 0
-    return count === 0 ? [] : [{ state, count }]
-  })
-}
-
-export function queueCounts(to?: string): SQL {
-  const isWanted = to === undefined ? sql`` : sql`and ${beginsWith(emails.recipient, to)}`
-  return sql`select * from
-    (select count(*) filter (where state = 'queued') as queued,
-      count(*) filter (where state = 'deferred') as deferred
-      from emails where due_at is not null ${isWanted}),
-    (select count(*) as sending from emails where lease_until is not null ${isWanted}),
-    (select count(*) as held from emails where ${onShelves('held')} ${isWanted}),
-    (select count(*) as paused from emails ${indexedBy('emails_parked')}
-      where ${isPausedOfAny()} ${isWanted})`
 }

@@ -7,40 +7,49 @@
  * crashes repeatedly does not overload a receiver. The next start finds the emails that a crash
  * leaves in SENDING. The queue renews the leases of emails in flight.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
+import { min, sql } from '../../../../store/drizzle.ts'
+import { emails } from '../../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Store } from '../../../../store/store.ts'
+import { runFor, SYSTEM } from '../../../../turns/owner.ts'
 import { type Beside, createBeside } from '../../../../work/beside.ts'
 import { type Loop, runEvery, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Deliverer } from '../delivery/deliverer.ts'
-import { claimFromLanes, LEASE_MS } from './claim.ts'
-import { deferPaused, listPaused } from './defer-paused.ts'
+import { claimFromLanes, LEASE_MS, planClaims } from './claim.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { releaseStray } from './holds.ts'
-import { createLanes, type Lanes } from './lanes.ts'
+import { createLanes, type DueLane, type Lanes } from './lanes.ts'
 import { correctDueTimes, recoverLeases, renewLeases } from './leases.ts'
-import type { QueueNotice, QueueNotifier } from './notifier.ts'
-import { planClaims } from './plan-claims.ts'
-import { createReload } from './reload-lanes.ts'
+import type { QueueLane, QueueNotice, QueueNotifier } from './notifier.ts'
+import { deferWaiting } from './put-back.ts'
 import type { Throttle } from './throttle.ts'
 
 const RENEW_EVERY_MS = 10_000
+
 const MAINTENANCE_EVERY_MS = MINUTE_MS
+
 /** Due lanes of a class that are visited in one turn of the event loop. */
 const MAX_VISITS = 100
+
 /** After this many visits without a claim the queue pauses. */
 const MAX_EMPTY_VISITS = 20
+
 /**
  * The time between two claims, unless the first one was full, and between visits without a claim. The
  * time is shorter than that in which results are gathered (`delivery/record-results.ts`): a claim that
  * results make possible shares their commit, and what else makes mail due waits for it.
  */
 const CLAIM_EVERY_MS = 15
+
 const FULL_CLAIM = 200
+
 /** The wait before a full or paused site is checked again, unless a notice comes first. */
 const RECHECK_MS = 500
+
 /** After a failure. */
 const RETRY_MS = 1_000
 
@@ -67,6 +76,34 @@ type QueueLoopState = {
   isOpen: boolean
   wake: () => void
 }
+
+/** The maximum per transaction: of lanes, and of emails in them. */
+const PAUSED_LANES = 100
+
+const PAUSED_BATCH = 500
+
+type PausedLane = { lane: QueueLane; until: number; reason: string }
+
+const PAGE = 1_000
+
+const listLanes = statement((db) =>
+  db
+    .select({
+      queueClass: emails.queueClass,
+      domain: emails.recipientDomain,
+      projectId: emails.projectId,
+      dueAt: min(emails.dueAt),
+    })
+    .from(emails)
+    .where(
+      sql`due_at is not null and (queue_class, recipient_domain, project_id) >
+        (${parameter('queueClass')}, ${parameter('domain')}, ${parameter('projectId')})`,
+    )
+    .groupBy(emails.queueClass, emails.recipientDomain, emails.projectId)
+    .limit(PAGE),
+)
+
+type LanePosition = Omit<QueueLane, 'queueClass'> & { queueClass: number }
 
 export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
   const lanes = createLanes()
@@ -195,4 +232,78 @@ function logRecovered({ log }: Pick<Base, 'log'>, emails: number): void {
       { emails },
       'emails were put back into the queue: the process that had claimed them has ended',
     )
+}
+
+/** Lists the due lanes to whose site nothing is sent now. */
+function listPaused({ outbound }: Pick<Base, 'outbound'>, due: readonly DueLane[]): PausedLane[] {
+  const paused: PausedLane[] = []
+  for (const { lane } of due) {
+    const pause = outbound.pauseOf(outbound.siteOf(lane.domain))
+    if (pause !== null) paused.push({ lane, ...pause })
+    if (paused.length === PAUSED_LANES) break
+  }
+  return paused
+}
+
+/**
+ * Marks the due emails of paused lanes as deferred, with the reason. They stay due; the lane is
+ * visited again when its site may be tried. Emails marked by an earlier call are skipped, because a
+ * backlog can be long.
+ */
+async function deferPaused(
+  { store, now, lanes }: Pick<Base, 'store' | 'now'> & { lanes: Lanes },
+  paused: readonly PausedLane[],
+): Promise<void> {
+  await store.write(async (tx) => {
+    const at = now()
+    let limit = PAUSED_BATCH
+    for (const { lane, until, reason } of paused) {
+      if (limit === 0) return
+      const from = lanes.dueAt(lane) ?? 0
+      const { count, deferredUntil } = await deferWaiting(tx, { lane, reason, from, at, limit })
+      limit -= count
+      tx.afterCommit(() => lanes.setDueAt(lane, deferredUntil ?? until))
+    }
+  })
+}
+
+/**
+ * Returns a function that reads the lanes of the whole queue, page by page; one run at a time. A call during a run
+ * starts one more run after it, and resolves with that one.
+ */
+function createReload(store: Store, lanes: Lanes): () => Promise<void> {
+  const read = () => runFor(SYSTEM, () => readLanes(store, lanes))
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  return function reload() {
+    if (running === undefined) {
+      running = read().finally(() => {
+        running = undefined
+      })
+      return running
+    }
+    next ??= running.then(
+      () => follow(),
+      () => follow(),
+    )
+    return next
+  }
+  function follow(): Promise<void> {
+    next = undefined
+    running = read().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+async function readLanes(store: Store, lanes: Lanes): Promise<void> {
+  let position: LanePosition = { queueClass: 0, domain: '', projectId: '' }
+  for (;;) {
+    const page = await store.scan.list(listLanes, position)
+    for (const { dueAt, ...lane } of page) if (dueAt !== null) lanes.addDueAt(lane, dueAt)
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return
+    position = last
+  }
 }

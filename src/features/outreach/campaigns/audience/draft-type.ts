@@ -2,7 +2,7 @@
 import { type Template, templates } from '../../../../store/schema/messages.ts'
 import type { ContentClass } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { isTemplate } from '../../../mail/templates/get.ts'
+import { isTemplate } from '../../../mail/templates/templates.ts'
 import type { CampaignChanges } from '../validate.ts'
 
 type Draft = Pick<CampaignChanges, 'type' | 'templateId'> & Pick<Template, 'projectId'>

@@ -17,7 +17,7 @@ import {
 } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { templateNotFound } from '../../../mail/templates/view.ts'
+import { templateNotFound } from '../../../mail/templates/templates.ts'
 import { type Edge, requireStructure, slotKey } from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'

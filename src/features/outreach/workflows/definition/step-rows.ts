@@ -12,7 +12,7 @@ import {
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { storedEventName } from '../../../ground/conditions/field.ts'
-import { loadTemplate } from '../../../mail/templates/get.ts'
+import { loadTemplate } from '../../../mail/templates/templates.ts'
 import { configBytes } from '../graph/parse-config.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
 import type { Edge } from '../graph/structure.ts'

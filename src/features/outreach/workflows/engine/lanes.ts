@@ -6,7 +6,7 @@
  * Projects take turns, and within a project its workflows do: what was taken goes to the end.
  */
 import { createRoundRobin } from '../../../../store/read/round-robin.ts'
-import { createTimetable } from '../../../mail/messages/queue/timetable.ts'
+import { createTimetable } from '../../../mail/messages/queue/lanes.ts'
 import type { WorkflowLane } from '../notifier.ts'
 
 export type WorkflowLanes = {

@@ -4,7 +4,7 @@
  * pointless by now is left out: the address is verified, the invitation is revoked, the project works
  * again.
  *
- * While the mail project cannot send, the job fails and is tried again (`work/jobs/backoff.ts`).
+ * While the mail project cannot send, the job fails and is tried again (`work/jobs/run.ts`).
  */
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../../../src/base/clock.ts'
-import { removeAddresses } from '../../../../../src/features/mail/suppressions/remove.ts'
+import { deleteAddresses } from '../../../../../src/features/mail/suppressions/suppressions.ts'
 import { createReturnPathLocalPart } from '../../../../../src/formats/signed-tokens.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { inboundMessages } from '../../../../../src/store/schema/inbound.ts'
@@ -69,7 +69,7 @@ test('a suppressed address gets no mail until its suppression is deleted', async
   const [refused] = (await receiver.send()).emails
   assert.equal((await receiver.email(refused?.email ?? '')).status, 'SUPPRESSED')
   const list = { projectId: receiver.project.id, addresses: [address('ada@dest.test')] }
-  assert.equal(await removeAddresses(receiver.core, list), 1)
+  assert.equal(await deleteAddresses(receiver.core, list), 1)
   const [taken] = (await receiver.send()).emails
   assert.equal((await receiver.email(taken?.email ?? '')).status, 'PENDING')
 })

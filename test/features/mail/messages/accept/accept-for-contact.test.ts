@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../../src/base/errors.ts'
-import { acceptForContact } from '../../../../../src/features/mail/messages/accept/accept-for-contact.ts'
-import { planTemplate } from '../../../../../src/features/mail/messages/accept/plan-template.ts'
+import {
+  acceptForContact,
+  planTemplate,
+} from '../../../../../src/features/mail/messages/accept/accept-for-contact.ts'
 import { suppress } from '../../../../../src/features/mail/messages/outcome/suppression.ts'
 import { holdDomain } from '../../../../../src/features/mail/messages/queue/holds.ts'
 import type { QueueNotice } from '../../../../../src/features/mail/messages/queue/notifier.ts'

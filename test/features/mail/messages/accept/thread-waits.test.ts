@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as othersTurn } from 'node:timers/promises'
-import { htmlOfMarkdown } from '../../../../../src/features/mail/messages/accept/markdown.ts'
-import { createTemplateChecker } from '../../../../../src/features/mail/messages/accept/template-check.ts'
+import {
+  createTemplateChecker,
+  htmlOfMarkdown,
+} from '../../../../../src/features/mail/messages/accept/template-check.ts'
 import { runFor, type WorkOwner } from '../../../../../src/turns/owner.ts'
 import { RENDERING } from '../../../../../src/turns/rendering.ts'
 import { createTurns } from '../../../../../src/turns/turns.ts'

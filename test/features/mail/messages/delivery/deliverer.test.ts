@@ -4,7 +4,7 @@ import { DAY_MS, MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { formatAttempts } from '../../../../../src/cli/queue/attempts.ts'
 import { toAttemptView } from '../../../../../src/features/insight/emails/attempt-view.ts'
 import { createDeliverer } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
-import { getEmailHistory } from '../../../../../src/features/mail/messages/explain/email-history.ts'
+import { loadEmailHistory } from '../../../../../src/features/mail/messages/explain/email-history.ts'
 import { explainEmails } from '../../../../../src/features/mail/messages/explain/explain-emails.ts'
 import { holdDomain, releaseDomain } from '../../../../../src/features/mail/messages/queue/holds.ts'
 import { recoverLeases } from '../../../../../src/features/mail/messages/queue/leases.ts'
@@ -109,7 +109,7 @@ test('a delivered email has sentAt = deliveredAt, its rendered subject and two e
   assert.equal(email.subject, 'rendered')
   assert.equal(email.leaseUntil, null)
   assert.deepEqual(await line.eventNames(), ['email.sent', 'email.delivery'])
-  const history = await getEmailHistory(line.core, id)
+  const history = await loadEmailHistory(line.core, id)
   assert.equal(history.attempts[0]?.replyCode, 250)
 })
 
@@ -194,7 +194,7 @@ test('a deferred email is tried again when it is due, and given up when its time
   const email = await line.email(id)
   assert.equal(email.status, 'FAILED')
   assert.match(email.error as string, /given up; the last attempt ended with: 451 Not now/)
-  assert.equal((await getEmailHistory(line.core, id)).attempts.length, 2)
+  assert.equal((await loadEmailHistory(line.core, id)).attempts.length, 2)
 })
 
 test('a project with a backlog gets leases up to its share; another project is served', async (t) => {
@@ -328,7 +328,7 @@ test('an email that is cancelled after an interrupted attempt may have arrived, 
   line.clock.now += 5_000
   assert.equal(await recoverLeases(line.core, { until: Number.MAX_SAFE_INTEGER, except: [] }), 1)
   await cancelEmails(line.core, [id])
-  const { email, attempts: rows } = await getEmailHistory(line.core, id)
+  const { email, attempts: rows } = await loadEmailHistory(line.core, id)
   assert.deepEqual([email.state, email.error, email.attemptCount], ['failed', 'cancelled', 0])
   const [row] = rows.map(toAttemptView)
   assert.equal(rows.length, 1)

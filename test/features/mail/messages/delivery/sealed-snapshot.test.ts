@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { silentLog } from '../../../../../src/base/log.ts'
 import { createKeyring } from '../../../../../src/config/keyring.ts'
+import { openSnapshot } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
 import { sealWaiting } from '../../../../../src/features/mail/messages/delivery/seal-waiting.ts'
-import { openSnapshot } from '../../../../../src/features/mail/messages/delivery/sealed-snapshot.ts'
 import {
   type End,
   endEmails,

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import {
   explainEmails,
   type FindLiveState,
+  findLiveStateForProject,
 } from '../../../../../src/features/mail/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../../../../src/features/mail/messages/explain/facts.ts'
-import { findLiveStateForProject } from '../../../../../src/features/mail/messages/explain/project-live-status.ts'
 import { createThrottle } from '../../../../../src/features/mail/messages/queue/throttle.ts'
 import type { SiteStatus } from '../../../../../src/outbound/sites/site-status.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'

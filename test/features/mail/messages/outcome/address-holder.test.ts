@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { recordReports } from '../../../../../src/features/mail/messages/outcome/record-reports.ts'
 import type { EmailReport } from '../../../../../src/features/mail/messages/outcome/reported-email.ts'
-import { addSuppressions } from '../../../../../src/features/mail/suppressions/add.ts'
-import { removeAddresses } from '../../../../../src/features/mail/suppressions/remove.ts'
+import {
+  addSuppressions,
+  deleteAddresses,
+} from '../../../../../src/features/mail/suppressions/suppressions.ts'
 import { undoSuppressions } from '../../../../../src/features/mail/suppressions/undo-suppressions.ts'
 import { updateContact } from '../../../../../src/features/people/contacts/write/update.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
@@ -95,7 +97,7 @@ for (const [what, { report, isForContact }] of Object.entries(REPORTS)) {
         rows.map(({ name, emailId, data }) => [name, emailId, data]),
         [['contact.unsubscribed', emailId, { reason: what }]],
       )
-      await removeAddresses(core, { projectId, addresses: [address(HELD)] })
+      await deleteAddresses(core, { projectId, addresses: [address(HELD)] })
       assert.equal(await isSubscribed(HELD), false)
     })
   }

@@ -4,11 +4,16 @@ import { type TestContext, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { createLog } from '../../../../../src/base/log.ts'
 import { leaveByMail } from '../../../../../src/features/incoming/receiving/process/apply-unsubscribe.ts'
-import { createFuse, startFuse } from '../../../../../src/features/mail/messages/outcome/fuse.ts'
 import { recordReports } from '../../../../../src/features/mail/messages/outcome/record-reports.ts'
-import { addSuppressions } from '../../../../../src/features/mail/suppressions/add.ts'
-import { confirmHeld } from '../../../../../src/features/mail/suppressions/confirm-held.ts'
-import { listHeld } from '../../../../../src/features/mail/suppressions/list-held.ts'
+import {
+  createFuse,
+  startFuse,
+} from '../../../../../src/features/mail/messages/outcome/suppression-guards.ts'
+import {
+  confirmHeld,
+  listHeld,
+} from '../../../../../src/features/mail/suppressions/held-suppressions.ts'
+import { addSuppressions } from '../../../../../src/features/mail/suppressions/suppressions.ts'
 import { undoSuppressions } from '../../../../../src/features/mail/suppressions/undo-suppressions.ts'
 import { upsertContact } from '../../../../../src/features/people/contacts/write/contact-queue.ts'
 import { changeSubscription } from '../../../../../src/features/people/contacts/write/subscription-request.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { retryDelayMs } from '../../../../../src/features/mail/messages/outcome/retry-delay.ts'
+import { retryDelayMs } from '../../../../../src/features/mail/messages/outcome/record-attempts.ts'
 import { createThrottle } from '../../../../../src/features/mail/messages/queue/throttle.ts'
 
 test('the delays follow the setting, and the last one repeats', () => {

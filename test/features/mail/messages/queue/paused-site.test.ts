@@ -6,7 +6,7 @@ import {
   createDeliverer,
   type Deliverer,
 } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
-import { getEmailHistory } from '../../../../../src/features/mail/messages/explain/email-history.ts'
+import { loadEmailHistory } from '../../../../../src/features/mail/messages/explain/email-history.ts'
 import { deferLane } from '../../../../../src/features/mail/messages/queue/put-back.ts'
 import { startQueue } from '../../../../../src/features/mail/messages/queue/queue.ts'
 import type { DeliveryResult } from '../../../../../src/outbound/delivery.ts'
@@ -67,7 +67,7 @@ test('mail for a paused site is deferred with the reason, without an attempt', a
   assert.equal(email.error, refusedSite.reason)
   assert.equal(email.attemptCount, 0)
   assert.equal(email.dueAt, START)
-  assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
+  assert.deepEqual((await loadEmailHistory(line.core, id)).attempts, [])
   assert.deepEqual(line.tasks, [])
 })
 
@@ -143,7 +143,7 @@ test('an email that is put back because its site is paused has the reason and co
   assert.equal(email.error, 'mx.test accepts no mail now: 421 4.7.0 go away')
   assert.equal(email.attemptCount, 0)
   assert.equal(email.dueAt, START + HOUR_MS)
-  assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
+  assert.deepEqual((await loadEmailHistory(line.core, id)).attempts, [])
 })
 
 test('the reply to an email is not replaced by the reason of its site', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { planClaims } from '../../../../../src/features/mail/messages/queue/claim.ts'
 import type { QueueLane } from '../../../../../src/features/mail/messages/queue/notifier.ts'
-import { planClaims } from '../../../../../src/features/mail/messages/queue/plan-claims.ts'
 
 type Deps = Parameters<typeof planClaims>[0]
 

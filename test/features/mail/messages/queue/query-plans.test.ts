@@ -1,7 +1,7 @@
 /** The query plans of statements over `emails`: none may read the whole table. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listPaused } from '../../../../../src/features/mail/messages/disabled/list-paused.ts'
+import { listPaused } from '../../../../../src/features/mail/messages/disabled/mail-fate.ts'
 import {
   listAllParked,
   listOwnParked,
@@ -23,7 +23,6 @@ import {
   waitingDomains,
 } from '../../../../../src/features/mail/messages/queue/bring-forward.ts'
 import { claimLanes, listNextDue } from '../../../../../src/features/mail/messages/queue/claim.ts'
-import { countParked } from '../../../../../src/features/mail/messages/queue/count-waiting.ts'
 import {
   findOverdue,
   listOverdue,
@@ -46,13 +45,14 @@ import {
   queueCounts,
 } from '../../../../../src/features/mail/messages/queue/queue-list.ts'
 import { listRetryFacts } from '../../../../../src/features/mail/messages/queue/retryable.ts'
+import { countParked } from '../../../../../src/features/mail/messages/queue/waiting-mail.ts'
 import {
   listContentsInQueue,
   listOld,
   listOldOwn,
   listSnapshots,
 } from '../../../../../src/features/mail/messages/retention.ts'
-import { listByAddress } from '../../../../../src/features/mail/suppressions/find.ts'
+import { listByAddress } from '../../../../../src/features/mail/suppressions/suppressions.ts'
 import {
   countOfMachines,
   countOfPersons,

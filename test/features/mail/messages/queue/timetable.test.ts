@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createTimetable } from '../../../../../src/features/mail/messages/queue/timetable.ts'
+import { createTimetable } from '../../../../../src/features/mail/messages/queue/lanes.ts'
 
 test('a timetable returns entries in the order of their time', () => {
   fc.assert(

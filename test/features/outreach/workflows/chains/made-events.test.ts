@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readEventDepths } from '../../../../../src/features/ground/events/depth.ts'
-import { createTemplate } from '../../../../../src/features/mail/templates/create.ts'
+import { createTemplate } from '../../../../../src/features/mail/templates/templates.ts'
 import type { StepType } from '../../../../../src/store/schema/words.ts'
 import { address, trustDomain } from '../../../../core.ts'
 import { suppressAll } from '../../../ground/usage/usage.ts'

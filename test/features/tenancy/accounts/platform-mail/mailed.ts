@@ -1,7 +1,7 @@
 /** The server's mail to its users, written as the jobs ask for it. */
 
 import type { Core } from '../../../../../src/core/core.ts'
-import { openSnapshot } from '../../../../../src/features/mail/messages/delivery/sealed-snapshot.ts'
+import { openSnapshot } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
 import {
   loadEmails,
   loadTexts,

@@ -13,9 +13,12 @@ import type { Workflow } from '../../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
 import type { Base } from '../../../../ground/base.ts'
 import { RECEIVED } from '../../../../ground/conditions/automatic-mail.ts'
-import { acceptForContact } from '../../../../mail/messages/accept/accept-for-contact.ts'
+import {
+  acceptForContact,
+  planTemplate,
+  type TemplatePlan,
+} from '../../../../mail/messages/accept/accept-for-contact.ts'
 import type { AcceptDeps } from '../../../../mail/messages/accept/email-drafts.ts'
-import { planTemplate, type TemplatePlan } from '../../../../mail/messages/accept/plan-template.ts'
 import { isSuppressed } from '../../../../mail/messages/outcome/suppression.ts'
 import { RESERVED_KEYS } from '../../../../people/contacts/write/data.ts'
 import { hasLeft } from '../../../../people/wishes/wishes.ts'

@@ -1,18 +1,25 @@
 /**
- * The fuse against mass suppressions. If verdicts of this server would suppress more than
- * `delivery.fuse_per_minute` addresses within a minute, and over 20% of the emails tried in that
- * minute, a fault of this server (a broken resolver, a block that reads like "no such user") is more
- * likely than so many invalid addresses. The fuse blows: suppressions are held until an operator has
- * confirmed or undone all of them.
+ * Two guards against suppressions that are this server's own fault.
  *
- * The events of the last minute are counted in memory. Whether the fuse has blown depends on the
- * rows of held suppressions, so a restart does not reset it.
+ * The fuse: if verdicts of this server would suppress more than `delivery.fuse_per_minute` addresses within a minute,
+ * and over 20% of the emails tried in that minute, a fault of this server (a broken resolver, a block that reads like
+ * "no such user") is more likely than so many invalid addresses. The fuse blows: suppressions are held until an operator
+ * has confirmed or undone all of them. The events of the last minute are counted in memory. Whether the fuse has blown
+ * depends on the rows of held suppressions, so a restart does not reset it.
+ *
+ * Known domains: recipient domains that seem to exist, because an attempt reached a mail server, or was deferred. If DNS
+ * denies such a domain later, this may be a temporary mistake. Each domain is written once; a cache of written domains
+ * saves the insert for further mail.
  */
 import { formatInstant, MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
+import { createLru } from '../../../../base/lru.ts'
+import type { AttemptOutcome } from '../../../../outbound/attempt.ts'
+import { eachOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { HeldCause } from '../../../../store/schema/words.ts'
-import { statement } from '../../../../store/statement.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
 import { runEvery } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 
@@ -34,14 +41,39 @@ export type Fuse = {
 }
 
 type Deps = Pick<Base, 'config' | 'store' | 'health' | 'counters' | 'now' | 'log'>
+
 type HeldCount = { count: number; since: number }
 
 const CHECK_MS = 15_000
+
 const MAX_SHARE = 0.2
 
 const findHeld = statement<{ count: number; since: number | null }>(
   () => sql`select count(*) as count, min(created_at) as since from held_suppressions
     where cause = 'fuse'`,
+)
+
+export type KnownDomains = {
+  /** The domains that are not in the cache, without repeats. */
+  listNew(seen: readonly AttemptedEmail[]): string[]
+  add(domains: readonly string[]): void
+}
+
+type AttemptedEmail = {
+  email: { recipientDomain: string }
+  outcome: Pick<AttemptOutcome, 'host' | 'result'>
+}
+
+const MAX_CACHED = 20_000
+
+const insertDomains = statement(
+  () => sql`insert into known_domains (domain, created_at)
+    select value, ${parameter('at')} from ${eachOf(parameter('domains'))} where true
+    on conflict do nothing`,
+)
+
+const findDomain = statement<{ domain: string }>(
+  () => sql`select domain from known_domains where domain = ${parameter('domain')}`,
 )
 
 /** Returns a fuse that has not read the held suppressions yet: call `refresh` first. */
@@ -123,6 +155,38 @@ export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
   return { ...fuse, stop }
 }
 
+export function createKnownDomains(): KnownDomains {
+  const cached = createLru<true>(MAX_CACHED)
+  return {
+    listNew(seen) {
+      const found = new Set<string>()
+      for (const { email, outcome } of seen) {
+        const { recipientDomain: domain } = email
+        if (showsDomainExists(outcome) && cached.get(domain) === undefined) found.add(domain)
+      }
+      return [...found]
+    },
+    add(domains) {
+      for (const domain of domains) cached.set(domain, true)
+    },
+  }
+}
+
+export async function insertKnownDomains(
+  { knownDomains }: { knownDomains: KnownDomains },
+  tx: Tx,
+  { seen, at }: { seen: readonly AttemptedEmail[]; at: number },
+): Promise<void> {
+  const domains = knownDomains.listNew(seen)
+  if (domains.length === 0) return
+  await tx.execute(insertDomains, { domains: JSON.stringify(domains), at })
+  tx.afterCommit(() => knownDomains.add(domains))
+}
+
+export async function isKnownDomain(tx: Tx, domain: string): Promise<boolean> {
+  return (await tx.find(findDomain, { domain })) !== undefined
+}
+
 /**
  * The suggested `--since` is a minute before the first held suppression, so that the addresses
  * suppressed in that minute can be undone too.
@@ -173,4 +237,10 @@ function createMinute(now: Base['now']) {
       emails.clear()
     },
   }
+}
+
+/** A smarthost accepts mail for any domain, so relayed mail proves nothing. */
+function showsDomainExists({ host, result }: AttemptedEmail['outcome']): boolean {
+  if (result === 'relayed') return false
+  return host !== null || result === 'deferred'
 }

@@ -2,7 +2,6 @@
  * Lists a project's templates by page number or by cursor. The total is counted except after a
  * cursor, because the first page had it. Bodies are read one by one, as the reader takes the templates.
  */
-
 import { invalidField, tooLongText } from '../../../base/errors.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
 import type { TemplateRecord } from '../../../records/template.ts'
@@ -23,10 +22,14 @@ import type { ContentClass } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Listing, type PageEnd, pageListing, withEnd } from '../../ground/listing.ts'
+import type {
+  Queries,
+  Reference,
+  ReferenceQuery,
+  ReferenceSource,
+} from '../../ground/manifest/reference.ts'
 import { formatSortedCursor, parseSortedCursor } from '../../ground/sorted-cursor.ts'
-import { parseOlderCursor, type TemplateOrder, type TemplateSortKey } from './cursor.ts'
-import { isTemplate } from './get.ts'
-import { toTemplateRecord } from './view.ts'
+import { isTemplate, toTemplateRecord } from './templates.ts'
 
 export type TemplateQuery = {
   projectId: string
@@ -61,6 +64,24 @@ const findBody = statement((db) =>
     .from(templates)
     .where(eq(templates.id, parameter('id'))),
 )
+
+type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'asc' | 'desc' }
+
+/** Epoch ms, or the name in lower case. */
+type TemplateSortKey = string | number
+
+type CursorPosition = { id: string; sortKey: TemplateSortKey }
+
+const CURSOR_PATTERN = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
+
+export const TEMPLATE_REFERENCES: readonly ReferenceSource[] = [
+  {
+    column: 'templates.from_domain',
+    label: 'templates',
+    refersTo: ['sending domain'],
+    find: findTemplates,
+  },
+]
 
 /** @throws AppError VALIDATION_ERROR for an unknown cursor, or a limit or page below 1 */
 export async function listTemplates(
@@ -166,4 +187,30 @@ async function findSortKey(
 function readCount(field: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1) return value
   throw invalidField(field, 'too_small', 'Must be at least 1')
+}
+
+/**
+ * Reads the cursors that older versions made, `<sort>.<dir>.<id>.<sort key>`. New ones are sealed
+ * (`ground/sorted-cursor.ts`). Returns undefined for an unknown cursor and for a cursor of a list in another order.
+ */
+function parseOlderCursor(order: TemplateOrder, cursor: string): CursorPosition | undefined {
+  const [, sort, dir, id, key] = CURSOR_PATTERN.exec(cursor) ?? []
+  if (sort !== order.sort || dir !== order.dir) return undefined
+  if (id === undefined || key === undefined) return undefined
+  const text = Buffer.from(key, 'base64url').toString()
+  if (sort === 'name') return { id, sortKey: text }
+  return /^\d{1,15}$/.test(text) ? { id, sortKey: Number(text) } : undefined
+}
+
+async function findTemplates(
+  queries: Queries,
+  { projectId, referent, limit }: ReferenceQuery,
+): Promise<Reference[]> {
+  if (referent.kind !== 'sending domain') return []
+  return queries
+    .select({ id: templates.id, name: templates.name })
+    .from(templates)
+    .where(and(eq(templates.projectId, projectId), eq(templates.fromDomain, referent.domain)))
+    .orderBy(asc(templates.createdAt), asc(templates.id))
+    .limit(limit ?? Number.MAX_SAFE_INTEGER)
 }

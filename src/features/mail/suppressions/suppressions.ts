@@ -1,0 +1,281 @@
+/**
+ * The suppression list of a project: lists, finds, adds and deletes its addresses. An address that is already on the
+ * list keeps its first reason. The subscription of a contact ends with the suppression of the address, and does not
+ * come back when the suppression is deleted.
+ */
+import { formatInstant } from '../../../base/clock.ts'
+import { type AppError, notFound, unknownCursor } from '../../../base/errors.ts'
+import type { ParsedAddress } from '../../../formats/address/address.ts'
+import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
+import type { ListedSuppression, SuppressionRecord } from '../../../records/suppression.ts'
+import { containsText } from '../../../store/dialect.ts'
+import { and, count, desc, eq, type SQL, sql } from '../../../store/drizzle.ts'
+import { isUuid } from '../../../store/ids.ts'
+import { type Suppression, suppressions } from '../../../store/schema/suppressions.ts'
+import type { SuppressionReason } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { type CountedEnd, type RowCount, withTotal } from '../../ground/list-totals.ts'
+import { type Listing, pageListing } from '../../ground/listing.ts'
+import { REASON_OF_SUPPRESSION } from '../../people/contacts/write/set-subscribed.ts'
+import { unsubscribeAddresses } from '../../people/contacts/write/unsubscribe-addresses.ts'
+import { deleteStrikesOf } from '../messages/outcome/strikes.ts'
+import { suppress } from '../messages/outcome/suppression.ts'
+
+export type { SuppressionReason } from '../../../store/schema/words.ts'
+
+type SuppressionQuery = {
+  /** Every project if absent, for operators. */
+  projectId?: string | undefined
+  limit: number
+  /** The cursor of an earlier page, or the id of its last item. */
+  cursor?: string | undefined
+  /** Part of the address, in any letter case. */
+  search?: string | undefined
+  reason?: SuppressionReason | undefined
+}
+
+type ListDeps = Pick<Base, 'store' | 'keyring'>
+
+type PagePosition = { at: number; id: string }
+
+export type SuppressedAddress = Pick<Suppression, 'projectId' | 'reason' | 'source' | 'createdAt'>
+
+/** Searches each project's part of the index on project and address. */
+export const listByAddress = statement((db) =>
+  db
+    .select({
+      projectId: suppressions.projectId,
+      reason: suppressions.reason,
+      source: suppressions.source,
+      createdAt: suppressions.createdAt,
+    })
+    .from(suppressions)
+    .where(
+      sql`${suppressions.projectId} in (select id from projects where deleted_at is null)
+        and ${suppressions.address} = ${parameter('address')}`,
+    ),
+)
+
+type AddedSuppressions = {
+  added: number
+  /** Addresses that were on the list before. An address that is given twice counts once. */
+  existing: number
+}
+
+type NewSuppressions = {
+  projectId: string
+  addresses: readonly ParsedAddress[]
+  reason: SuppressionReason
+  /** Their origin, as text for people; `API` if absent. */
+  source?: string
+}
+
+type SuppressedAddresses = {
+  projectId: string
+  /** In the form of `ParsedAddress.address`, each once. */
+  addresses: readonly string[]
+  reason: SuppressionReason
+  /** The cause, as text for people. */
+  source: string
+  at: number
+}
+
+type Deps = Pick<Base, 'store'>
+
+const deleteById = statement((db) =>
+  db
+    .delete(suppressions)
+    .where(
+      and(eq(suppressions.id, parameter('id')), eq(suppressions.projectId, parameter('projectId'))),
+    )
+    .returning({ address: suppressions.address }),
+)
+
+const deleteByAddress = statement((db) =>
+  db
+    .delete(suppressions)
+    .where(
+      and(
+        eq(suppressions.projectId, parameter('projectId')),
+        eq(suppressions.address, parameter('address')),
+      ),
+    ),
+)
+
+export function toSuppressionRecord(row: Suppression): SuppressionRecord {
+  const { id, address, reason, source, emailId, createdAt } = row
+  return { id, email: address, reason, source, emailId, createdAt: formatInstant(createdAt) }
+}
+
+/**
+ * Lists a project's suppressions, newest first, by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
+ */
+export async function listSuppressions(
+  deps: ListDeps & Pick<Base, 'listTotals'>,
+  query: SuppressionQuery,
+): Promise<Listing<ListedSuppression, CountedEnd>> {
+  const position = await findPosition(deps, query)
+  const rows = await selectSuppressions(deps, query, position).all()
+  const lines = rows.slice(0, query.limit)
+  const last = rows.length > query.limit ? lines.at(-1) : undefined
+  const page = pageListing({
+    lines,
+    read: async (slice) => slice.map((row) => toListed(query, row)),
+    cursorOf: (row) => cursorOf(deps, row),
+    endCursor: last === undefined ? null : cursorOf(deps, last),
+  })
+  const { cursor, limit: _, ...filters } = query
+  return withTotal(deps, {
+    page,
+    cursor,
+    whole: last === undefined ? lines.length : undefined,
+    query: { list: 'suppressions', ...filters },
+    count: () => countAll(deps, query),
+  })
+}
+
+/**
+ * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
+ * the index.
+ */
+export function selectSuppressions(
+  { store }: Pick<Base, 'store'>,
+  query: SuppressionQuery,
+  after?: PagePosition,
+) {
+  const isAfter =
+    after &&
+    sql`${suppressions.createdAt} <= ${after.at}
+      and (${suppressions.createdAt}, ${suppressions.id}) < (${after.at}, ${after.id})`
+  return store.scan
+    .select()
+    .from(suppressions)
+    .where(and(matches(query), isAfter))
+    .orderBy(desc(suppressions.createdAt), desc(suppressions.id))
+    .limit(query.limit + 1)
+}
+
+/**
+ * Finds the projects that suppress an address. `address`: in the form of `ParsedAddress.address`.
+ */
+export function findSuppressed(
+  { store }: Pick<Base, 'store'>,
+  address: string,
+): Promise<SuppressedAddress[]> {
+  return store.scan.list(listByAddress, { address })
+}
+
+/**
+ * Adds addresses to a project's suppression list, as the project asks, and unsubscribes their contacts. Adds all
+ * addresses, or none when that fails.
+ */
+export async function addSuppressions(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { projectId, addresses, reason, source = 'API' }: NewSuppressions,
+): Promise<AddedSuppressions> {
+  const unique = [...new Set(addresses.map(({ address }) => address))]
+  const suppression = { projectId, addresses: unique, reason, source, at: now() }
+  const added = await store.write((tx) => suppressAddresses(tx, suppression))
+  return { added, existing: unique.length - added }
+}
+
+/** Like `addSuppressions`, in the caller's transaction. Returns how many were not on the list. */
+export async function suppressAddresses(
+  tx: Tx,
+  { addresses, ...suppression }: SuppressedAddresses,
+): Promise<number> {
+  const { projectId, at } = suppression
+  let added = 0
+  for (const address of addresses) {
+    if (await suppress(tx, { ...suppression, address, emailId: null })) added += 1
+  }
+  const reason = REASON_OF_SUPPRESSION[suppression.reason]
+  const unled = new Map(addresses.map((address) => [address, null]))
+  await unsubscribeAddresses(tx, { projectId, addresses: unled, reason, at })
+  return added
+}
+
+/**
+ * Deletes a suppression and the strikes of its address: mail may be sent to the address again. @throws AppError
+ * RESOURCE_NOT_FOUND, also for an entry of another project
+ */
+export async function deleteSuppression(
+  { store }: Deps,
+  { projectId, id }: { projectId: string; id: string },
+): Promise<void> {
+  await store.write(async (tx) => {
+    const removed = await tx.find(deleteById, { projectId, id })
+    if (removed === undefined) throw suppressionNotFound(id)
+    await deleteStrikesOf(tx, { projectId, address: removed.address })
+  })
+}
+
+/**
+ * Deletes addresses from the list, with their strikes. Returns how many were removed; addresses that are not on the
+ * list are ignored.
+ */
+export async function deleteAddresses(
+  { store }: Deps,
+  { projectId, addresses }: { projectId: string; addresses: readonly ParsedAddress[] },
+): Promise<number> {
+  return store.write(async (tx) => {
+    let removed = 0
+    for (const { address } of addresses) {
+      if ((await tx.execute(deleteByAddress, { projectId, address })) === 0) continue
+      await deleteStrikesOf(tx, { projectId, address })
+      removed += 1
+    }
+    return removed
+  })
+}
+
+function cursorOf(deps: ListDeps, { createdAt, id }: Suppression): string {
+  return sealCursor(deps, 'suppressions', [createdAt, id])
+}
+
+function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression {
+  const view = toSuppressionRecord(row)
+  return query.projectId === undefined ? { ...view, projectId: row.projectId } : view
+}
+
+async function countAll(
+  { store, listTotals }: Pick<Base, 'store' | 'listTotals'>,
+  query: SuppressionQuery,
+): Promise<RowCount> {
+  const rows = store.scan.select({ total: count() }).from(suppressions).where(matches(query))
+  const total = (await rows.get())?.total ?? 0
+  return { total, isLong: total > listTotals.stretch }
+}
+
+function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | undefined {
+  const part = search.trim().toLowerCase()
+  return and(
+    projectId === undefined ? undefined : eq(suppressions.projectId, projectId),
+    reason === undefined ? undefined : eq(suppressions.reason, reason),
+    part === '' ? undefined : containsText(suppressions.address, part),
+  )
+}
+
+/** Also of the cursors that older versions made, `<createdAt>_<id>`, and of the id of a suppression. */
+async function findPosition(
+  deps: ListDeps,
+  { projectId, cursor }: SuppressionQuery,
+): Promise<PagePosition | undefined> {
+  if (cursor === undefined) return undefined
+  const [, olderAt, olderId] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
+  if (olderAt !== undefined && olderId !== undefined) return { at: Number(olderAt), id: olderId }
+  if (!isUuid(cursor)) {
+    const [at, id] = unsealCursor(deps, 'suppressions', cursor) as [number, string]
+    return { at, id }
+  }
+  const own = and(matches({ projectId, limit: 1 }), eq(suppressions.id, cursor))
+  const row = await deps.store.read.select().from(suppressions).where(own).get()
+  if (row === undefined) throw unknownCursor()
+  return { at: row.createdAt, id: row.id }
+}
+
+function suppressionNotFound(id: string): AppError {
+  return notFound('suppression', id, 'The suppression list has no entry with that id.')
+}

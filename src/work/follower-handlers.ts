@@ -1,0 +1,263 @@
+/**
+ * The handlers of a follower: what they are, how far each is and what of that is stored, and how a reader passes them a
+ * batch. Among the handlers of one reader, this says who gets the next rows, who passes over them, and who leaves.
+ */
+import type { Store } from '../store/store.ts'
+import type { Tx } from '../store/write/transaction.ts'
+
+type PlacesOptions<Row> = {
+  store: Pick<Store, 'read'>
+  rows: Pick<FollowedRows<Row>, 'last'>
+  /** The first handlers, one at least. */
+  places: readonly Place<Row>[]
+  /** Told of a handler that leaves. It failed in a batch of so many rows, or is behind the others (0). */
+  leave?: ((place: Place<Row>, failed: number) => void) | undefined
+}
+
+type Places<Row> = {
+  all(): readonly Place<Row>[]
+  unsaved(): readonly Place<Row>[]
+  /** Everybody has handled the rows up to here. */
+  lowest(): number
+  /** Where the last batch ended; infinite before the first. Who joins must have handled the rows up to here. */
+  head(): number
+  /** Also if the last number went back: the last rows' numbers were taken away by hand. */
+  isBehind(): boolean
+  /**
+   * Returns who needs the next rows; none if nobody does. With `mayPass`, those for whom no row may matter pass
+   * over all that are committed (`passed`: over so many at most). Those who are behind the rest leave.
+   */
+  next(mayPass: boolean): Promise<{ readers: readonly Place<Row>[]; passed: number }>
+  /** After a batch: each reader's place, and whether the cursors are saved. Returns whether anybody moved. */
+  moved(ends: ReadonlyMap<Place<Row>, number>, isSaved: boolean): boolean
+  /** One who was there at first comes back, to its place in the order. */
+  add(place: Place<Row>): void
+  /** Returns whether it has left: the last one stays. */
+  letGo(place: Place<Row>, failed: number): boolean
+}
+
+export type FollowedRows<Row> = {
+  /** The number of the newest committed row; known without a read, and never too large. */
+  last(): number
+  /** The same, also of this transaction; 0 before the first row. */
+  newest(tx: Tx): Promise<number>
+  /** The rows behind a number, in their order. */
+  listAfter(tx: Tx, place: { seq: number; limit: number }): Promise<Row[]>
+}
+
+export type Cursors = {
+  /** The stored cursors by the names of their handlers. */
+  load(): Promise<ReadonlyMap<string, number>>
+  save(tx: Tx, cursors: readonly { name: string; seq: number }[]): Promise<void>
+}
+
+export type Handler<Row, Name extends string = string> = {
+  /** The name of its cursor. One handler of a name runs at a time. */
+  name: Name
+  /**
+   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too much for
+   * one transaction calls `endAt` with the last row that it handles; the rows behind it come again. It handles
+   * one at least.
+   */
+  handle(tx: Tx, rows: readonly Row[], endAt: (row: Row) => void): Promise<void>
+  /**
+   * Whether any row may matter, asked before a batch; if not, the handler passes over all that are committed.
+   * A subscriber that is added later must care only for rows that are added after it.
+   */
+  mayMatter?(read: Pick<Store['read'], 'find'>): Promise<boolean>
+  /**
+   * Where a new handler starts: with the oldest row (the default), or after the row that is the newest when its
+   * cursor is first looked for, right after its start.
+   */
+  beginsAt?: 'oldest' | 'newest'
+  /**
+   * Returns how many times as long as a batch took its reader rests before the next one, while it is far behind
+   * and nobody waits for it. If absent, it does not rest. Its batches are heavy writes then.
+   */
+  restTimes?(): number
+}
+
+export type Place<Row> = {
+  readonly handler: Handler<Row>
+  /** All rows up to here are handled. -1: not known. */
+  seq: number
+  /** Whether the stored cursor says the same. */
+  isSaved: boolean
+}
+
+type BatchOptions<Row> = {
+  rows: FollowedRows<Row>
+  cursors: Cursors
+  clock: () => number
+  /** All who read together; one at least. */
+  readers: readonly Place<Row>[]
+  /** Handlers with a cursor older than their place: these cursors are saved with those of the readers. */
+  unsaved: readonly Place<Row>[]
+  /** The number behind which the rows begin. A reader that is further gets only the rows behind its own. */
+  from: number
+  limit: number
+  /** Told whose turn it is, and when it is over. */
+  onTurn: (place?: Place<Row>) => void
+}
+
+type Batch<Row> = {
+  /** The new place of each reader. */
+  ends: ReadonlyMap<Place<Row>, number>
+  isSaved: boolean
+  rows: number
+  /** These were all rows that were committed, and everybody handled them. */
+  isAll: boolean
+  startedAt: number
+  /** The time from the first query to the last. */
+  tookMs: number
+}
+
+export function createPlaces<Row>({
+  store,
+  rows,
+  leave,
+  ...options
+}: PlacesOptions<Row>): Places<Row> {
+  let places = options.places
+  let head = Number.POSITIVE_INFINITY
+
+  async function next(mayPass: boolean) {
+    const committed = rows.last()
+    const asked = mayPass ? places.filter(({ seq }) => seq < committed) : []
+    // The questions are asked in this turn: they see all that is committed, and nothing more.
+    const answers = await Promise.all(asked.map(({ handler }) => handler.mayMatter?.(store.read)))
+    const passing = asked.filter((_, index) => answers[index] === false)
+    const passed = Math.max(0, committed - lowest(passing))
+    for (const place of passing) move(place, committed)
+    const readers = withoutLate(places.filter((place) => !passing.includes(place)))
+    if (readers.some(({ seq }) => seq !== committed)) return { readers, passed }
+    head = committed
+    return { readers: [], passed }
+  }
+
+  function withoutLate(readers: readonly Place<Row>[]): readonly Place<Row>[] {
+    const least = Math.min(head, Math.max(...readers.map(({ seq }) => seq)))
+    for (const place of readers) if (place.seq < least) letGo(place, 0)
+    return readers.filter(({ seq }) => seq >= least)
+  }
+
+  function letGo(place: Place<Row>, failed: number): boolean {
+    if (leave === undefined || places.length === 1) return false
+    places = places.filter((each) => each !== place)
+    leave(place, failed)
+    return true
+  }
+
+  return {
+    all: () => places,
+    unsaved: () => places.filter(({ isSaved }) => !isSaved),
+    lowest: () => lowest(places),
+    head: () => head,
+    isBehind: () => places.some(({ seq }) => seq !== rows.last()),
+    next,
+    moved(ends, isSaved) {
+      const hasMoved = [...ends].some(([place, seq]) => seq !== place.seq)
+      for (const [place, seq] of ends) move(place, seq)
+      if (isSaved) for (const place of places) place.isSaved = true
+      head = Math.min(...ends.values())
+      return hasMoved
+    },
+    add(added) {
+      places = options.places.filter((each) => each === added || places.includes(each))
+    },
+    letGo,
+  }
+}
+
+/** Reads the stored cursors; a place that is further stays. A new handler that starts with the newest row gets its cursor. */
+export async function loadPlaces<Row>(
+  { store, rows, cursors }: { store: Store; rows: FollowedRows<Row>; cursors: Cursors },
+  places: readonly Place<Row>[],
+): Promise<void> {
+  const stored = new Map(await cursors.load())
+  const fresh = places.filter(
+    ({ handler: { name, beginsAt } }) => beginsAt === 'newest' && !stored.has(name),
+  )
+  if (fresh.length > 0) {
+    const newest = await store.write(async (tx) => {
+      const seq = await rows.newest(tx)
+      await savePlaces(cursors, tx, new Map(fresh.map((place) => [place, seq])))
+      return seq
+    })
+    for (const { handler } of fresh) stored.set(handler.name, newest)
+  }
+  for (const place of places) {
+    place.seq = Math.max(stored.get(place.handler.name) ?? 0, place.seq)
+  }
+}
+
+/** Saves each place's cursor as the given number. */
+export async function savePlaces<Row>(
+  cursors: Cursors,
+  tx: Tx,
+  places: ReadonlyMap<Place<Row>, number>,
+): Promise<void> {
+  if (places.size === 0) return
+  await cursors.save(
+    tx,
+    [...places].map(([{ handler }, seq]) => ({ name: handler.name, seq })),
+  )
+}
+
+/** Passes the next rows to the readers. */
+export async function handleBatch<Row extends { seq: number }>(
+  tx: Tx,
+  { rows, cursors, clock, readers, unsaved, from, limit, onTurn }: BatchOptions<Row>,
+): Promise<Batch<Row>> {
+  const startedAt = clock()
+  const furthest = readers.reduce((most, { seq }) => Math.max(most, seq), from)
+  let committed = rows.last()
+  // A number that went back is one that was taken away by hand, or one that the store does not know yet.
+  if (committed < furthest) committed = await rows.newest(tx)
+  const batch = await rows.listAfter(tx, { seq: from, limit })
+  const isLast = batch.length < limit
+  const last = batch.at(-1)?.seq ?? committed
+  // Rows that are gone, or that the list leaves out, are behind the last one.
+  const end = isLast ? Math.max(last, committed) : last
+  const ends = new Map<Place<Row>, number>()
+  for (const place of readers) {
+    const own = place.seq > from ? batch.filter(({ seq }) => seq > place.seq) : batch
+    onTurn(place)
+    const handledTo = await handOver(tx, place.handler, own)
+    onTurn()
+    ends.set(place, handledTo ?? (isLast ? end : Math.max(end, place.seq)))
+  }
+  const isSaved = tx.hasWritten()
+  if (isSaved) {
+    const old = unsaved.map((place) => [place, place.seq] as const)
+    const moved = [...ends].filter(([place, seq]) => seq !== place.seq)
+    await savePlaces(cursors, tx, new Map([...old, ...moved]))
+  }
+  const isAll = isLast && [...ends.values()].every((seq) => seq === end)
+  return { ends, isSaved, rows: batch.length, isAll, startedAt, tookMs: clock() - startedAt }
+}
+
+function move<Row>(place: Place<Row>, seq: number): void {
+  if (seq !== place.seq) place.isSaved = false
+  place.seq = seq
+}
+
+/** Infinite without any. */
+function lowest<Row>(places: readonly Place<Row>[]): number {
+  return Math.min(...places.map(({ seq }) => seq))
+}
+
+/** Returns the last row's number that was handled; undefined if all were. */
+async function handOver<Row extends { seq: number }>(
+  tx: Tx,
+  handler: Handler<Row>,
+  rows: readonly Row[],
+): Promise<number | undefined> {
+  let end: number | undefined
+  if (rows.length > 0) {
+    await handler.handle(tx, rows, ({ seq }) => {
+      end = seq === rows.at(-1)?.seq ? undefined : seq
+    })
+  }
+  return end
+}
