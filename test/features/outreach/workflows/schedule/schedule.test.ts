@@ -5,7 +5,7 @@ import { runBulkStart } from '../../../../../src/features/outreach/workflows/exe
 import { BULK_START_KIND } from '../../../../../src/features/outreach/workflows/executions/bulk/start.ts'
 import { fireDue } from '../../../../../src/features/outreach/workflows/schedule/fire-due.ts'
 import { startSchedules } from '../../../../../src/features/outreach/workflows/schedule/loop.ts'
-import { createSegment } from '../../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../../src/features/people/segments/edit-segment.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'

@@ -1,5 +1,4 @@
 /** Enqueues the job that starts executions for many contacts (run.ts). */
-
 import { notFound } from '../../../../../base/errors.ts'
 import { findJobStatus, type JobStatus } from '../../../../../work/jobs/status.ts'
 import type { Base } from '../../../../ground/base.ts'
@@ -7,7 +6,7 @@ import { compileCondition } from '../../../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../../ground/conditions/condition.ts'
 import { enqueueForProject } from '../../../../ground/enqueue-for-project.ts'
 import { checkData } from '../../../../people/contacts/write/data.ts'
-import { loadSegment } from '../../../../people/segments/get.ts'
+import { loadSegment } from '../../../../people/segments/segments.ts'
 import type { WorkflowKey } from '../../load-workflow.ts'
 import { getStartable } from '../find.ts'
 
