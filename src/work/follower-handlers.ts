@@ -28,8 +28,8 @@ type Places<Row> = {
    * over all that are committed (`passed`: over so many at most). Those who are behind the rest leave.
    */
   next(mayPass: boolean): Promise<{ readers: readonly Place<Row>[]; passed: number }>
-  /** After a batch: each reader's place, and whether the cursors are saved. Returns whether anybody moved. */
-  moved(ends: ReadonlyMap<Place<Row>, number>, isSaved: boolean): boolean
+  /** After a batch. Returns whether anybody moved. Who took fewer rows of a full batch than others is behind. */
+  moved(batch: Pick<Batch<Row>, 'ends' | 'isSaved' | 'isFull'>): boolean
   /** One who was there at first comes back, to its place in the order. */
   add(place: Place<Row>): void
   /** Returns whether it has left: the last one stays. */
@@ -105,6 +105,8 @@ type Batch<Row> = {
   ends: ReadonlyMap<Place<Row>, number>
   isSaved: boolean
   rows: number
+  /** More rows may be behind these. */
+  isFull: boolean
   /** These were all rows that were committed, and everybody handled them. */
   isAll: boolean
   startedAt: number
@@ -155,11 +157,11 @@ export function createPlaces<Row>({
     head: () => head,
     isBehind: () => places.some(({ seq }) => seq !== rows.last()),
     next,
-    moved(ends, isSaved) {
+    moved({ ends, isSaved, isFull }) {
       const hasMoved = [...ends].some(([place, seq]) => seq !== place.seq)
       for (const [place, seq] of ends) move(place, seq)
       if (isSaved) for (const place of places) place.isSaved = true
-      head = Math.min(...ends.values())
+      head = isFull ? Math.max(...ends.values()) : Math.min(...ends.values())
       return hasMoved
     },
     add(added) {
@@ -234,7 +236,8 @@ export async function handleBatch<Row extends { seq: number }>(
     await savePlaces(cursors, tx, new Map([...old, ...moved]))
   }
   const isAll = isLast && [...ends.values()].every((seq) => seq === end)
-  return { ends, isSaved, rows: batch.length, isAll, startedAt, tookMs: clock() - startedAt }
+  const result = { ends, isSaved, rows: batch.length, isFull: !isLast, isAll, startedAt }
+  return { ...result, tookMs: clock() - startedAt }
 }
 
 function move<Row>(place: Place<Row>, seq: number): void {

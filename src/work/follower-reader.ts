@@ -163,7 +163,7 @@ export function createReader<Row extends { seq: number }>(
     const act = (tx: Tx) => handleBatch(tx, { rows, cursors, clock, ...range, onTurn })
     const done = await store.write(act, isFar ? { heavyFor: name } : patience())
     const endedAt = clock()
-    const hasMoved = places.moved(done.ends, done.isSaved)
+    const hasMoved = places.moved(done)
     keepSaving()
     effort.ended(done, { endedAt, isHeavy: isFar })
     last = { rows: done.rows, endedAt, isAll: done.isAll }

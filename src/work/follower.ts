@@ -5,8 +5,9 @@
  *
  *   together    all handlers that are as far as each other have one reader (`follower-reader.ts`): one
  *               transaction for each batch, with the rows, what the handlers write, and their cursors
- *   behind      a handler with an older cursor, after a crash or an upgrade or as a new one, has a reader of
- *               its own until it meets the common one, which takes it in before a batch
+ *   behind      a handler with an older cursor, after a crash or an upgrade or as a new one, or that took fewer
+ *               rows of a full batch than others, has a reader of its own until it meets the common one, which
+ *               takes it in before a batch
  *   failed      the transaction is rolled back, and runs again without the handler that failed, which has a
  *               reader of its own until all is well. It stops no other handler
  *   indifferent a handler for which no row may matter (`mayMatter`) passes over all that are committed

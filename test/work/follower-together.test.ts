@@ -148,6 +148,37 @@ test('a handler that is behind, or new, reads alone until it meets the others', 
   await follower.stop()
 })
 
+test('a handler that takes few rows of a full batch reads alone, so the others do not wait for it', async (t) => {
+  const core = await openTestCore(t)
+  const given: Given = []
+  const slow = handlerOf(given, 'slow', {
+    handle: async (tx, [row], endAt) => {
+      if (row === undefined) return
+      endAt(row)
+      note(given, tx, { name: 'slow', rows: [row] })
+    },
+  })
+  const names = Array.from({ length: 12 }, (_, index) => `e${index}`)
+  await addEvents(core, ...names)
+  const handlers = [slow, handlerOf(given, 'quick')]
+  const follower = followEvents(core, handlers, { ...OPTIONS, batch: 4 })
+  await follower.caughtUp()
+  const ends = given.findIndex(([, rows]) => rows.endsWith('e11'))
+  assert.deepEqual(given[ends], ['quick', 'e8 e9 e10 e11'])
+  const before = given.slice(0, ends).filter(([name]) => name === 'slow')
+  assert.ok(before.length <= 4, `${before.length} transactions`)
+  const rows = given.filter(([name]) => name === 'slow').map(([, row]) => row)
+  assert.deepEqual(rows, names)
+  given.length = 0
+  await addEvents(core, 'last')
+  await follower.caughtUp()
+  assert.deepEqual(given, [
+    ['slow', 'last'],
+    ['quick', 'last'],
+  ])
+  await follower.stop()
+})
+
 test('a handler is not taken in while its own reader writes', async (t) => {
   const core = await openTestCore(t)
   const given: Given = []

@@ -19,8 +19,8 @@ export const FOLLOWERS = [
 
 export type FollowerName = (typeof FOLLOWERS)[number]
 
-/** `dataText`: the data as stored, because few events are looked at (`withData`, `events/readers.ts`). */
-export type UrgentEvent = Omit<EventRow, 'data'> & { dataText: string | null }
+/** Without the data, which may have a megabyte: a handler reads that of the few events that it needs. */
+export type UrgentEvent = Omit<EventRow, 'data'>
 
 export type UrgentHandler = Handler<UrgentEvent, FollowerName>
 export type LazyHandler = Handler<CountedEvent, FollowerName>

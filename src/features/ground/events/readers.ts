@@ -5,15 +5,14 @@
  *   lazy     counts: use, figures of campaigns, reputation, analytics. At most a second behind, it writes the
  *            counts of many emails at once. It also gets events that were deleted before they were counted
  */
-import { parseJsonText } from '../../../base/json-text.ts'
 import { unseen } from '../../../store/dialect.ts'
-import { asc, getTableColumns, gt, sql } from '../../../store/drizzle.ts'
+import { asc, getTableColumns, gt } from '../../../store/drizzle.ts'
 import { type CountedEvent, countedEvents, deletedEvents } from '../../../store/schema/analytics.ts'
-import { type EventRow, events } from '../../../store/schema/events.ts'
+import { events } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { type Follower, startFollower } from '../../../work/follower.ts'
 import type { Base } from '../base.ts'
-import type { LazyHandler, UrgentEvent, UrgentHandler } from '../event-handlers.ts'
+import type { LazyHandler, UrgentHandler } from '../event-handlers.ts'
 import { followedRows } from './followed-rows.ts'
 import { createCursors } from './follower-cursor.ts'
 
@@ -33,7 +32,7 @@ const LAZY_LINGER_MS = 500
 const listUrgent = statement((db) => {
   const { data: _, ...columns } = getTableColumns(events)
   return db
-    .select({ ...columns, dataText: sql<string | null>`${events.data}` })
+    .select(columns)
     .from(events)
     .where(gt(events.seq, parameter('seq')))
     .orderBy(asc(events.seq))
@@ -84,10 +83,4 @@ export function startLazyReader(
     cursors: createCursors(deps),
     ...options,
   })
-}
-
-/** Reads the data of an event. */
-export function withData({ dataText, ...event }: UrgentEvent): EventRow {
-  const data = dataText === null ? null : (parseJsonText(dataText) as EventRow['data'])
-  return { ...event, data }
 }

@@ -101,6 +101,10 @@ for (const name of [...FOLLOWERS, 'lazy', 'urgent'] as const) {
     await deliver(1)
     const [few, many] = [await deliver(9), await deliver(40)]
     assert.deepEqual([few.length, many.length], [STATEMENTS[name], STATEMENTS[name]])
+    if (name === 'urgent') {
+      const [reading] = many.filter((text) => text.includes('from "events"'))
+      assert.doesNotMatch(reading ?? '', /"data"/)
+    }
     // SQLite would compile these again at each run.
     assert.deepEqual(
       many.filter((text) => /limit \?/i.test(text)),

@@ -5,17 +5,21 @@
  * Received mail that a machine sent or may have sent does neither, unless the trigger or the wait includes it. An open or
  * click by another person than the contact, to whom a step wrote, ends the waits for that email.
  */
+import { parseJsonText } from '../../../../base/json-text.ts'
 import { eachOf, jsonItem, jsonValue, listOf, orderedJoin } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { EventRow } from '../../../../store/schema/events.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { isAutomaticEvent, RECEIVED } from '../../../ground/conditions/automatic-mail.ts'
+import {
+  isAutomaticEvent,
+  isAutomaticRow,
+  RECEIVED,
+} from '../../../ground/conditions/automatic-mail.ts'
 import type { UrgentEvent, UrgentHandler } from '../../../ground/event-handlers.ts'
 import { readEventContexts } from '../../../ground/events/context.ts'
 import { readEventDepths } from '../../../ground/events/depth.ts'
-import { withData } from '../../../ground/events/readers.ts'
 import { raiseExecutions, splitAtFence } from '../../../ground/fence/rows.ts'
 import type { StartableWorkflow, Wanted } from '../executions/insert.ts'
 import { startExecutions } from '../executions/start-executions.ts'
@@ -86,10 +90,17 @@ const listTriggered = statement<Triggered>(
       and workflow_steps.type = 'TRIGGER' and workflow_steps.removed_at is null`,
 )
 
-/** `contacts`: pairs of a contact and its project. */
-const listExisting = statement<{ id: string }>(
-  () => sql`select contacts.id from ${eachOf(parameter('contacts'))} as row
-    ${orderedJoin()} contacts on contacts.id = ${item(0)} and contacts.project_id = ${item(1)}`,
+/** Of events of received mail, those that `isAutomaticEvent`. */
+const listAutomatic = statement<{ seq: number }>(
+  () => sql`select seq from events where seq in ${listOf(parameter('seqs'))} and ${isAutomaticRow}`,
+)
+
+/** Of events whose contact is there. */
+const listData = statement<{ seq: number; data: string | null }>(
+  () => sql`select events.seq, events.data from ${eachOf(parameter('seqs'))} as row
+    ${orderedJoin()} events on events.seq = row.value
+    ${orderedJoin()} contacts on contacts.id = events.contact_id
+      and contacts.project_id = events.project_id`,
 )
 
 const findAny = statement<{ found: number }>(
@@ -149,11 +160,6 @@ function isOfContact(event: UrgentEvent): event is OfContact<UrgentEvent> {
   return event.contactId !== null
 }
 
-/** The data of other events need not be read. */
-function isAutomatic(event: UrgentEvent): boolean {
-  return event.name === RECEIVED && isAutomaticEvent(withData(event))
-}
-
 function nameOf({ projectId, name }: Pick<EventRow, 'projectId' | 'name'>): string {
   return `${projectId} ${name}`
 }
@@ -172,10 +178,13 @@ function withinStarts(
 }
 
 /** The waits that events end, each with the first of its events. */
-function findEnded(tx: Tx, events: readonly UrgentEvent[]): Promise<EndedWait[]> {
-  const list = events.map((event) => {
-    const { seq, contactId, name, emailId } = event
-    return [seq, contactId, name, emailId, isAutomatic(event) ? 1 : 0]
+async function findEnded(tx: Tx, events: readonly UrgentEvent[]): Promise<EndedWait[]> {
+  const received = events.filter(({ name }) => name === RECEIVED)
+  const automatic =
+    received.length === 0 ? [] : await tx.list(listAutomatic, { seqs: seqsOf(received) })
+  const isAutomatic = new Set(automatic.map(({ seq }) => seq))
+  const list = events.map(({ seq, contactId, name, emailId }) => {
+    return [seq, contactId, name, emailId, isAutomatic.has(seq) ? 1 : 0]
   })
   return tx.list(listEnded, { events: JSON.stringify(list) })
 }
@@ -201,18 +210,15 @@ async function startTriggered(
   tx: Tx,
   { events, triggered }: { events: readonly OfContact<UrgentEvent>[]; triggered: TriggeredByName },
 ): Promise<void> {
-  const starting = events
-    .filter((event) => triggered.has(nameOf(event)))
-    .map((event): ContactEvent => ({ ...withData(event), contactId: event.contactId }))
+  const starting = await withData(
+    tx,
+    events.filter((event) => triggered.has(nameOf(event))),
+  )
   if (starting.length === 0) return
-  const pairs = starting.map(({ contactId, projectId }) => [contactId, projectId])
-  const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })
-  const contacts = new Set(existing.map(({ id }) => id))
   const contextOf = await readEventContexts(tx, starting)
   const depthOf = await readEventDepths(tx, starting)
   const wanted: Wanted[] = []
   for (const event of starting) {
-    if (!contacts.has(event.contactId)) continue
     for (const workflow of triggered.get(nameOf(event)) ?? []) {
       if (event.seq <= workflow.enabledSeq) continue
       if (isAutomaticEvent(event) && workflow.includeAutomatic !== 1) {
@@ -227,6 +233,26 @@ async function startTriggered(
   const refused = outcomes.filter(({ kind }) => kind === 'too deep').length
   if (refused === 0) return
   tx.afterCommit(() => deps.counters.add('pillarbox_chain_starts_refused_total', {}, refused))
+}
+
+/** Without those whose contact is gone. */
+async function withData(
+  tx: Tx,
+  events: readonly OfContact<UrgentEvent>[],
+): Promise<ContactEvent[]> {
+  if (events.length === 0) return []
+  const found = await tx.list(listData, { seqs: seqsOf(events) })
+  const dataOf = new Map(found.map(({ seq, data }) => [seq, data]))
+  return events.flatMap((event) => {
+    const text = dataOf.get(event.seq)
+    if (text === undefined) return []
+    const data = text === null ? null : (parseJsonText(text) as EventRow['data'])
+    return [{ ...event, data }]
+  })
+}
+
+function seqsOf(events: readonly UrgentEvent[]): string {
+  return JSON.stringify(events.map(({ seq }) => seq))
 }
 
 function toWanted(
