@@ -5,7 +5,7 @@
  *
  * Projects take turns, and within a project its workflows do: what was taken goes to the end.
  */
-import { createRoundRobin } from '../../../../store/read/round-robin.ts'
+import { createFairQueue } from '../../../../turns/fair-queue.ts'
 import { createTimetable } from '../../../mail/messages/queue/timetable.ts'
 import type { WorkflowLane } from '../notifier.ts'
 
@@ -24,7 +24,7 @@ export function createWorkflowLanes(): WorkflowLanes {
   const known = new Map<string, KnownLane>()
   const waiting = createTimetable<KnownLane>()
   /** The lines are projects. */
-  const due = createRoundRobin<WorkflowLane>()
+  const due = createFairQueue<WorkflowLane>()
   /** The ids of those that are due. */
   const dueIds = new Set<string>()
   /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
