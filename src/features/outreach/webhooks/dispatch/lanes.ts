@@ -11,6 +11,7 @@
  *
  * Projects take turns, and so do the lanes of a project.
  */
+import { createFairQueue } from '../../../../turns/fair-queue.ts'
 import type { LaneKey, Task } from './task-source.ts'
 
 export const MAX_WIDTH = 50
@@ -67,8 +68,8 @@ type Share = { active: number; bytes: number }
 
 export function createLanes<Item extends Task>(): Lanes<Item> {
   const lanes = new Map<string, Lane<Item>>()
-  /** The lanes with tasks to start, by project; both in the order of their turns. */
-  const turns = new Map<string, Set<Lane<Item>>>()
+  /** Lanes with tasks to start, each once; its keys are projects. */
+  const turns = createFairQueue<Lane<Item>>()
   const shares = new Map<string, Share>()
   let active = 0
   let stalled = 0
@@ -104,20 +105,8 @@ export function createLanes<Item extends Task>(): Lanes<Item> {
     else shares.set(lane.projectId, next)
   }
 
-  function findTurn(): Lane<Item> | undefined {
-    for (const waiting of turns.values())
-      for (const lane of waiting)
-        if (hasOwnRoom(lane) && hasMemory(lane, lane.ready[0]?.sentBytes ?? 0)) return lane
-    return undefined
-  }
-
-  function endTurn(lane: Lane<Item>): void {
-    const { projectId } = lane
-    const waiting = turns.get(projectId) ?? new Set()
-    turns.delete(projectId)
-    waiting.delete(lane)
-    if (lane.ready.length > 0) waiting.add(lane)
-    if (waiting.size > 0) turns.set(projectId, waiting)
+  function mayStart(lane: Lane<Item>): boolean {
+    return hasOwnRoom(lane) && hasMemory(lane, lane.ready[0]?.sentBytes ?? 0)
   }
 
   return {
@@ -140,22 +129,21 @@ export function createLanes<Item extends Task>(): Lanes<Item> {
     },
     addReady(lane, tasks) {
       if (tasks.length === 0) return
+      if (lane.ready.length === 0) turns.add(lane.projectId, lane)
       lane.ready.push(...tasks)
       count(lane, { active: 0, bytes: bytesOf(tasks) })
-      const waiting = turns.get(lane.projectId) ?? new Set()
-      turns.set(lane.projectId, waiting.add(lane))
     },
     dropReady(lane, kept) {
       const dropped = lane.ready.splice(kept)
       count(lane, { active: 0, bytes: -bytesOf(dropped) })
-      if (lane.ready.length === 0) endTurn(lane)
+      if (dropped.length > 0 && lane.ready.length === 0) turns.takeOut((each) => each === lane)
       return dropped.length
     },
     startNext() {
-      const lane = hasRoom() ? findTurn() : undefined
+      const lane = hasRoom() ? turns.take(mayStart) : undefined
       const task = lane?.ready.shift()
       if (lane === undefined || task === undefined) return undefined
-      endTurn(lane)
+      if (lane.ready.length > 0) turns.add(lane.projectId, lane)
       count(lane, { active: 1, bytes: task.sentBytes })
       lane.held.add(task.number)
       return { lane, task, isStalled: false }

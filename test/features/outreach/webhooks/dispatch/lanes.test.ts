@@ -59,3 +59,37 @@ test('small requests are limited by their number only', () => {
   fill(lanes, 'b', 2_000)
   assert.equal(startAll(lanes).length, 20)
 })
+
+test('projects take turns, and so do the lanes of a project; a lane that may not start is passed over', () => {
+  const lanes = createLanes<Task>()
+  const [slow] = [
+    ...[fill(lanes, 'a1', 1_000, 'a'), fill(lanes, 'a2', 1_000, 'a')],
+    ...[fill(lanes, 'a3', 1_000, 'a'), fill(lanes, 'b1', 1_000, 'b')],
+  ]
+  if (slow === undefined) throw new Error('no lane')
+  slow.width = 1
+  const started = startAll(lanes).map(({ lane }) => lane.key)
+  assert.deepEqual(started.slice(0, 9), ['a1', 'b1', 'a2', 'b1', 'a3', 'b1', 'a2', 'b1', 'a3'])
+  assert.deepEqual(
+    ['a1', 'a2', 'a3', 'b1'].map((key) => started.filter((each) => each === key).length),
+    [1, 10, 10, 10],
+  )
+})
+
+test('a lane whose tasks are dropped has no turn until it has others; no other loses its own', () => {
+  const lanes = createLanes<Task>()
+  const lane = fill(lanes, 'a1', 1_000, 'a')
+  fill(lanes, 'a2', 1_000, 'a')
+  fill(lanes, 'b1', 1_000, 'b')
+  assert.equal(lanes.dropReady(lane, 2), 18)
+  assert.equal(lanes.dropReady(lane, 0), 2)
+  assert.equal(lanes.dropReady(lane, 0), 0)
+  assert.deepEqual([lanes.startNext()?.lane.key, lanes.startNext()?.lane.key], ['a2', 'b1'])
+  lanes.addReady(lane, [{ number: 100, bytes: 1_000, sentBytes: 1_000 }])
+  lanes.addReady(lane, [{ number: 101, bytes: 1_000, sentBytes: 1_000 }])
+  const started = startAll(lanes).filter((each) => each.lane === lane)
+  assert.deepEqual(
+    started.map(({ task }) => task.number),
+    [100, 101],
+  )
+})
