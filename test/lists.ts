@@ -9,11 +9,13 @@ import { showEmail as email } from '../src/features/insight/emails/show-email.ts
 import { listSuppressions as suppressions } from '../src/features/mail/suppressions/list.ts'
 import { listTemplates as templates } from '../src/features/mail/templates/list.ts'
 import { listRecipients as recipients } from '../src/features/outreach/campaigns/figures/recipients.ts'
-import { listCampaigns as campaigns } from '../src/features/outreach/campaigns/list.ts'
-import { listDeliveries as deliveries } from '../src/features/outreach/webhooks/deliveries/list.ts'
+import { listCampaigns as campaigns } from '../src/features/outreach/campaigns/show.ts'
+import { listDeliveries as deliveries } from '../src/features/outreach/webhooks/deliveries/deliveries.ts'
 import { listWorkflows as workflows } from '../src/features/outreach/workflows/definition/list.ts'
-import { viewExecution as execution } from '../src/features/outreach/workflows/executions/get.ts'
-import { listExecutions as executions } from '../src/features/outreach/workflows/executions/list.ts'
+import {
+  viewExecution as execution,
+  listExecutions as executions,
+} from '../src/features/outreach/workflows/executions/show-executions.ts'
 import { listEventsOfContact as eventsOfContact } from '../src/features/people/contacts/events/list.ts'
 import { listContacts as contacts } from '../src/features/people/contacts/list/list.ts'
 import { listSegments as segments } from '../src/features/people/segments/list.ts'

@@ -140,7 +140,7 @@ const OWN_NAMES = [
   'features/operation/backup/archive/manifest.ts',
   'features/operation/backup/schedule/schedule.ts',
   'features/operation/erasure/erase-mail.ts',
-  'features/outreach/workflows/schedule/held.ts',
+  'features/outreach/workflows/schedule/loop.ts',
   'features/people/contacts/fields/values.ts',
   'features/people/verification/domain-lists/shipped-lists.ts',
   'features/tenancy/accounts/oauth/github-provider.ts',

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openSecrets } from '../../src/features/outreach/webhooks/secrets.ts'
+import { openSecrets } from '../../src/features/outreach/webhooks/signing.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'
 import { domains } from '../../src/store/schema/domains.ts'

@@ -19,7 +19,7 @@ const REASONS: Record<string, string> = {
   'features/operation/log-level.ts': 'the end of a level that was set for a while',
   'features/operation/metrics/list-gauges.ts': 'waits for the first figures',
   'features/operation/metrics/gauge.ts': 'the patience of a scrape',
-  'features/outreach/campaigns/audience/patience.ts': 'the patience of a request',
+  'features/outreach/campaigns/audience/total-recipients.ts': 'the patience of a request',
   'features/outreach/webhooks/dispatch/dispatcher.ts': 'deadlines of requests and of the stop',
   'features/tenancy/billing/stripe.ts': 'the deadline of a stop',
   'http/': 'deadlines of requests and connections',

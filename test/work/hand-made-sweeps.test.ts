@@ -10,9 +10,9 @@ const ALLOWED: Record<string, string> = {
   'features/operation/erasure/end-project.ts writes in a loop': 'one job for each project',
   'features/operation/questions/answer.ts writes in a loop': 'each answer is work of its own',
   'features/outreach/campaigns/settle-stopped.ts writes in a loop': 'each campaign by itself',
-  'features/outreach/workflows/definition/erase.ts writes in a loop':
+  'features/outreach/workflows/definition/delete.ts writes in a loop':
     'each workflow by itself, after its rows',
-  'features/outreach/workflows/executions/settle-cancelled.ts writes in a loop':
+  'features/outreach/workflows/executions/cancel-all.ts writes in a loop':
     'each workflow by itself',
   'features/people/contacts/list/search-index.ts has a pace of its own':
     'a loop that never ends, and rests between two rounds',

@@ -8,7 +8,7 @@ import { startSettlingDisabled } from '../../../src/features/mail/messages/disab
 import { startQueue } from '../../../src/features/mail/messages/queue/queue.ts'
 import { startSettling } from '../../../src/features/outreach/campaigns/settle-stopped.ts'
 import { startWebhookSender } from '../../../src/features/outreach/webhooks/sending/sender.ts'
-import { startSettlingCancelled } from '../../../src/features/outreach/workflows/executions/settle-cancelled.ts'
+import { startSettlingCancelled } from '../../../src/features/outreach/workflows/executions/cancel-all.ts'
 import { startRequester } from '../../../src/features/outreach/workflows/requests/requester.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { addProject, openTestCore } from '../../core.ts'

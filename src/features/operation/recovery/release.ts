@@ -12,8 +12,8 @@ import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
 import { HELD_UNTIL, listFences, SERVER } from '../../ground/fence/rows.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
-import { releaseRestored } from '../../outreach/campaigns/release-restored.ts'
-import { findHeldFirings, releaseSchedules } from '../../outreach/workflows/schedule/held.ts'
+import { releaseRestored } from '../../outreach/campaigns/stopping.ts'
+import { findHeldFirings, releaseSchedules } from '../../outreach/workflows/schedule/loop.ts'
 import { countHeld, type HeldCounts, NOTHING_HELD } from './count-held.ts'
 
 type Deps = Pick<

@@ -1,15 +1,17 @@
+/** Creates campaigns: new ones, also from a template, and copies of others. Both are drafts. */
 import { type FieldError, invalid } from '../../../base/errors.ts'
 import { type ParsedAddress, parseAddress } from '../../../formats/address/address.ts'
 import type { CampaignRecord } from '../../../records/campaign.ts'
 import { newId } from '../../../store/ids.ts'
-import { campaigns } from '../../../store/schema/campaigns.ts'
+import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Template } from '../../../store/schema/messages.ts'
 import type { AudienceType } from '../../../store/schema/words.ts'
 import type { Base } from '../../ground/base.ts'
+import { copyName } from '../../ground/copy-name.ts'
 import { loadTemplate } from '../../mail/templates/get.ts'
 import { requireSender, toNewColumns } from '../../mail/templates/validate.ts'
 import { countSoon } from './audience/total-recipients.ts'
-import { loadCampaign } from './find.ts'
+import { type CampaignKey, loadCampaign, toCampaignRecord } from './campaign.ts'
 import {
   type CampaignChanges,
   checkCampaignFields,
@@ -18,13 +20,29 @@ import {
   requireAudience,
   scheduleBySending,
 } from './validate.ts'
-import { toCampaignRecord } from './view.ts'
 
 /** `templateId`: subject, body, sender and type are copied from this template unless given. */
-export type NewCampaign = { projectId: string; name: string; audienceType: AudienceType } & Omit<
+type NewCampaign = { projectId: string; name: string; audienceType: AudienceType } & Omit<
   CampaignChanges,
   'audienceType'
 >
+
+/** The content that a template or the request gives. */
+type Content = { subject: string; body: string; from: ParsedAddress }
+
+/** The columns of a copy that do not follow its original: they tell of the sending, not of the definition. */
+const UNSENT: Partial<Campaign> = {
+  status: 'DRAFT',
+  version: 1,
+  scheduledFor: null,
+  totalRecipients: null,
+  pausedAt: null,
+  pauseReason: null,
+  pauseDetails: null,
+  sentAt: null,
+  cancelledAt: null,
+  archivedAt: null,
+}
 
 /**
  * Creates a campaign in status DRAFT.
@@ -41,7 +59,7 @@ export async function createCampaign(
       ? undefined
       : await loadTemplate(deps.store.read, { projectId, id: templateId })
   const fields = requireContent({ ...fieldsOf(template), ...given })
-  // What stands in the template was checked when it was saved, by the rules of that time.
+  // The fields of the template were checked when it was saved, by the rules of that time.
   await checkCampaignFields(deps, given)
   const audience = readAudience(EVERYBODY, fields)
   const id = newId()
@@ -61,8 +79,22 @@ export async function createCampaign(
   return toCampaignRecord(await loadCampaign(deps.store.read, { projectId, id }), at)
 }
 
-/** The content, which a template or the request has given. */
-type Content = { subject: string; body: string; from: ParsedAddress }
+/** Copies a campaign and returns the copy. @throws AppError CAMPAIGN_NOT_FOUND */
+export async function duplicateCampaign(
+  deps: Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>,
+  key: CampaignKey,
+): Promise<CampaignRecord> {
+  const at = deps.now()
+  const id = newId()
+  await deps.store.write(async (tx) => {
+    const { progress: _, segment: __, ...original } = await loadCampaign(tx, key)
+    const own = { id, name: copyName(original.name), createdAt: at, updatedAt: at }
+    await tx.insert(campaigns).values({ ...original, ...UNSENT, ...own })
+  })
+  const copy = { ...key, id }
+  await countSoon(deps, { ...copy, totalRecipients: null })
+  return toCampaignRecord(await loadCampaign(deps.store.read, copy), at)
+}
 
 function fieldsOf(template: Template | undefined): CampaignChanges {
   if (template === undefined) return {}

@@ -21,7 +21,7 @@ import { checkFields } from '../../mail/templates/validate.ts'
 import { templateNotFound } from '../../mail/templates/view.ts'
 import { getContact } from '../../people/contacts/read/get.ts'
 import { mergeData, parseData } from '../../people/contacts/write/data.ts'
-import { loadCampaign } from './find.ts'
+import { loadCampaign } from './campaign.ts'
 
 /** Exactly one of `body`, `templateId` and `campaignId`; `subject` and `type` replace its own. */
 export type RenderRequest = {

@@ -29,8 +29,7 @@ import { uncountFailed } from '../../mail/messages/outcome/uncount-failed.ts'
 import { giveUpAfterMs } from '../../mail/messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
 import { requireSender } from '../../mail/templates/validate.ts'
-import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
-import { usageCategoryOf } from './usage-category.ts'
+import { type CampaignKey, type FoundCampaign, loadCampaign, usageCategoryOf } from './campaign.ts'
 
 type Deps = UsageDeps &
   Pick<Base, 'store' | 'campaignNotifier' | 'now'> & { queueNotifier: QueueNotifier }

@@ -22,8 +22,8 @@ import { getContact } from '../../people/contacts/read/get.ts'
 import { findKnownAddresses } from '../../people/contacts/read/known-addresses.ts'
 import { findMemberAddresses } from '../../tenancy/accounts/members/addresses.ts'
 import { audienceScope, recipientScope } from './audience/scope.ts'
-import { type FoundCampaign, loadCampaign } from './find.ts'
-import { requireSenderDomain } from './sender-domain.ts'
+import { type FoundCampaign, loadCampaign } from './campaign.ts'
+import { requireSenderDomain } from './sending/send.ts'
 
 type TestDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
 

@@ -19,7 +19,7 @@ import { type Pace, type SweepRules, sweep, sweepRows } from '../../../work/swee
 import type { Base } from '../../ground/base.ts'
 import { endEmails } from '../../mail/messages/outcome/end-emails.ts'
 import { notifyReleased } from '../../mail/messages/queue/aside.ts'
-import { pauseInTx, type StopDeps } from './pause.ts'
+import { pauseInTx, type StopDeps } from './stopping.ts'
 import {
   listCancelled,
   listUnsettled,

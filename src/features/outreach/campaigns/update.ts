@@ -16,9 +16,15 @@ import { loadTemplate } from '../../mail/templates/get.ts'
 import { requireSender, toColumns } from '../../mail/templates/validate.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { countSoon } from './audience/total-recipients.ts'
-import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
+import {
+  type CampaignKey,
+  type FoundCampaign,
+  loadCampaign,
+  toCampaignRecord,
+  wrongStatus,
+} from './campaign.ts'
 import { restartPace } from './sending/pace.ts'
-import { readScheduledFor } from './sending/scheduled-for.ts'
+import { readScheduledFor } from './sending/send.ts'
 import {
   type Audience,
   type CampaignChanges,
@@ -27,8 +33,6 @@ import {
   requireAudience,
   scheduleBySending,
 } from './validate.ts'
-import { toCampaignRecord } from './view.ts'
-import { wrongStatus } from './wrong-status.ts'
 
 type CampaignUpdate = CampaignKey & {
   changes: CampaignChanges

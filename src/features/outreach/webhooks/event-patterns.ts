@@ -1,15 +1,38 @@
 /**
- * Which events an endpoint gets: names, with the aliases of clients; `email.*` and the like, for every
- * name that begins so; `*` for all events, tracked ones too.
+ * The patterns by which an endpoint subscribes to events: names, with the aliases of clients; `email.*` and the like,
+ * for every name that begins so; `*` for all events, tracked ones too.
+ *
+ * Some patterns bring other events than their author may expect: names that deliveries do not have as their type, and
+ * names that look like misspelt ones. Projects may track events of any name, so these are accepted, with a warning.
  */
-import { storedEventName } from '../../ground/conditions/field.ts'
+import { type Effort, findClosest, newEffort } from '../../../config/layers/closest.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
+import type { Base } from '../../ground/base.ts'
+import { MAIL_ACTIVITIES, storedEventName } from '../../ground/conditions/field.ts'
 import { faultInServiceName } from '../../ground/conditions/service-name.ts'
+import { listNames } from '../../ground/events/names.ts'
+import { OWN_EVENTS } from '../../ground/events/reserved.ts'
 
 const ANY = '*'
 const MAX_SHOWN = 60
 const ANY_SUFFIX = '.*'
 
-/** What is wrong with a name or a pattern, whose `*` is the whole text or its last part. */
+type WeakPattern = { message: string; suggestion: string | null }
+
+/** Beginnings of the events of the service. */
+const BEGINNINGS = ['email', 'contact', 'segment', 'campaign', 'workflow', 'webhook']
+
+const SERVICE_EVENTS: readonly string[] = [
+  ...new Set(MAIL_ACTIVITIES.values()),
+  ...UNLISTED_EVENTS,
+  ...['email.received', 'contact.subscribed', 'contact.unsubscribed'],
+  ...OWN_EVENTS,
+]
+
+/** In a project with more names, no pattern is called unknown. */
+const MAX_NAMES = 1_000
+
+/** Returns the fault of a name or a pattern, whose `*` is the whole text or its last part; undefined without one. */
 export function faultInPattern(text: string): string | undefined {
   if (text === ANY) return undefined
   const isPattern = text.endsWith(ANY_SUFFIX)
@@ -29,4 +52,63 @@ export function createEventMatcher(patterns: readonly string[]): (name: string) 
   const prefixes = patterns.filter(isPrefix).map((text) => text.slice(0, -1))
   const names = new Set(patterns.filter((text) => !isPrefix(text)).map(storedEventName))
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}
+
+/** Returns the warnings by pattern. */
+export async function findWeakPatterns(
+  deps: Pick<Base, 'store'>,
+  projectId: string,
+  patterns: readonly string[],
+): Promise<Map<string, WeakPattern>> {
+  const weak = new Map<string, WeakPattern>()
+  const unknown: string[] = []
+  for (const pattern of patterns) {
+    const stored = storedEventName(pattern)
+    if (stored !== pattern) {
+      const message = `The deliveries have the type ${stored}.`
+      weak.set(pattern, { message, suggestion: stored })
+    } else if (!isOfService(pattern)) unknown.push(pattern)
+  }
+  if (unknown.length === 0) return weak
+  const names = await listNames(deps, { projectId, limit: MAX_NAMES })
+  if (names.length >= MAX_NAMES) return weak
+  const effort = newEffort()
+  for (const pattern of unknown) {
+    const found = findMisspelling(pattern, names, effort)
+    if (found !== undefined) weak.set(pattern, found)
+  }
+  return weak
+}
+
+/** Whether the service makes such events. Names of segments have their own rules. */
+function isOfService(pattern: string): boolean {
+  if (pattern === '*' || pattern.startsWith('segment.')) return true
+  if (SERVICE_EVENTS.includes(pattern)) return true
+  return pattern.endsWith(ANY_SUFFIX) && BEGINNINGS.includes(pattern.slice(0, -ANY_SUFFIX.length))
+}
+
+function findMisspelling(
+  pattern: string,
+  names: readonly string[],
+  effort: Effort,
+): WeakPattern | undefined {
+  const isRecorded = pattern.endsWith(ANY_SUFFIX)
+    ? names.some((name) => name.startsWith(pattern.slice(0, -1)))
+    : names.includes(pattern)
+  if (isRecorded) return undefined
+  const suggestion = meantBy(pattern, names, effort) ?? null
+  const [beginning = ''] = pattern.toLowerCase().split('.', 1)
+  if (suggestion === null && !BEGINNINGS.includes(beginning)) return undefined
+  const hint = suggestion === null ? '' : ` Did you mean ${suggestion}?`
+  const message = `The service makes no such event, and none has been tracked here.${hint}`
+  return { message, suggestion }
+}
+
+function meantBy(pattern: string, names: readonly string[], effort: Effort): string | undefined {
+  const lower = pattern.toLowerCase()
+  if (BEGINNINGS.includes(lower)) return `${lower}${ANY_SUFFIX}`
+  const isPattern = pattern.endsWith(ANY_SUFFIX)
+  const beginnings = BEGINNINGS.map((each) => `${each}${ANY_SUFFIX}`)
+  const known = isPattern ? beginnings : [...SERVICE_EVENTS, ...names]
+  return known.find((name) => name.toLowerCase() === lower) ?? findClosest(lower, known, effort)
 }

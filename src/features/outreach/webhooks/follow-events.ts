@@ -12,7 +12,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import type { UrgentEvent, UrgentHandler } from '../../ground/event-handlers.ts'
 import { raiseDeliveries, splitAtFence } from '../../ground/fence/rows.ts'
-import { insertDeliveries } from './deliveries/insert.ts'
+import { insertDeliveries } from './deliveries/deliveries.ts'
 import { createEventMatcher } from './event-patterns.ts'
 
 type HandlerDeps = Pick<Base, 'now' | 'webhookNotifier'>

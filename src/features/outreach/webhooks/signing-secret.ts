@@ -12,7 +12,7 @@ import {
   openSigningKeys,
   rotateSecret,
   type SealedSecrets,
-} from './secrets.ts'
+} from './signing.ts'
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 

@@ -1,21 +1,39 @@
 /**
- * Signatures of webhooks as Standard Webhooks 1.0.0 has them: the headers `webhook-id`,
- * `webhook-timestamp` (seconds) and `webhook-signature`, which is the HMAC-SHA256 of
+ * Signatures of webhooks as Standard Webhooks 1.0.0 has them, and the sealed secrets that sign.
+ *
+ * The headers are `webhook-id`, `webhook-timestamp` (seconds) and `webhook-signature`, which is the HMAC-SHA256 of
  * `<id>.<timestamp>.<body>` over the exact bytes of the body, once for each secret that is valid.
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { DAY_MS } from '../../../base/clock.ts'
+import type { Base } from '../../ground/base.ts'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-export type SignedHeaders = Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
+type SignedHeaders = Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
 
-export function makeSigningSecret(): string {
+/** After a rotation the previous secret signs, too, for this time. */
+const PREVIOUS_MS = DAY_MS
+
+/** The columns of a row that has a secret. */
+export type SealedSecrets = {
+  secret: string
+  previousSecret: string | null
+  previousUntil: number | null
+}
+
+type SecretDeps = Pick<Base, 'keyring'>
+
+/** `secret`: to show once. */
+type MadeSecret = { secret: string; columns: SealedSecrets }
+
+function makeSigningSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }
 
 /** An HMAC with a key object costs a fifth of one with bytes. */
-export function toSigningKey(secret: string): KeyObject {
+function toSigningKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64'))
 }
 
@@ -34,4 +52,28 @@ export function signWebhook(
     'webhook-timestamp': timestamp,
     'webhook-signature': signatures.join(' '),
   }
+}
+
+export function newSecret({ keyring }: SecretDeps): MadeSecret {
+  const secret = makeSigningSecret()
+  const columns = { secret: keyring.seal(secret), previousSecret: null, previousUntil: null }
+  return { secret, columns }
+}
+
+export function rotateSecret(deps: SecretDeps, current: SealedSecrets, at: number): MadeSecret {
+  const { secret, columns } = newSecret(deps)
+  const previous = { previousSecret: current.secret, previousUntil: at + PREVIOUS_MS }
+  return { secret, columns: { ...columns, ...previous } }
+}
+
+/** The secrets that sign, the current one first. @throws TypeError for an unknown `secret` */
+export function openSecrets({ keyring }: SecretDeps, row: SealedSecrets, at: number): string[] {
+  const { secret, previousSecret, previousUntil } = row
+  const isPreviousValid = previousSecret !== null && (previousUntil ?? 0) > at
+  return [secret, ...(isPreviousValid ? [previousSecret] : [])].map(keyring.unseal)
+}
+
+/** The keys that sign. @throws TypeError for an unknown `secret` */
+export function openSigningKeys(deps: SecretDeps, row: SealedSecrets, at: number): KeyObject[] {
+  return openSecrets(deps, row, at).map(toSigningKey)
 }

@@ -3,10 +3,9 @@
 import type { FieldWarning } from '../../../base/errors.ts'
 import { readStoredCondition } from '../../../features/ground/conditions/condition.ts'
 import { findUnsentCampaigns } from '../../../features/ground/conditions/find-misfits.ts'
-import { viewAudience } from '../../../features/outreach/campaigns/audience/count.ts'
-import { findDraftType } from '../../../features/outreach/campaigns/audience/draft-type.ts'
+import { findDraftType, viewAudience } from '../../../features/outreach/campaigns/audience/count.ts'
 import type { CampaignAudience } from '../../../features/outreach/campaigns/audience/scope.ts'
-import { loadCampaign } from '../../../features/outreach/campaigns/find.ts'
+import { loadCampaign } from '../../../features/outreach/campaigns/campaign.ts'
 import {
   EVERYBODY,
   readAudience,

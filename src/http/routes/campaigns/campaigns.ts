@@ -2,17 +2,17 @@
 
 import { z } from 'zod'
 import { withEnd } from '../../../features/ground/listing.ts'
-import { archiveCampaign } from '../../../features/outreach/campaigns/archive.ts'
-import { bulkUpdateCampaigns } from '../../../features/outreach/campaigns/bulk-update.ts'
-import { createCampaign } from '../../../features/outreach/campaigns/create.ts'
-import { deleteCampaign } from '../../../features/outreach/campaigns/delete.ts'
-import { duplicateCampaign } from '../../../features/outreach/campaigns/duplicate.ts'
-import { listCampaigns } from '../../../features/outreach/campaigns/list.ts'
-import { showCampaign } from '../../../features/outreach/campaigns/show.ts'
+import {
+  archiveCampaign,
+  bulkUpdateCampaigns,
+  deleteCampaign,
+} from '../../../features/outreach/campaigns/archive-or-delete.ts'
+import { createCampaign, duplicateCampaign } from '../../../features/outreach/campaigns/create.ts'
+import { listCampaigns, loadShownCampaign } from '../../../features/outreach/campaigns/show.ts'
 import { updateCampaign } from '../../../features/outreach/campaigns/update.ts'
 import { bulkChange, bulkResult } from '../../../records/bulk.ts'
-import type { CampaignRecord } from '../../../records/campaign.ts'
 import {
+  type CampaignRecord,
   campaignPage,
   campaignQuery,
   campaignResponse,
@@ -89,7 +89,7 @@ export const get = ({ core }: RouteDeps) =>
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
     responses: { 200: { description: 'The campaign', schema: shownCampaignResponse } },
     refusals: [404],
-    handle: async (call) => respond(200, await showCampaign(core, uuidKeyOf(call))),
+    handle: async (call) => respond(200, await loadShownCampaign(core, uuidKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>

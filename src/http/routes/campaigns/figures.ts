@@ -3,12 +3,11 @@
 import { z } from 'zod'
 import { listingOf } from '../../../features/ground/listing.ts'
 import { exportRecipients } from '../../../features/outreach/campaigns/figures/export-recipients.ts'
-import { listLinks } from '../../../features/outreach/campaigns/figures/links.ts'
 import {
   listRecipients,
   OUTCOMES,
 } from '../../../features/outreach/campaigns/figures/recipients.ts'
-import { viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
+import { listLinks, viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
 import { campaignStats, recipientPage } from '../../../records/campaign.ts'
 import { enveloped } from '../../../records/envelope.ts'

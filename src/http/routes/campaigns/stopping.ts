@@ -1,9 +1,11 @@
 /** What happens to a campaign on its way: it is paused, resumed, cancelled, and its mail retried. */
 import { z } from 'zod'
-import { cancelCampaign } from '../../../features/outreach/campaigns/cancel.ts'
-import { pauseCampaign } from '../../../features/outreach/campaigns/pause.ts'
-import { resumeCampaign } from '../../../features/outreach/campaigns/resume.ts'
 import { retryFailed } from '../../../features/outreach/campaigns/retry-failed.ts'
+import {
+  cancelCampaign,
+  pauseCampaign,
+  resumeCampaign,
+} from '../../../features/outreach/campaigns/stopping.ts'
 import { campaignResponse } from '../../../records/campaign.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'

@@ -1,13 +1,15 @@
 /** The deliveries of webhook endpoints: their results, tests, and sending them again. */
 
 import { z } from 'zod'
-import { listDeliveries } from '../../../features/outreach/webhooks/deliveries/list.ts'
-import { replayDelivery } from '../../../features/outreach/webhooks/deliveries/replay.ts'
+import { listDeliveries } from '../../../features/outreach/webhooks/deliveries/deliveries.ts'
+import {
+  replayDelivery,
+  sendTestDelivery,
+} from '../../../features/outreach/webhooks/deliveries/replay.ts'
 import {
   findReplayStatus,
   startReplay,
 } from '../../../features/outreach/webhooks/deliveries/replay-range.ts'
-import { sendTestDelivery } from '../../../features/outreach/webhooks/endpoints/send-test.ts'
 import { jobStatus, queuedJob } from '../../../records/job.ts'
 import {
   deliveryPage,

@@ -1,11 +1,16 @@
 /** Webhook endpoints: where a project's events are sent to. */
 import { z } from 'zod'
-import { createEndpoint } from '../../../features/outreach/webhooks/endpoints/create.ts'
-import { removeEndpoint } from '../../../features/outreach/webhooks/endpoints/delete.ts'
-import { getEndpoint, listEndpoints } from '../../../features/outreach/webhooks/endpoints/find.ts'
-import { rotateEndpointSecret } from '../../../features/outreach/webhooks/endpoints/rotate-secret.ts'
-import { updateEndpoint } from '../../../features/outreach/webhooks/endpoints/update.ts'
-import { findWeakPatterns } from '../../../features/outreach/webhooks/weak-patterns.ts'
+import {
+  createEndpoint,
+  deleteEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from '../../../features/outreach/webhooks/endpoints/edit-endpoint.ts'
+import {
+  listEndpoints,
+  loadEndpointRecord,
+} from '../../../features/outreach/webhooks/endpoints/endpoint.ts'
+import { findWeakPatterns } from '../../../features/outreach/webhooks/event-patterns.ts'
 import {
   endpointRecord,
   previousSecretUntil,
@@ -63,7 +68,7 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Get a webhook endpoint',
     responses: { 200: { description: 'The endpoint', schema: endpointRecord } },
     refusals: [404],
-    handle: async (call) => json(200, await getEndpoint(core, uuidKeyOf(call))),
+    handle: async (call) => json(200, await loadEndpointRecord(core, uuidKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>
@@ -90,7 +95,7 @@ export const remove = ({ core }: RouteDeps) =>
     responses: { 204: { description: 'Deleted' } },
     refusals: [404],
     handle: async (call) => {
-      await removeEndpoint(core, uuidKeyOf(call))
+      await deleteEndpoint(core, uuidKeyOf(call))
       return noContent()
     },
   })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import {
   MAX_EVENT_PATTERNS,
   MAX_URL_LENGTH,
-} from '../../../features/outreach/webhooks/endpoints/create.ts'
+} from '../../../features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import { faultInPattern } from '../../../features/outreach/webhooks/event-patterns.ts'
 import {
   type ProjectCaller,

@@ -2,16 +2,15 @@
 
 import { z } from 'zod'
 import { withEnd } from '../../../features/ground/listing.ts'
-import {
-  findBulkStart,
-  startMany,
-} from '../../../features/outreach/workflows/executions/bulk/start.ts'
-import { cancelExecution } from '../../../features/outreach/workflows/executions/cancel.ts'
+import { findBulkStart, startMany } from '../../../features/outreach/workflows/executions/bulk.ts'
+import { cancelExecution } from '../../../features/outreach/workflows/executions/cancel-active.ts'
 import { cancelAllExecutions } from '../../../features/outreach/workflows/executions/cancel-all.ts'
-import { viewExecution } from '../../../features/outreach/workflows/executions/get.ts'
-import { listExecutions } from '../../../features/outreach/workflows/executions/list.ts'
-import { retryExecution } from '../../../features/outreach/workflows/executions/retry.ts'
-import { startOne } from '../../../features/outreach/workflows/executions/start-one.ts'
+import {
+  listExecutions,
+  viewExecution,
+} from '../../../features/outreach/workflows/executions/show-executions.ts'
+import { retryExecution } from '../../../features/outreach/workflows/executions/start.ts'
+import { startOne } from '../../../features/outreach/workflows/executions/start-executions.ts'
 import { conditionField } from '../../../records/condition.ts'
 import {
   executionDetail,

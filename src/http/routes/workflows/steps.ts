@@ -1,8 +1,10 @@
 /** The steps of a workflow, one by one. */
 import { z } from 'zod'
 import { addStep } from '../../../features/outreach/workflows/definition/add-step.ts'
-import { deleteStep } from '../../../features/outreach/workflows/definition/delete-step.ts'
-import { updateStep } from '../../../features/outreach/workflows/definition/update-step.ts'
+import {
+  deleteStep,
+  updateStep,
+} from '../../../features/outreach/workflows/definition/edit-step.ts'
 import { stepRecord } from '../../../records/workflow.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'

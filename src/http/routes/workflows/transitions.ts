@@ -1,9 +1,9 @@
 /** The transitions of a workflow, one by one. */
-import { insertStep as insert } from '../../../features/outreach/workflows/definition/add-step.ts'
 import {
   addTransition,
   deleteTransition,
-} from '../../../features/outreach/workflows/definition/transitions.ts'
+  insertStep as insert,
+} from '../../../features/outreach/workflows/definition/add-step.ts'
 import { stepRecord, transitionRecord } from '../../../records/workflow.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'

@@ -2,21 +2,25 @@
 
 import { z } from 'zod'
 import { withEnd } from '../../../features/ground/listing.ts'
-import { bulkUpdateWorkflows } from '../../../features/outreach/workflows/definition/bulk-update.ts'
-import { createWorkflow } from '../../../features/outreach/workflows/definition/create.ts'
-import { deleteWorkflow } from '../../../features/outreach/workflows/definition/delete.ts'
-import { duplicateWorkflow } from '../../../features/outreach/workflows/definition/duplicate.ts'
+import {
+  createWorkflow,
+  duplicateWorkflow,
+} from '../../../features/outreach/workflows/definition/create.ts'
+import {
+  bulkUpdateWorkflows,
+  deleteWorkflow,
+} from '../../../features/outreach/workflows/definition/delete.ts'
 import { listWorkflowFields } from '../../../features/outreach/workflows/definition/fields.ts'
-import { getWorkflow } from '../../../features/outreach/workflows/definition/get.ts'
 import { listWorkflows } from '../../../features/outreach/workflows/definition/list.ts'
 import { updateWorkflow } from '../../../features/outreach/workflows/definition/update.ts'
+import { loadWorkflowDetail } from '../../../features/outreach/workflows/definition/view.ts'
 import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
 import { bulkChange, bulkResult } from '../../../records/bulk.ts'
 import { eventName } from '../../../records/event.ts'
 import { numbersOf, PAGING_TEXT, pagingOf } from '../../../records/page.ts'
-import type { WorkflowDetail } from '../../../records/workflow.ts'
 import {
   listedWorkflow,
+  type WorkflowDetail,
   workflowDetail,
   workflowPage,
   workflowQuery,
@@ -130,7 +134,7 @@ export const get = ({ core }: RouteDeps) =>
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
     responses: { 200: { description: 'The workflow', schema: workflowDetail } },
     refusals: [404],
-    handle: async (call) => respond(200, await getWorkflow(core, viewedKeyOf(call))),
+    handle: async (call) => respond(200, await loadWorkflowDetail(core, viewedKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseCondition } from '../../../../src/features/ground/conditions/condition.ts'
-import { chooseBranch } from '../../../../src/features/outreach/workflows/engine/evaluate.ts'
+import { chooseBranch } from '../../../../src/features/outreach/workflows/engine/steps/condition.ts'
 import {
   CONDITION_OPERATORS,
   type ConditionOperator,

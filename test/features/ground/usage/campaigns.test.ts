@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { endEmails } from '../../../../src/features/mail/messages/outcome/end-emails.ts'
-import { pauseCampaign } from '../../../../src/features/outreach/campaigns/pause.ts'
-import { resumeCampaign } from '../../../../src/features/outreach/campaigns/resume.ts'
 import { retryFailed } from '../../../../src/features/outreach/campaigns/retry-failed.ts'
 import { sendTest } from '../../../../src/features/outreach/campaigns/send-test.ts'
 import { fire } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { sendCampaign } from '../../../../src/features/outreach/campaigns/sending/send.ts'
-import { showCampaign } from '../../../../src/features/outreach/campaigns/show.ts'
+import { loadShownCampaign } from '../../../../src/features/outreach/campaigns/show.ts'
+import {
+  pauseCampaign,
+  resumeCampaign,
+} from '../../../../src/features/outreach/campaigns/stopping.ts'
 import { inArray } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { address, type TestCore } from '../../../core.ts'
@@ -71,7 +73,7 @@ describe('a campaign', () => {
     const key = { projectId: project.id, id }
     await sendCampaign(core, key)
     await runUntil(core, isPaused(core, id))
-    const { status, pauseReason, pauseDetails } = await showCampaign(core, key)
+    const { status, pauseReason, pauseDetails } = await loadShownCampaign(core, key)
     assert.deepEqual([status, pauseReason, pauseDetails], ['SENDING', 'billing_limit', null])
     assert.equal((await emailsOf(core, id)).length, 7)
     assert.deepEqual(await useOf(core, project.id), { ...NOTHING, campaigns: 7 })

@@ -18,13 +18,13 @@ import { startQueue } from '../../../../src/features/mail/messages/queue/queue.t
 import { fenceDatabase } from '../../../../src/features/operation/recovery/fence-database.ts'
 import { releaseFences } from '../../../../src/features/operation/recovery/release.ts'
 import { startGenerationWatch } from '../../../../src/features/operation/recovery/watch.ts'
-import { resumeCampaign } from '../../../../src/features/outreach/campaigns/resume.ts'
 import {
   findNextDue,
   listDue as listDueCampaigns,
 } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'
-import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
+import { resumeCampaign } from '../../../../src/features/outreach/campaigns/stopping.ts'
+import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import { takeDeliveries } from '../../../../src/features/outreach/webhooks/sending/endpoint-tasks.ts'
 import {
   findEarliestDue,

@@ -4,8 +4,10 @@ import { test } from 'node:test'
 import { createKeyring } from '../../../../src/config/keyring.ts'
 import { createDirectory } from '../../../../src/features/ground/directory.ts'
 import { resealAll } from '../../../../src/features/operation/seals/seals.ts'
-import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
-import { rotateEndpointSecret } from '../../../../src/features/outreach/webhooks/endpoints/rotate-secret.ts'
+import {
+  createEndpoint,
+  rotateEndpointSecret,
+} from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { users } from '../../../../src/store/schema/accounts.ts'
 import { webhookEndpoints } from '../../../../src/store/schema/webhooks.ts'

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { recoverLeases } from '../../../../src/features/mail/messages/queue/leases.ts'
-import { cancelCampaign } from '../../../../src/features/outreach/campaigns/cancel.ts'
-import { pauseCampaign } from '../../../../src/features/outreach/campaigns/pause.ts'
-import { resumeCampaign } from '../../../../src/features/outreach/campaigns/resume.ts'
 import { retryFailed } from '../../../../src/features/outreach/campaigns/retry-failed.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'
+import {
+  cancelCampaign,
+  pauseCampaign,
+  resumeCampaign,
+} from '../../../../src/features/outreach/campaigns/stopping.ts'
 import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../../src/store/schema/campaigns.ts'

@@ -1,6 +1,6 @@
 /** A delivery that waits, with its event. */
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
-import { insertDeliveries } from '../../../../src/features/outreach/webhooks/deliveries/insert.ts'
+import { insertDeliveries } from '../../../../src/features/outreach/webhooks/deliveries/deliveries.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import type { TestCore } from '../../../core.ts'

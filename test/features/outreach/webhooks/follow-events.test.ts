@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
 import { startUrgentReader } from '../../../../src/features/ground/events/readers.ts'
-import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
+import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import {
   MAX_ROWS,
   webhookHandler,

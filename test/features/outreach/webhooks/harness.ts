@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test'
 import { appendEvents, type NewEvent } from '../../../../src/features/ground/events/append.ts'
 import { startUrgentReader } from '../../../../src/features/ground/events/readers.ts'
-import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
+import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import { webhookHandler } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { startWebhookSender } from '../../../../src/features/outreach/webhooks/sending/sender.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'

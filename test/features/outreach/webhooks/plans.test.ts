@@ -1,7 +1,7 @@
 /** The sender asks often, and a million deliveries may wait: indexes must answer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOfStatus } from '../../../../src/features/outreach/webhooks/deliveries/list.ts'
+import { listOfStatus } from '../../../../src/features/outreach/webhooks/deliveries/deliveries.ts'
 import { listReplayed } from '../../../../src/features/outreach/webhooks/deliveries/replay-range.ts'
 import { listAged } from '../../../../src/features/outreach/webhooks/deliveries/retention.ts'
 import {

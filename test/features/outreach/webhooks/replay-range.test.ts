@@ -5,7 +5,7 @@ import { createKeyring } from '../../../../src/config/keyring.ts'
 import { createSchedule } from '../../../../src/core/areas.ts'
 import { resealAll } from '../../../../src/features/operation/seals/seals.ts'
 import { startReplay } from '../../../../src/features/outreach/webhooks/deliveries/replay-range.ts'
-import { removeEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/delete.ts'
+import { deleteEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import { getSigningSecret } from '../../../../src/features/outreach/webhooks/signing-secret.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
@@ -59,7 +59,7 @@ test('a deleted endpoint is unknown at once, and its rows go in batches', async 
   const { id } = await stage.addEndpoint(receiver.url)
   const kept = await stage.addEndpoint(receiver.url)
   await stage.append(...Array.from({ length: 650 }, () => ({})))
-  await removeEndpoint(stage.core, { projectId: stage.projectId, id })
+  await deleteEndpoint(stage.core, { projectId: stage.projectId, id })
   await work(stage)
   assert.equal((await stage.deliveries(id)).length, 0)
   assert.equal((await stage.deliveries(kept.id)).length, 650)

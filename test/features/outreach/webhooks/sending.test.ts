@@ -5,10 +5,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/base/cloc
 import { createSchedule } from '../../../../src/core/areas.ts'
 import { replayDelivery } from '../../../../src/features/outreach/webhooks/deliveries/replay.ts'
 import { deleteExpiredDeliveries } from '../../../../src/features/outreach/webhooks/deliveries/retention.ts'
-import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/create.ts'
-import { getEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/find.ts'
-import { rotateEndpointSecret } from '../../../../src/features/outreach/webhooks/endpoints/rotate-secret.ts'
-import { updateEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/update.ts'
+import {
+  createEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
+import { loadEndpointRecord } from '../../../../src/features/outreach/webhooks/endpoints/endpoint.ts'
 import { takeDeliveries } from '../../../../src/features/outreach/webhooks/sending/endpoint-tasks.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -148,7 +150,7 @@ test('410 disables the endpoint: an event tells so, and what waits fails', async
   const key = { projectId: stage.projectId, id }
   await stage.append({})
   await stage.settled(id, wasTried)
-  const endpoint = await getEndpoint(stage.core, key)
+  const endpoint = await loadEndpointRecord(stage.core, key)
   assert.deepEqual(
     [endpoint.enabled, endpoint.disabledReason],
     [false, 'the endpoint answered 410 (Gone)'],
@@ -182,7 +184,7 @@ test('S24: an endpoint that is down for six days with many events behind it is d
   await stage.append({ data: { n: 'first' } })
   await stage.settled(id, wasTried)
   const begunAt = clock.now
-  for (let day = 0; day < 6 && (await getEndpoint(stage.core, key)).enabled; day += 1) {
+  for (let day = 0; day < 6 && (await loadEndpointRecord(stage.core, key)).enabled; day += 1) {
     clock.now = begunAt + day * DAY_MS
     const before = (await stage.deliveries(id)).length
     await stage.append(...Array.from({ length: 120 }, (_, n) => ({ data: { day, n } })))
@@ -190,8 +192,8 @@ test('S24: an endpoint that is down for six days with many events behind it is d
     if (day < 5) await stage.settled(id, ({ attempts, number }) => attempts > 0 || number <= before)
     else await stage.settled(id, ({ dueAt, attempts }) => dueAt !== null || attempts > 0)
   }
-  while ((await getEndpoint(stage.core, key)).enabled) await pause()
-  const endpoint = await getEndpoint(stage.core, key)
+  while ((await loadEndpointRecord(stage.core, key)).enabled) await pause()
+  const endpoint = await loadEndpointRecord(stage.core, key)
   assert.equal(endpoint.disabledReason, 'no delivery has succeeded in five days')
   assert.equal(endpoint.failingSince, new Date(begunAt).toISOString())
   await runJobs(stage)
@@ -251,12 +253,12 @@ test('a success ends the time of failures', async (t) => {
   const key = { projectId: stage.projectId, id }
   await stage.append({})
   await stage.settled(id, wasTried)
-  assert.notEqual((await getEndpoint(stage.core, key)).failingSince, null)
+  assert.notEqual((await loadEndpointRecord(stage.core, key)).failingSince, null)
   status = 204
   stage.core.clock.now += 4 * DAY_MS
   stage.sender.reload()
   await stage.settled(id, hasEnded)
-  const { failingSince, lastSuccessAt } = await getEndpoint(stage.core, key)
+  const { failingSince, lastSuccessAt } = await loadEndpointRecord(stage.core, key)
   assert.equal(failingSince, null)
   assert.equal(lastSuccessAt, new Date(stage.core.clock.now).toISOString())
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findWeakPatterns } from '../../../../src/features/outreach/webhooks/weak-patterns.ts'
+import { findWeakPatterns } from '../../../../src/features/outreach/webhooks/event-patterns.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { addProject, openTestCore } from '../../../core.ts'

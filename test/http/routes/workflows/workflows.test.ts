@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it, test } from 'node:test'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
-import { eraseWorkflows } from '../../../../src/features/outreach/workflows/definition/erase.ts'
+import { eraseWorkflows } from '../../../../src/features/outreach/workflows/definition/delete.ts'
 import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'

@@ -1,11 +1,16 @@
-/** Counts the audience of a campaign: whom it is meant for, and who of them would get it. */
+/** Counts the audience of a campaign: the contacts that it is meant for, and those who would get it. */
 import type { CampaignAudienceRecord } from '../../../../records/campaign.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { Campaign } from '../../../../store/schema/campaigns.ts'
+import { type Template, templates } from '../../../../store/schema/messages.ts'
+import type { ContentClass } from '../../../../store/schema/words.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
+import { isTemplate } from '../../../mail/templates/get.ts'
 import { countContacts } from '../../../people/contacts/list/count.ts'
 import { andAll, type ContactScope, scopeClause } from '../../../people/contacts/list/scope.ts'
 import { walkContacts } from '../../../people/contacts/list/walk.ts'
+import type { CampaignChanges } from '../validate.ts'
 import { audienceScope, type CampaignAudience, recipientScope } from './scope.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
@@ -16,6 +21,10 @@ export type AudienceCount = Omit<CampaignAudienceRecord, 'sample' | 'asOf'>
 const SAMPLE = 10
 /** Suppressions of one query, which takes some ten milliseconds. */
 const STRETCH = 10_000
+
+type Draft = Pick<CampaignChanges, 'type' | 'templateId'> & Pick<Template, 'projectId'>
+
+type SuppressedPage = [matching: number, subscribed: number, suppressions: number, last: string]
 
 /** @throws AppError BAD_REQUEST for a segment that does not exist */
 export async function viewAudience(
@@ -69,8 +78,6 @@ async function countScope(
   }
 }
 
-type SuppressedPage = [matching: number, subscribed: number, suppressions: number, last: string]
-
 /** Counts the contacts of the scope whose address is suppressed, stretch by stretch of the list. */
 async function countSuppressed(
   { store }: Deps,
@@ -101,4 +108,18 @@ async function findSample(
     return page.map(({ id, address: email }) => ({ id, email }))
   }
   return []
+}
+
+/** Returns the type that a campaign would have if it were created: the given one, else that of the template. */
+export async function findDraftType(
+  queries: Pick<Tx, 'select'>,
+  { projectId, type, templateId }: Draft,
+): Promise<ContentClass> {
+  if (type !== undefined || templateId == null) return type ?? 'MARKETING'
+  const row = await queries
+    .select({ type: templates.type })
+    .from(templates)
+    .where(isTemplate({ projectId, id: templateId }))
+    .get()
+  return row?.type ?? 'MARKETING'
 }

@@ -1,16 +1,22 @@
 /**
- * Keeps the number of recipients in the record of a campaign. A request waits for the count for a
- * moment only; a count that takes longer, or was cut off, is in the record a little later.
+ * Counts the recipients of a campaign for its record, and the unsubscribed among them for the answer to its sending.
+ *
+ * A request waits for a count for two seconds at most. A count that takes longer, or was cut off, is in the record a
+ * little later. A failure is logged and does no harm to the request.
  */
 import { isUncounted } from '../../../../store/campaign-terms.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../../store/schema/campaigns.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { CampaignKey } from '../find.ts'
-import { countRecipients } from './count.ts'
-import { countLogged, withinPatience } from './patience.ts'
+import { type CampaignKey, findCampaign } from '../campaign.ts'
+import { countAudience, countRecipients } from './count.ts'
 
 type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
+
+/** `of`: the people counted, for the name of the run and for the log. */
+type AudienceRun<Result> = { of: string; count: (campaign: Campaign) => Promise<Result> }
+
+const PATIENCE_MS = 2_000
 
 /** Counts a new or changed audience, and waits up to two seconds for the result. */
 export async function countSoon(
@@ -19,6 +25,26 @@ export async function countSoon(
 ): Promise<void> {
   if (campaign.totalRecipients !== null) return
   await withinPatience(countRecorded(deps, campaign))
+}
+
+/**
+ * Counts the unsubscribed contacts who get a campaign. Resolves with undefined if the count failed, or took more
+ * than two seconds; never rejects.
+ */
+export async function countUnsubscribedSoon(
+  deps: Deps,
+  { projectId, id, type }: Pick<Campaign, 'projectId' | 'id' | 'type'>,
+): Promise<number | undefined> {
+  if (type !== 'TRANSACTIONAL') return 0
+  const counted = countLogged(
+    deps,
+    { projectId, id },
+    {
+      of: 'unsubscribed recipients',
+      count: async (campaign) => (await countAudience(deps, campaign)).unsubscribedRecipients,
+    },
+  )
+  return withinPatience(counted)
 }
 
 /** Counts the audiences that no request has counted. @throws the signal's reason when it aborts */
@@ -33,7 +59,7 @@ export async function countUncounted(deps: Deps, signal: AbortSignal): Promise<v
   }
 }
 
-/** A failure is logged; the count is tried again within a minute. */
+/** Counts and records. After a failure, a later count follows within a minute. */
 function countRecorded(deps: Deps, key: CampaignKey): Promise<void> {
   return countLogged(deps, key, {
     of: 'recipients',
@@ -41,7 +67,7 @@ function countRecorded(deps: Deps, key: CampaignKey): Promise<void> {
   })
 }
 
-/** An audience that was changed meanwhile stays uncounted. */
+/** Writes the count, unless the audience was changed meanwhile. */
 async function record(deps: Deps, campaign: Campaign): Promise<void> {
   const { id, version } = campaign
   if (campaign.totalRecipients !== null) return
@@ -52,4 +78,36 @@ async function record(deps: Deps, campaign: Campaign): Promise<void> {
       .set({ totalRecipients })
       .where(and(eq(campaigns.id, id), eq(campaigns.version, version), isUncounted)),
   )
+}
+
+/** Resolves with the result, or with undefined after two seconds; the work goes on. */
+async function withinPatience<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  const waiting = Promise.withResolvers<undefined>()
+  const patience = setTimeout(waiting.resolve, PATIENCE_MS, undefined).unref()
+  try {
+    return await Promise.race([work, waiting.promise])
+  } finally {
+    clearTimeout(patience)
+  }
+}
+
+/**
+ * Counts in a run that simultaneous calls share. The run reads the campaign anew, because the calls may have
+ * seen it before and after a change. Resolves with undefined if the campaign is gone, and after a failure,
+ * which is logged.
+ */
+async function countLogged<Result>(
+  { store, sharedRuns, log }: Pick<Deps, 'store' | 'sharedRuns' | 'log'>,
+  key: CampaignKey,
+  { of, count }: AudienceRun<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await sharedRuns.take(`${of} of ${key.id}`, async () => {
+      const campaign = await findCampaign(store.read, key)
+      return campaign && (await count(campaign))
+    })
+  } catch (error) {
+    log.warn({ error, campaignId: key.id }, `the ${of} of a campaign could not be counted`)
+    return undefined
+  }
 }

@@ -15,7 +15,7 @@ import { onShelves } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { pauseInTx, type StopDeps } from '../pause.ts'
+import { pauseInTx, type StopDeps } from '../stopping.ts'
 
 export type BrakeDeps = StopDeps & Pick<Base, 'config'>
 

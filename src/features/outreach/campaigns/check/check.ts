@@ -22,7 +22,7 @@ import { parseData } from '../../../people/contacts/write/data.ts'
 import { checkSegment } from '../../../people/segments/check.ts'
 import { type AudienceCount, countAudience } from '../audience/count.ts'
 import { audienceScope, describeLeftOut, recipientScope } from '../audience/scope.ts'
-import { type FoundCampaign, loadCampaign } from '../find.ts'
+import { type FoundCampaign, loadCampaign } from '../campaign.ts'
 import { describeFault } from '../render.ts'
 import { findUnfilledVariables } from './unfilled-variables.ts'
 

@@ -17,7 +17,7 @@ import { nameVariables } from '../../../mail/templates/named-variables.ts'
 import { suggestForSlip, suggestVariable } from '../../../mail/templates/suggest-variable.ts'
 import type { ContactScope } from '../../../people/contacts/list/scope.ts'
 import { walkContacts } from '../../../people/contacts/list/walk.ts'
-import type { FoundCampaign } from '../find.ts'
+import type { FoundCampaign } from '../campaign.ts'
 
 type Deps = Pick<Base, 'store'>
 

@@ -16,7 +16,7 @@ import {
 import { writePieces } from '../../../people/import-export/csv/pieces.ts'
 import { writeRecord, writeSparseRecord } from '../../../people/import-export/csv/writer.ts'
 import { type ExportSlots, whileExporting } from '../../../people/import-export/export-slots.ts'
-import { assertCampaign, type CampaignKey } from '../find.ts'
+import { assertCampaign, type CampaignKey } from '../campaign.ts'
 import { type ExportedRecipient, type Outcome, walkRecipients } from './recipients.ts'
 
 type Deps = Pick<Base, 'store'> & { slots: ExportSlots }

@@ -23,7 +23,7 @@ import {
 } from '../../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../../ground/listing.ts'
 import { UNSUBSCRIBED } from '../../../mail/messages/delivery/prepare.ts'
-import { assertCampaign, type CampaignKey } from '../find.ts'
+import { assertCampaign, type CampaignKey } from '../campaign.ts'
 import { UNSUBSCRIBED_FIGURE } from './marks.ts'
 
 export const OUTCOMES = [

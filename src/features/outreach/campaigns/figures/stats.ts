@@ -1,23 +1,31 @@
-/** The figures of a campaign, as `GET /campaigns/:id/stats` returns them. */
+/**
+ * The figures of a campaign, as `GET /campaigns/:id/stats` returns them, and the clicks of its links.
+ */
 import type { CampaignStats } from '../../../../records/campaign.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
-import { eq, getTableColumns, sql } from '../../../../store/drizzle.ts'
+import { desc, eq, getTableColumns, sql } from '../../../../store/drizzle.ts'
 import {
   type CampaignProgress,
+  campaignLinks,
   campaignProgress,
   campaigns,
 } from '../../../../store/schema/campaigns.ts'
 import { isUnfinishedOfCampaign, onShelves } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type CampaignKey, campaignNotFound, isCampaign } from '../find.ts'
-import { countsOf } from './counts.ts'
+import {
+  assertCampaign,
+  type CampaignKey,
+  campaignNotFound,
+  countsOf,
+  isCampaign,
+} from '../campaign.ts'
 
 type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
 
 const isOfCampaign = sql`campaign_id = ${parameter('campaignId')}`
 
-/** What was deferred and is being sent keeps its shelf: it is taken off again. */
+/** A deferred email that is being sent keeps its shelf, so it is subtracted. */
 const countWaiting = statement<{ pending: number; deferred: number }>(
   () => sql`select
     (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
@@ -27,6 +35,12 @@ const countWaiting = statement<{ pending: number; deferred: number }>(
     - (select count(*) from emails ${indexedBy('emails_leased')}
       where lease_until is not null and ${isOfCampaign} and ${onShelves('deferred')}) as deferred`,
 )
+
+/** `uniqueClickers`: recipients who followed the link. */
+type LinkClicks = { url: string; clicks: number; uniqueClickers: number }
+
+/** Links with data of the recipient in them are as many as recipients. */
+const MAX_LINKS = 1_000
 
 /** @throws AppError CAMPAIGN_NOT_FOUND */
 export async function viewStats(
@@ -70,4 +84,22 @@ export async function viewStats(
     machineOpens: count('machineOpens'),
     machineClicks: count('machineClicks'),
   }
+}
+
+/**
+ * Lists the links of a campaign that people have followed, those with most clicks first.
+ * @throws AppError CAMPAIGN_NOT_FOUND
+ */
+export async function listLinks(
+  { store }: Pick<Base, 'store'>,
+  key: CampaignKey,
+): Promise<LinkClicks[]> {
+  await assertCampaign(store.read, key)
+  const { url, clicks, clickers } = campaignLinks
+  return store.scan
+    .select({ url, clicks, uniqueClickers: clickers })
+    .from(campaignLinks)
+    .where(eq(campaignLinks.campaignId, key.id))
+    .orderBy(desc(clicks), desc(clickers), url)
+    .limit(MAX_LINKS)
 }

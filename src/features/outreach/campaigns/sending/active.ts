@@ -1,13 +1,14 @@
-/** The campaigns that have something to do: those that are due, and those that send. */
+/**
+ * The campaigns that have something to do: those that are due, and those that send; and how one begins.
+ */
 import { isActive } from '../../../../store/campaign-terms.ts'
 import type { Db } from '../../../../store/database.ts'
-import { and, asc, eq, isNull, lte, min } from '../../../../store/drizzle.ts'
+import { and, asc, eq, isNull, lte, min, sql } from '../../../../store/drizzle.ts'
 import { type Campaign, campaignProgress, campaigns } from '../../../../store/schema/campaigns.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { CampaignKey } from '../find.ts'
-import { beginSending } from './begin.ts'
+import type { CampaignKey } from '../campaign.ts'
 
 export type ActiveCampaign = {
   id: string
@@ -53,22 +54,22 @@ export function listSending(queries: Pick<Tx, 'list'>): Promise<ActiveCampaign[]
   return queries.list(selectSending)
 }
 
-/** Undefined if the campaign does not send now: it is paused, cancelled, at its end or gone. */
+/** Finds a campaign that sends; undefined if it is paused, cancelled, at its end or gone. */
 export function findSending(tx: Tx, id: string): Promise<ActiveCampaign | undefined> {
   return tx.find(selectSendingById, { id })
 }
 
-/** Campaigns whose time has come, also while the server was down. */
+/** Lists the campaigns whose time has come, also while the server was down. */
 export function listDue({ store, now }: Pick<Base, 'store' | 'now'>): Promise<CampaignKey[]> {
   return store.read.list(selectDue, { at: now() })
 }
 
-/** When the next scheduled campaign that is not paused is due (epoch ms); null without any. */
+/** Returns when the next scheduled campaign that is not paused is due (epoch ms); null without any. */
 export async function findNextDue({ store }: Pick<Base, 'store'>): Promise<number | null> {
   return (await store.read.find(selectNextDue))?.at ?? null
 }
 
-/** Starts a due campaign, unless somebody was faster. Any trouble is found when it expands. */
+/** Starts a due campaign, unless another call was faster. Its expansion finds any trouble. */
 export async function fire(
   { store, now }: Pick<Base, 'store' | 'now'>,
   key: CampaignKey,
@@ -82,6 +83,20 @@ export async function fire(
       .get()
     if (due !== undefined) await beginSending(tx, key, at)
   })
+}
+
+/**
+ * Lets a campaign begin: its status changes and it gets a row of progress. Only contacts that exist now get the
+ * campaign. The caller has checked the status in `tx`, and wakes the sending after the commit.
+ */
+export async function beginSending(
+  tx: Tx,
+  { id, projectId }: Pick<Campaign, 'id' | 'projectId'>,
+  at: number,
+): Promise<void> {
+  await tx.update(campaigns).set({ status: 'SENDING', updatedAt: at }).where(eq(campaigns.id, id))
+  const lastNumber = await findLastNumber(tx)
+  await tx.insert(campaignProgress).values({ campaignId: id, projectId, begunAt: at, lastNumber })
 }
 
 function isDue(at: number | ReturnType<typeof parameter>) {
@@ -108,4 +123,10 @@ function selectActive(db: Pick<Db, 'select'>) {
     })
     .from(campaigns)
     .innerJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
+}
+
+/** The highest number of any contact: numbers are not given twice. */
+async function findLastNumber(tx: Tx): Promise<number> {
+  const row = await tx.get<{ last: number | null }>(sql`select max(number) as last from contacts`)
+  return row.last ?? 0
 }

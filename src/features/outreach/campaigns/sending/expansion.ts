@@ -1,15 +1,22 @@
 /**
- * The expansion of one campaign: writes the pages of its audience in stretches. It holds nothing that is
- * not in the database: the reading is opened again where the stored position is, after a failure and
- * when it is old.
+ * The expansion of one campaign: writes the pages of its audience in stretches, and reads the next page while the
+ * current one is written. All state is in the database: after a failure, and when the reading is old, it is opened
+ * again at the stored position.
  */
 import type { NamesKey } from '../../../../formats/template/named-keys.ts'
 import type { Base } from '../../../ground/base.ts'
-import { pauseInTx } from '../pause.ts'
+import type { RecipientRow } from '../../../people/contacts/list/row.ts'
+import { type WalkedRows, walkRecipients } from '../../../people/contacts/list/walk.ts'
+import { pauseInTx } from '../stopping.ts'
 import type { ActiveCampaign } from './active.ts'
-import { type AudiencePage, type AudiencePages, readAudience } from './audience-pages.ts'
 import { planSending, type SendingPlan } from './plan.ts'
-import { mayGet, type StretchContact, type StretchDeps, writeStretch } from './stretch.ts'
+import {
+  mayGet,
+  type StretchContact,
+  type StretchDeps,
+  toContact,
+  writeStretch,
+} from './stretch.ts'
 
 /** Writes of a stretch take about this long; the size of the next one follows the last one. */
 const TRANSACTION_MS = 12
@@ -27,10 +34,10 @@ export type Expansion = {
    * Writes up to `limit` emails of the next contacts. Contacts who get none need no room. Pauses a
    * campaign that cannot go on.
    */
-  advance(campaign: ActiveCampaign, limit: number): Promise<Turn>
+  advance(campaign: ActiveCampaign, limit: number): Promise<Pass>
 }
 
-type Turn = {
+type Pass = {
   /** The number of emails that were written. */
   inserted: number
   /** Whether the next contacts are still being read: `wake` is called when they are there. */
@@ -39,7 +46,7 @@ type Turn = {
   isFull: boolean
 }
 
-const NOTHING: Turn = { inserted: 0, isReading: false, isFull: false }
+const NOTHING: Pass = { inserted: 0, isReading: false, isFull: false }
 
 type Reading = {
   plan: SendingPlan
@@ -88,7 +95,7 @@ export function createExpansion(
     return written.inserted
   }
 
-  async function writePage(from: Reading, limit: number): Promise<Turn> {
+  async function writePage(from: Reading, limit: number): Promise<Pass> {
     let inserted = 0
     let isFull = false
     while (from.page !== undefined && !isFull && !isStopping()) {
@@ -105,7 +112,7 @@ export function createExpansion(
     return { inserted, isReading: false, isFull }
   }
 
-  async function advance(campaign: ActiveCampaign, limit: number): Promise<Turn> {
+  async function advance(campaign: ActiveCampaign, limit: number): Promise<Pass> {
     const from = reading ?? (await open(campaign))
     reading = undefined
     if (from === undefined) return NOTHING
@@ -145,4 +152,66 @@ function nextSize(count: number, tookMs: number): number | undefined {
   if (count === 0) return undefined
   const fitting = Math.round((count * TRANSACTION_MS) / Math.max(tookMs, 0.5))
   return Math.min(MAX_SIZE, Math.max(MIN_SIZE, fitting))
+}
+
+/** `upTo`: all contacts up to this number are in this page, in an earlier one or not meant. */
+type AudiencePage = {
+  contacts: StretchContact[]
+  upTo: number
+  isLast: boolean
+  /** Of `performance.now()`. */
+  readAt: number
+}
+
+type AudiencePages = {
+  /** The next page; undefined until it has been read. @throws errors of its reading */
+  take(): AudiencePage | undefined
+}
+
+const PAGE = 1_000
+
+/** `wake` is called when a page has been read. */
+function readAudience(
+  deps: Pick<Base, 'store'>,
+  { scope, isForAll }: Pick<SendingPlan, 'scope' | 'isForAll'>,
+  { after, lastNumber, wake }: { after: number; lastNumber: number; wake: () => void },
+): AudiencePages {
+  const walk = walkRecipients(deps, scope, { size: PAGE, after, isForAll })
+  let read: { page: AudiencePage } | { error: unknown } | undefined
+
+  async function readNext(): Promise<void> {
+    try {
+      const { value } = await walk.next()
+      read = { page: toPage(value ?? { rows: [], upTo: undefined }, lastNumber) }
+    } catch (error) {
+      read = { error }
+    }
+    wake()
+  }
+
+  void readNext()
+  return {
+    take() {
+      if (read === undefined) return undefined
+      if ('error' in read) throw read.error
+      const { page } = read
+      read = undefined
+      if (!page.isLast) void readNext()
+      return page
+    },
+  }
+}
+
+/** Contacts behind `lastNumber` did not exist when the campaign began. */
+function toPage({ rows, upTo }: WalkedRows<RecipientRow>, lastNumber: number): AudiencePage {
+  const isLast = upTo === undefined || upTo >= lastNumber
+  const meant = isLast ? rows.filter(([number]) => number <= lastNumber) : rows
+  return {
+    contacts: meant.map(([number, id, , address, subscribed, data]) =>
+      toContact({ number, id, address, subscribed, data }),
+    ),
+    upTo: isLast ? lastNumber : upTo,
+    isLast,
+    readAt: performance.now(),
+  }
 }

@@ -1,35 +1,45 @@
 /**
  * Sends campaigns: starts those that are due, makes the emails of those that send, a stretch of each in
- * turn, and ends those of which no mail waits. All that it knows is in the database, so a server that
+ * rotation, and ends those of which no mail waits. The loop keeps its state in the database, so a server that
  * was killed goes on where it stopped.
  */
 import { describeError } from '../../../../base/errors.ts'
+import { indexedBy } from '../../../../store/dialect.ts'
+import { eq, sql } from '../../../../store/drizzle.ts'
+import { campaigns } from '../../../../store/schema/campaigns.ts'
+import { isUnfinishedOfCampaign } from '../../../../store/shelves.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
 import { type Loop, type LoopRun, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findUsageAllowance } from '../../../ground/usage/count.ts'
 import { findAllowance } from '../../../mail/messages/accept/new-project-cap.ts'
-import { usageCategoryOf } from '../usage-category.ts'
-import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
-import { endIfDone } from './end.ts'
+import { appendCampaignEvent } from '../append-event.ts'
+import { loadCampaign, usageCategoryOf } from '../campaign.ts'
+import { pauseInTx } from '../stopping.ts'
+import {
+  type ActiveCampaign,
+  findNextDue,
+  findSending,
+  fire,
+  listDue,
+  listSending,
+} from './active.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
-import { countSlots } from './pace.ts'
-import { pauseAtLimit } from './pause-at-limit.ts'
-import { releasePaced } from './release-paced.ts'
-import { createRoom, type Room, type RoomDeps } from './room.ts'
+import { countSlots, createRoom, type Room, type RoomDeps, releasePaced } from './pace.ts'
 
 export type CampaignsDeps = ExpansionDeps & RoomDeps & Pick<Base, 'disk'>
 
-/** While mail of a campaign waits, or a failure has to pass. */
+/** The wait while mail of a campaign waits, and after a failure. */
 const RECHECK_MS = 1_000
 const MAX_WAIT_MS = 60_000
-/** While the queue has emails enough. */
+/** The wait while the queue has emails enough. */
 const FULL_MS = 250
 /**
- * Above this number of due emails, delivery gets the processor: a turn is short, and the campaign then rests for
- * a multiple of the turn's time and of the number of campaigns in progress.
+ * Above this number of due emails, delivery gets the processor: a pass is short, and the campaign then rests for
+ * a multiple of its time and of the number of campaigns in progress.
  */
 const AMPLE = 2_000
-const BRIEF_TURN = 500
+const BRIEF_PASS = 500
 const REST_FACTOR = 3
 const MAX_REST_MS = 250
 
@@ -43,6 +53,12 @@ type LoopState = {
   loop: LoopRun
 }
 
+const findWaiting = statement<{ isWaiting: number }>(
+  () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_campaign_shelf')}
+    where campaign_id = ${parameter('campaignId')}
+      and ${isUnfinishedOfCampaign} limit 1`,
+)
+
 export function startCampaigns(deps: CampaignsDeps): Loop {
   const room = createRoom(deps)
   const making = new Map<string, MakingState>()
@@ -55,7 +71,7 @@ export function startCampaigns(deps: CampaignsDeps): Loop {
   })
 }
 
-/** Gives each campaign its turn. Returns the wait before the next round. */
+/** Makes a pass of each campaign. Returns the wait before the next round. */
 async function runRound(state: LoopState): Promise<number> {
   const { deps, making } = state
   let waitMs = await fireDue(state)
@@ -65,27 +81,27 @@ async function runRound(state: LoopState): Promise<number> {
   const unfinished = active.filter(({ expandedAt }) => expandedAt === null).length
   for (const campaign of active) {
     if (state.loop.signal.aborted) return 0
-    const turnMs = await guard(state, campaign.id, () => takeTurn(state, campaign, unfinished))
-    waitMs = Math.min(waitMs, turnMs ?? RECHECK_MS)
+    const passMs = await guard(state, campaign.id, () => makePass(state, campaign, unfinished))
+    waitMs = Math.min(waitMs, passMs ?? RECHECK_MS)
   }
   return waitMs
 }
 
-/** Returns after how many ms the campaign wants its next turn. `unfinished`: campaigns being made. */
-async function takeTurn(
+/** Makes emails of a campaign. Returns after how many ms it wants its next pass. `unfinished`: campaigns being made. */
+async function makePass(
   state: LoopState,
   campaign: ActiveCampaign,
   unfinished: number,
 ): Promise<number> {
   const { deps, room } = state
   if (campaign.maxPerHour !== null) {
-    // What settles stopped mail puts its emails aside first, and then wakes this loop.
+    // `settle-stopped.ts` puts its emails aside first, and then wakes this loop.
     if (campaign.hasOldSlots) return RECHECK_MS
     const waitMs = await releasePaced(deps, campaign)
     if (waitMs !== undefined) return Math.min(RECHECK_MS, waitMs)
   }
   if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
-  // What is queued goes out; more emails would take the space that their outcomes need.
+  // Queued mail goes out; more emails would take the space that their outcomes need.
   if (deps.disk.isLow()) return RECHECK_MS
   const own = makingStateOf(state, campaign)
   const restMs = own.restUntil - performance.now()
@@ -104,7 +120,7 @@ async function takeTurn(
     free,
     allowed,
     unused,
-    isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY,
+    isAmple ? BRIEF_PASS : Number.POSITIVE_INFINITY,
   )
   const { inserted, isReading, isFull } = await own.expansion.advance(campaign, limit)
   room.took(campaign.projectId, inserted)
@@ -188,4 +204,39 @@ function logFailure({ log }: CampaignsDeps, campaign: string | null, error: unkn
     { campaign, error: describeError(error) },
     'a campaign could not be sent; it is tried again',
   )
+}
+
+/** Ends a campaign whose emails are all made, unless mail of it waits or is being sent. Returns whether it ended. */
+async function endIfDone(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { id }: ActiveCampaign,
+): Promise<boolean> {
+  if ((await store.read.find(findWaiting, { campaignId: id })) !== undefined) return false
+  return store.write(async (tx) => {
+    const active = await findSending(tx, id)
+    if (active === undefined || active.expandedAt === null) return false
+    if ((await tx.find(findWaiting, { campaignId: id })) !== undefined) return false
+    const { projectId } = active
+    const campaign = await loadCampaign(tx, { projectId, id })
+    const at = now()
+    const totalRecipients = campaign.progress?.rowsMade ?? 0
+    await tx
+      .update(campaigns)
+      .set({ status: 'SENT', sentAt: at, totalRecipients, updatedAt: at })
+      .where(eq(campaigns.id, id))
+    await appendCampaignEvent(tx, 'campaign.sent', { campaign, data: { totalRecipients }, at })
+    return true
+  })
+}
+
+/** Pauses a campaign whose project has used up a limit of its emails in a month, unless the limit was raised. */
+async function pauseAtLimit(deps: CampaignsDeps, { id, projectId }: ActiveCampaign): Promise<void> {
+  await deps.store.write(async (tx) => {
+    const active = await findSending(tx, id)
+    if (active === undefined || active.expandedAt !== null) return
+    const asked = { projectId, category: usageCategoryOf(active), at: deps.now() }
+    if ((await findUsageAllowance(deps, tx, asked)) > 0) return
+    const campaign = await loadCampaign(tx, { id, projectId })
+    await pauseInTx(deps, tx, campaign, { reason: 'billing_limit' })
+  })
 }

@@ -6,7 +6,7 @@ import type { PauseReason } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { ContactScope } from '../../../people/contacts/list/scope.ts'
 import { audienceScope } from '../audience/scope.ts'
-import { type FoundCampaign, loadCampaign } from '../find.ts'
+import { type FoundCampaign, loadCampaign } from '../campaign.ts'
 import type { ActiveCampaign } from './active.ts'
 
 export type SendingPlan = {

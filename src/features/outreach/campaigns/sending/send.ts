@@ -1,38 +1,37 @@
 /** Sends a campaign now, or schedules it. */
-
-import { formatSecond } from '../../../../base/clock.ts'
-import { AppError } from '../../../../base/errors.ts'
+import { DAY_MS, formatSecond, parseInstant } from '../../../../base/clock.ts'
+import { AppError, invalidField } from '../../../../base/errors.ts'
 import type { CampaignRecord } from '../../../../records/campaign.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
+import type { SenderDomain } from '../../../ground/directory.ts'
 import { refuseAtLimit } from '../../../ground/usage/count.ts'
+import { unverifiedSender } from '../../../mail/domains/unverified-sender.ts'
 import { walkContacts } from '../../../people/contacts/list/walk.ts'
 import { appendCampaignEvent } from '../append-event.ts'
 import { audienceScope, describeLeftOut, recipientScope } from '../audience/scope.ts'
-import { countUnsubscribedSoon } from '../audience/unsubscribed-recipients.ts'
-import { type CampaignKey, loadCampaign } from '../find.ts'
-import { requireSenderDomain } from '../sender-domain.ts'
-import { usageCategoryOf } from '../usage-category.ts'
-import { toCampaignRecord } from '../view.ts'
-import { beginSending } from './begin.ts'
-import { readScheduledFor } from './scheduled-for.ts'
+import { countUnsubscribedSoon } from '../audience/total-recipients.ts'
+import { type CampaignKey, loadCampaign, toCampaignRecord, usageCategoryOf } from '../campaign.ts'
+import { beginSending } from './active.ts'
 
 type Deps = Pick<
   Base,
   'store' | 'config' | 'directory' | 'campaignNotifier' | 'sharedRuns' | 'now' | 'log'
 >
 
-/** Who sends or schedules a campaign anew does not want a fence to hold it. */
+/** The columns of a pause: a campaign that is sent or scheduled anew leaves its fence. */
 const UNPAUSED = { pausedAt: null, pauseReason: null } as const
 
-export type SentCampaign = {
+type SentCampaign = {
   campaign: CampaignRecord
   message: string
-  /** How many unsubscribed contacts get it; undefined if the count failed or took too long. */
+  /** How many unsubscribed contacts get the campaign; undefined if the count failed or took too long. */
   unsubscribedRecipients: number | undefined
 }
+
+const MAX_AHEAD_MS = 366 * DAY_MS
 
 /**
  * Sends a campaign in status DRAFT or SCHEDULED, or schedules it again.
@@ -72,7 +71,7 @@ export async function sendCampaign(
 }
 
 /** Whether anyone would get the campaign now. */
-export async function hasRecipients(
+async function hasRecipients(
   deps: Pick<Base, 'store' | 'now'>,
   campaign: Campaign,
 ): Promise<boolean> {
@@ -129,4 +128,41 @@ function noRecipients({ type }: Campaign): AppError {
 
 function changedMeanwhile(): AppError {
   return new AppError('CONFLICT', 'The campaign was changed meanwhile; nothing was sent.')
+}
+
+/**
+ * Parses the time for which a request schedules a campaign, and returns epoch ms. A time without an offset is UTC.
+ * @throws AppError VALIDATION_ERROR for a text that is no time, or a time more than 366 days ahead;
+ *   BAD_REQUEST for a time that is not in the future
+ */
+export function readScheduledFor(text: string, now: number): number {
+  const instant = parseInstant(text.trim())
+  if (instant === undefined) {
+    const expected =
+      'Must be a date or a time in ISO 8601 or RFC 1123, such as 2026-12-24T09:00:00Z'
+    throw invalidField('scheduledFor', 'invalid_date', expected)
+  }
+  if (instant.at - now > MAX_AHEAD_MS) {
+    throw invalidField('scheduledFor', 'too_big', 'Must be at most 366 days ahead')
+  }
+  if (instant.at <= now) {
+    throw new AppError('BAD_REQUEST', 'scheduledFor must be in the future.', {
+      suggestion: 'Leave scheduledFor out to send the campaign now.',
+    })
+  }
+  return instant.at
+}
+
+/**
+ * Returns the domain that a campaign is sent from.
+ * @throws AppError FORBIDDEN unless the domain is verified for the project
+ */
+export async function requireSenderDomain(
+  { directory, store }: Pick<Base, 'directory' | 'store'>,
+  { projectId, fromDomain }: Pick<Campaign, 'projectId' | 'fromDomain'>,
+): Promise<SenderDomain> {
+  const domain = await directory.findSenderDomain(projectId, fromDomain)
+  if (domain === undefined)
+    throw await unverifiedSender(store.read, { projectId, domain: fromDomain })
+  return domain
 }

@@ -1,17 +1,23 @@
 /**
- * Sends the event of a delivery again, under the same `webhook-id`. A delivery that waits is tried now;
- * for one that has ended a new delivery is made.
+ * Sends an event to an endpoint when the project asks: that of a delivery again, or a test.
+ *
+ * A replay has the same `webhook-id` as its delivery. A delivery that waits is tried now; for one that has ended a new
+ * delivery is made.
  */
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
+import { newId } from '../../../../store/ids.ts'
 import { events } from '../../../../store/schema/events.ts'
 import { type WebhookDelivery, webhookDeliveries } from '../../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
-import { insertDeliveries } from './insert.ts'
-import { toDeliveryRecord } from './view.ts'
+import { type EndpointKey, loadEndpoint } from '../endpoints/endpoint.ts'
+import { attemptColumns, postWebhook } from '../sending/attempt.ts'
+import { TEST_EVENT, testPayload } from '../sending/payload.ts'
+import { recordSuccess } from '../sending/sender.ts'
+import { openSigningKeys } from '../signing.ts'
+import { insertDeliveries, toDeliveryRecord } from './deliveries.ts'
 
 /** @throws AppError RESOURCE_NOT_FOUND; BAD_REQUEST for a disabled endpoint or a deleted event */
 export async function replayDelivery(
@@ -31,6 +37,43 @@ export async function replayDelivery(
   })
 }
 
+/**
+ * Sends `webhook.test` to an endpoint now, also to a disabled one, and returns the delivery with its result. The test
+ * is not tried again. A success shows that the endpoint works; a failure does not count.
+ * @throws AppError RESOURCE_NOT_FOUND
+ */
+export async function sendTestDelivery(
+  deps: Pick<Base, 'store' | 'keyring' | 'now' | 'webhookClient'>,
+  key: EndpointKey,
+): Promise<DeliveryRecord> {
+  const { store, now } = deps
+  const endpoint = await loadEndpoint(store.read, key)
+  const { id: endpointId, projectId, url } = endpoint
+  const createdAt = now()
+  const eventId = newId()
+  const body = testPayload({ id: eventId, projectId, endpointId, at: createdAt })
+  const keys = openSigningKeys(deps, endpoint, createdAt)
+  const startedAt = performance.now()
+  const result = await postWebhook(deps, { url: new URL(url), id: eventId, body, keys })
+  const durationMs = performance.now() - startedAt
+  const at = now()
+  const columns = attemptColumns(result, { attempts: 0, dueAt: null, durationMs, at })
+  return store.write(async (tx) => {
+    // The endpoint may have been deleted meanwhile.
+    await loadEndpoint(tx, key)
+    const [row] = await tx
+      .insert(webhookDeliveries)
+      .values({
+        ...{ id: newId(), endpointId, eventSeq: null, eventId, eventName: TEST_EVENT },
+        ...{ ...columns, dueAt: null, completedAt: at, createdAt },
+      })
+      .returning()
+    if (columns.status === 'SUCCEEDED') await recordSuccess(tx, { id: endpointId, at })
+    if (row === undefined) throw new TypeError('the delivery was not inserted')
+    return toDeliveryRecord(row, endpoint)
+  })
+}
+
 export function endpointIsDisabled(): AppError {
   return new AppError('BAD_REQUEST', 'The webhook endpoint is disabled.', {
     suggestion: 'Enable the endpoint first.',
@@ -45,7 +88,7 @@ async function loadDelivery(tx: Tx, endpointId: string, id: string): Promise<Web
   return row
 }
 
-/** It is due at once, also if the clock is set back. */
+/** Makes a waiting delivery due at once, also if the clock is set back. */
 async function bringForward(tx: Tx, { number, id }: WebhookDelivery): Promise<string> {
   await tx
     .update(webhookDeliveries)

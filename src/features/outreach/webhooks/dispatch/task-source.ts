@@ -44,3 +44,11 @@ export type TaskSource<Item extends Task, Result extends TaskResult> = {
   /** Records results in one transaction. May be called again with the same results if it fails. */
   record(results: readonly { lane: LaneKey; result: Result }[]): Promise<void>
 }
+
+/** Alternates between two lists. */
+export function inTurn<T>(one: readonly T[], other: readonly T[]): T[] {
+  const length = Math.max(one.length, other.length)
+  return Array.from({ length }, (_, index) => [one[index], other[index]])
+    .flat()
+    .filter((item) => item !== undefined)
+}

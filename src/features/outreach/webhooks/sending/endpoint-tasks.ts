@@ -17,9 +17,14 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import { inTurn } from '../dispatch/in-turn.ts'
-import type { LaneKey, Taken, TakeQuery, Task } from '../dispatch/task-source.ts'
-import { openSigningKeys } from '../secrets.ts'
+import {
+  inTurn,
+  type LaneKey,
+  type Taken,
+  type TakeQuery,
+  type Task,
+} from '../dispatch/task-source.ts'
+import { openSigningKeys } from '../signing.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */

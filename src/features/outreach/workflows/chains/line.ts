@@ -13,7 +13,7 @@
 import { DAY_MS, MINUTE_MS } from '../../../../base/clock.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
-import { chainStarts } from '../../../../store/schema/workflows.ts'
+import { chainStarts, type WorkflowExecution } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { MAX_CHAIN_STARTS_PER_MINUTE } from '../limits.ts'
@@ -49,7 +49,7 @@ const inLine = sql`workflow_executions ${indexedBy('workflow_executions_line')}
  * Of those who wait for a place; no row if nobody does. A place after `until` was given while the clock was
  * ahead: nobody queues behind it.
  */
-export const findLastPlace = statement<LastPlace>(
+const findLastPlace = statement<LastPlace>(
   () => sql`select due_at as "dueAt", count(*) as taken from ${inLine}
     and due_at = (select max(due_at) from ${inLine} and due_at <= ${parameter('until')})
     and due_at > 0 group by due_at`,
@@ -116,4 +116,9 @@ function nextPlace(last: LastPlace | undefined, minuteAt: number): LastPlace {
   const { dueAt, taken } = last
   if (taken < MAX_CHAIN_STARTS_PER_MINUTE) return { dueAt, taken: taken + 1 }
   return { dueAt: dueAt + MINUTE_MS, taken: 1 }
+}
+
+/** Whether an execution of a chain has not begun. TRIGGER, the first step, never waits. */
+export function isInLine({ status, stepsDone }: Pick<WorkflowExecution, 'status' | 'stepsDone'>) {
+  return status === 'WAITING' && stepsDone === 0
 }

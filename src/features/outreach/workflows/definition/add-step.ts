@@ -1,6 +1,6 @@
 /** Adds a step to a workflow, at the end of the graph or into a transition. */
 import { AppError } from '../../../../base/errors.ts'
-import type { StepRecord } from '../../../../records/workflow.ts'
+import type { StepRecord, TransitionRecord } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { StepType } from '../../../../store/schema/words.ts'
@@ -10,10 +10,17 @@ import type { Base } from '../../../ground/base.ts'
 import { parseConfig } from '../graph/parse-config.ts'
 import type { StepConfigs } from '../graph/step-config.ts'
 import { checkTemplates } from '../graph/step-templates.ts'
-import { type Edge, firstSlot, freeSlot } from '../graph/structure.ts'
+import {
+  type Edge,
+  firstSlot,
+  freeSlot,
+  reachableFrom,
+  requireNewEdge,
+} from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
+import { refuseActiveAt } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
-import { type Definition, loadDefinition, requireTransition } from './find.ts'
+import { type Definition, loadDefinition, requireStep, requireTransition } from './find.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps, stepOf } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
@@ -27,9 +34,9 @@ import {
   requireTemplate,
   type StepRow,
 } from './step-rows.ts'
-import { viewStep } from './view.ts'
+import { toTransitionRecord, viewStep } from './view.ts'
 
-export type NewStep = {
+type NewStep = {
   type: StepType
   name: string
   /** Undefined: near the steps that it belongs to. */
@@ -172,4 +179,48 @@ function placeBetween({ steps }: Definition, { fromStepId, toStepId }: Edge) {
   const placeOf = (id: string) => steps.find((step) => step.id === id)?.position ?? { x: 0, y: 0 }
   const [from, to] = [placeOf(fromStepId), placeOf(toStepId)]
   return { x: (from.x + to.x) / 2, y: Math.max((from.y + to.y) / 2, from.y + BELOW) }
+}
+
+// Adds and removes single transitions.
+
+type NewTransition = Edge & { priority: number }
+
+/**
+ * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (steps); BAD_REQUEST for a breach of the
+ *   structure; CONFLICT with status 412 for another version
+ */
+export async function addTransition(
+  deps: EditDeps,
+  { transition, ...edit }: Edit & { transition: NewTransition },
+): Promise<TransitionRecord> {
+  return editWorkflow(deps, edit, async (tx, workflow) => {
+    const definition = await loadDefinition(tx, workflow.id)
+    requireStep(definition, transition.fromStepId)
+    requireStep(definition, transition.toStepId)
+    requireRoom(definition, 'transition')
+    const steps = new Map(definition.steps.map((step) => [step.id, step]))
+    requireNewEdge(steps, definition.transitions, transition)
+    const [id, at] = [newId(), deps.now()]
+    await insertEdges(tx, workflow.id, { rows: [{ ...transition, id }], at })
+    await saveVersion(tx, workflow, { at })
+    const row = { ...transition, id, workflowId: workflow.id, createdAt: at, updatedAt: at }
+    return toTransitionRecord(row)
+  })
+}
+
+/**
+ * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (transition); CONFLICT while the workflow is
+ *   enabled and executions stand after the transition, and with status 412 for another version
+ */
+export async function deleteTransition(
+  deps: EditDeps,
+  { transitionId, ...edit }: Edit & { transitionId: string },
+): Promise<void> {
+  await editWorkflow(deps, edit, async (tx, workflow) => {
+    const definition = await loadDefinition(tx, workflow.id)
+    const { id, toStepId } = requireTransition(definition, transitionId)
+    await refuseActiveAt(tx, workflow, reachableFrom([toStepId], definition.transitions))
+    await tx.delete(workflowTransitions).where(eq(workflowTransitions.id, id))
+    await saveVersion(tx, workflow, { at: deps.now() })
+  })
 }

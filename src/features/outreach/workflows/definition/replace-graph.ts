@@ -23,13 +23,19 @@ import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
-import { protectedSteps } from './graph-changes.ts'
-import { type GivenGraph, type ParsedGraph, parseGraph, requireDistinct } from './parse-graph.ts'
+import {
+  type GivenGraph,
+  type ParsedGraph,
+  parseGraph,
+  protectedSteps,
+  requireDistinct,
+  resolveNames,
+  type StepIds,
+} from './given-graph.ts'
 import { removeSteps } from './remove-steps.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
-import { resolveNames, type StepIds } from './step-names.ts'
 import {
   configToStore,
   type EdgeRow,

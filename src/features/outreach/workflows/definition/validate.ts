@@ -1,7 +1,8 @@
 /** What an author may want to mend before a workflow is enabled. Enabling refuses errors. */
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
-import { and, eq, inArray } from '../../../../store/drizzle.ts'
+import { and, eq, inArray, sql } from '../../../../store/drizzle.ts'
 import { domains } from '../../../../store/schema/domains.ts'
+import { templates } from '../../../../store/schema/messages.ts'
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findSegment } from '../../../people/segments/get.ts'
@@ -13,7 +14,6 @@ import type { Step } from '../graph/step-config.ts'
 import { findInSteps } from '../graph/step-findings.ts'
 import { reachableFrom } from '../graph/structure.ts'
 import { findWorkflow, loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { findAsksOnce } from './asks-once.ts'
 import { loadDefinition, loadTemplatesOf, type Queries } from './find.ts'
 import { listCampaignsOf } from './require-campaigns.ts'
 import { findUnfilled } from './unfilled-variables.ts'
@@ -121,4 +121,34 @@ async function listVerified(
     .from(domains)
     .where(isVerifiedSender)
   return new Set(rows.map(({ domain }) => domain))
+}
+
+// Emails with the page that subscribes, in a workflow that each contact walks once: who fills in the form again
+// gets no second mail.
+
+const bodyOfOthers = sql`replace(lower(${templates.body}), 'unsubscribeurl', '')`
+
+async function findAsksOnce(
+  queries: Queries,
+  { id, projectId, allowsReentry }: Pick<Workflow, 'id' | 'projectId' | 'allowsReentry'>,
+): Promise<WorkflowFinding[]> {
+  if (allowsReentry) return []
+  const { steps } = await loadDefinition(queries, id)
+  const ids = [...new Set(steps.flatMap(({ templateId }) => templateId ?? []))]
+  if (ids.length === 0) return []
+  const asks = and(
+    ...[eq(templates.projectId, projectId), inArray(templates.id, ids)],
+    sql`${bodyOfOthers} like '%subscribeurl%'`,
+  )
+  const rows = await queries.select({ id: templates.id }).from(templates).where(asks)
+  const asking = new Set(rows.map((row) => row.id))
+  return steps
+    .filter(({ templateId }) => templateId !== null && asking.has(templateId))
+    .map(({ id: stepId, name }) => ({
+      code: 'asks_once',
+      severity: 'info',
+      message: `The step "${name}" asks a contact to confirm, but a contact walks through the workflow once: who signs up again gets no mail.`,
+      fix: 'Set allowReentry to true.',
+      stepId,
+    }))
 }

@@ -11,7 +11,9 @@ import type {
   WorkflowStep,
   WorkflowTransition,
 } from '../../../../store/schema/workflows.ts'
+import type { Base } from '../../../ground/base.ts'
 import { maskConfig } from '../graph/secret-headers.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import {
   type Definition,
   loadDefinition,
@@ -110,4 +112,12 @@ function shownConfig(
 
 function shownTemplate(template: StepTemplate | undefined) {
   return template === undefined ? null : { id: template.id, name: template.name }
+}
+
+/** @throws AppError WORKFLOW_NOT_FOUND */
+export async function loadWorkflowDetail(
+  { store }: Pick<Base, 'store'>,
+  key: WorkflowKey & Viewer,
+): Promise<WorkflowDetail> {
+  return loadDetail(store.read, await loadWorkflow(store.read, key), key)
 }

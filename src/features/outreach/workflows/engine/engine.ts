@@ -4,12 +4,13 @@
  * it stopped. Executions that sleep cost nothing but their rows.
  */
 import { describeError } from '../../../../base/errors.ts'
+import { createFairQueue } from '../../../../turns/fair-queue.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
+import { createTimetable } from '../../../mail/messages/queue/timetable.ts'
 import type { WorkflowLane, WorkflowNotice } from '../notifier.ts'
 import { listDueLanes } from './due.ts'
 import { createGraphs } from './graphs.ts'
-import { createWorkflowLanes, type WorkflowLanes } from './lanes.ts'
 import { createStepValues } from './step-values.ts'
 import type { StepDeps } from './steps/steps.ts'
 import { type TurnDeps, type TurnResult, takeTurn } from './turn.ts'
@@ -153,5 +154,61 @@ async function run(
     const facts = { workflowId: lane.workflowId, error: describeError(error) }
     deps.log.error(facts, 'executions could not go on; they are tried again')
     return { nextDueAt: retryAt(state) }
+  }
+}
+
+// The workflows with executions that are or will be due, and when: a copy in memory of the index
+// `workflow_executions_due`. A workflow may have nothing due by the time it is taken, but none is
+// missing: code that makes an execution due notifies the engine.
+//
+// Projects take turns, and within a project its workflows do: what was taken goes to the end.
+
+type WorkflowLanes = {
+  /** Records that an execution of the workflow is due at `dueAt`; an earlier known time stays. */
+  addDueAt(lane: WorkflowLane, dueAt: number): void
+  /** Removes and returns the next workflow with due executions. */
+  take(now: number): WorkflowLane | undefined
+  /** When the next one is due; undefined when none waits. */
+  nextDueAt(): number | undefined
+}
+
+type KnownLane = { lane: WorkflowLane; dueAt: number }
+
+export function createWorkflowLanes(): WorkflowLanes {
+  const known = new Map<string, KnownLane>()
+  const waiting = createTimetable<KnownLane>()
+  /** The lines are projects. */
+  const due = createFairQueue<WorkflowLane>()
+  /** The ids of those that are due. */
+  const dueIds = new Set<string>()
+  /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
+  const isCurrent = (entry: KnownLane) => known.get(entry.lane.workflowId) === entry
+
+  function makeDue(now: number): void {
+    for (const entry of waiting.takeUntil(now)) {
+      if (!isCurrent(entry)) continue
+      const { lane } = entry
+      known.delete(lane.workflowId)
+      dueIds.add(lane.workflowId)
+      due.add(lane.projectId, lane)
+    }
+  }
+
+  return {
+    addDueAt(lane, dueAt) {
+      if (dueIds.has(lane.workflowId)) return
+      const entry = known.get(lane.workflowId)
+      if (entry !== undefined && entry.dueAt <= dueAt) return
+      const added = { lane, dueAt }
+      known.set(lane.workflowId, added)
+      waiting.add(dueAt, added)
+    },
+    take(now) {
+      makeDue(now)
+      const lane = due.take()
+      if (lane !== undefined) dueIds.delete(lane.workflowId)
+      return lane
+    },
+    nextDueAt: () => (due.isEmpty() ? waiting.next(isCurrent) : 0),
   }
 }

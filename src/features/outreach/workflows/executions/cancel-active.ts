@@ -1,11 +1,16 @@
 /** Writes that active executions are cancelled: their rows, current steps and what they wait for. */
+
+import type { ExecutionRecord } from '../../../../records/execution.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { addFigures, type FigureChange } from '../figures.ts'
+import { type ExecutionKey, getExecution } from './find.ts'
+import { isActive, shownStatus, toExecutionRecord } from './view.ts'
 
 type Cancellation = {
   workflow: Pick<Workflow, 'id' | 'cancelReason'>
@@ -14,7 +19,7 @@ type Cancellation = {
 }
 
 /** `through`: the number of the last execution that is cancelled. */
-export type CancellationOfAll = {
+type CancellationOfAll = {
   workflow: Pick<Workflow, 'id' | 'cancelReason'>
   through: number
   limit: number
@@ -111,4 +116,21 @@ async function endSteps(
 
 function reasonOf({ cancelReason }: Pick<Workflow, 'cancelReason'>): string {
   return cancelReason ?? EXIT_REASONS.allCancelled
+}
+
+// Cancels one execution.
+
+/** An execution that has ended stays as it is. @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
+export async function cancelExecution(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  key: ExecutionKey,
+): Promise<ExecutionRecord> {
+  return store.write(async (tx) => {
+    const { workflow, execution } = await getExecution(tx, key)
+    if (!isActive(shownStatus(execution, workflow))) return toExecutionRecord(execution, workflow)
+    const cancellation = { id: workflow.id, cancelReason: EXIT_REASONS.cancelled }
+    await cancelActive(tx, { workflow: cancellation, number: execution.number, at: now() })
+    const cancelled = await getExecution(tx, key)
+    return toExecutionRecord(cancelled.execution, workflow)
+  })
 }

@@ -3,16 +3,23 @@
  * cancelled, and their rows follow (`settle-cancelled.ts`). They are counted as they are cancelled, so
  * a million takes many short transactions; each moves the number.
  */
-import { indexedBy } from '../../../../store/dialect.ts'
-import { eq, sql } from '../../../../store/drizzle.ts'
-import { workflows } from '../../../../store/schema/workflows.ts'
+
+import { MINUTE_MS } from '../../../../base/clock.ts'
+import { describeError } from '../../../../base/errors.ts'
+import { indexedBy, orderedJoin } from '../../../../store/dialect.ts'
+import { and, eq, sql } from '../../../../store/drizzle.ts'
+import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { type Loop, startLoop } from '../../../../work/loop.ts'
+import { settleInPasses } from '../../../../work/settle.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
+import { cancelManyActive } from './cancel-active.ts'
+import { isProjectEnabled } from './find.ts'
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
@@ -53,7 +60,7 @@ export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise
 }
 
 /** Cancels whatever is active, without counting it. */
-export async function cancelAllInTx(
+async function cancelAllInTx(
   deps: Pick<Deps, 'workflowNotifier'>,
   tx: Tx,
   cancellation: Omit<Cancellation, 'through'>,
@@ -89,4 +96,113 @@ async function cancelThrough(
     .set({ cancelledThrough: through, cancelReason: reason, cancelledAt: at, isCancelling: true })
     .where(eq(workflows.id, id))
   tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
+}
+
+// Writes the rows of executions that were cancelled together, in short transactions behind the
+// answers, and cancels the executions of disabled projects. All of it is found in the database, so a
+// server that was killed goes on where it stopped.
+
+type SettleDeps = Pick<Base, 'store' | 'now' | 'log' | 'directory'> & {
+  workflowNotifier: WorkflowNotifier
+}
+
+type Unsettled = Pick<
+  Workflow,
+  'id' | 'projectId' | 'cancelledThrough' | 'cancelReason' | 'cancelledAt'
+>
+
+const SETTLE_PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+/** Then it is another workflow's turn. */
+const TURN_MS = 500
+
+export const listUnsettled = statement<Unsettled>(
+  () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
+      cancel_reason as "cancelReason", cancelled_at as "cancelledAt"
+    from workflows where is_cancelling = 1`,
+)
+
+/** Workflows of disabled projects that have active executions; a reset deletes these rows itself. */
+export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
+  () => sql`select workflows.id, workflows.project_id as "projectId"
+    from projects ${orderedJoin()} workflows on workflows.project_id = projects.id
+    where projects.is_disabled = 1 and workflows.deleted_at is null and exists (select 1 from workflow_executions
+      where workflow_id = workflows.id and status in ('RUNNING', 'WAITING')
+        and number > workflows.cancelled_through)`,
+)
+
+/** Settles at the start, when executions are cancelled or the directory changes, and each minute. */
+export function startSettlingCancelled(deps: SettleDeps): Loop {
+  return startLoop({
+    run: ({ signal }) => settleCancelled(deps, signal),
+    onError: (error) => logFailure(deps, { error: describeError(error) }),
+    wakes: [
+      (wake) =>
+        deps.workflowNotifier.listen(({ kind }) => {
+          if (kind === 'cancelled') wake()
+        }),
+      deps.directory.onDrop,
+    ],
+    maxWaitMs: MINUTE_MS,
+  })
+}
+
+/** Ends when no row is left that it could write. Workflows take turns; one that fails waits. */
+export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
+  await cancelOfDisabled(deps)
+  const failed = new Set<string>()
+  const list = async () => {
+    const unsettled = await deps.store.scan.list(listUnsettled)
+    return unsettled.filter(({ id }) => !failed.has(id))
+  }
+  const move = (workflow: Unsettled) =>
+    takeTurn(deps, workflow, signal).catch((error: unknown) => {
+      failed.add(workflow.id)
+      logFailure(deps, { workflowId: workflow.id, error: describeError(error) })
+      return 0
+    })
+  await settleInPasses({ list, move }, signal)
+}
+
+function logFailure({ log }: Pick<SettleDeps, 'log'>, facts: object): void {
+  log.error(facts, 'cancelled executions were not written; they will be')
+}
+
+async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
+  const { store, now } = deps
+  for (const { id, projectId } of await store.scan.list(listOfDisabled)) {
+    await store.write(async (tx) => {
+      if (await isProjectEnabled(tx, projectId)) return
+      await cancelAllInTx(deps, tx, { id, reason: EXIT_REASONS.projectDisabled, at: now() })
+    })
+  }
+}
+
+/** Writes rows of the workflow for a moment. Returns how many. */
+function takeTurn(
+  deps: SettleDeps,
+  workflow: Unsettled,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { projectId: heavyFor } = workflow
+  const rules = { pace: SETTLE_PACE, heavyFor, signal, forMs: TURN_MS, until: 'none' as const }
+  return sweep(deps, rules, (tx, limit) => writeSome(deps, tx, workflow, limit))
+}
+
+/** When no row is left, the workflow says so, unless more executions were cancelled meanwhile. */
+async function writeSome(
+  { now, workflowNotifier }: SettleDeps,
+  tx: Tx,
+  workflow: Unsettled,
+  limit: number,
+): Promise<number> {
+  const { id, cancelledThrough: through } = workflow
+  const at = workflow.cancelledAt ?? now()
+  const count = await cancelManyActive(tx, { workflow, through, limit, at })
+  if (count > 0) return count
+  await tx
+    .update(workflows)
+    .set({ cancelledThrough: 0, cancelReason: null, cancelledAt: null, isCancelling: false })
+    .where(and(eq(workflows.id, id), eq(workflows.cancelledThrough, through)))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
+  return 0
 }

@@ -6,7 +6,7 @@ import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import type { ExecutionStatus, StepType } from '../../../../store/schema/words.ts'
 import type { Workflow, WorkflowExecution } from '../../../../store/schema/workflows.ts'
-import { isInLine } from '../chains/in-line.ts'
+import { isInLine } from '../chains/line.ts'
 
 /** What the workflow says about its cancelled executions. `fencedThrough`: those that a fence holds. */
 export type CancelledTogether = Pick<

@@ -30,17 +30,17 @@ import {
   readUuid,
   typeName,
 } from './config-fields.ts'
-import type {
-  DelayConfig,
-  DelayUnit,
-  ExitConfig,
-  SendEmailConfig,
-  StepConfigs,
-  TriggerConfig,
-  WaitConfig,
+import { readWebhook } from './secret-headers.ts'
+import {
+  type DelayConfig,
+  type DelayUnit,
+  type ExitConfig,
+  readUpdateContact,
+  type SendEmailConfig,
+  type StepConfigs,
+  type TriggerConfig,
+  type WaitConfig,
 } from './step-config.ts'
-import { readUpdateContact } from './update-contact-config.ts'
-import { readWebhook } from './webhook-config.ts'
 
 export type GivenConfig = {
   type: StepType

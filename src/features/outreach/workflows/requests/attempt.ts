@@ -9,7 +9,10 @@
  *
  * The result is kept in each case: the output of the step.
  */
+
+import querystring from 'node:querystring'
 import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
+import { isDeeperThan, parseJsonText } from '../../../../base/json-text.ts'
 import type { HttpResult } from '../../../../outbound/http/client.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Task, TaskResult } from '../../webhooks/dispatch/task-source.ts'
@@ -19,10 +22,9 @@ import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
 import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
 import type { HttpMessage } from './http-message.ts'
 import { type LoadedRequest, loadRequest } from './load.ts'
-import type { Prepare } from './prepare.ts'
-import { hide, hideInUrl, parseResponse } from './response.ts'
+import type { Prepare } from './render.ts'
 
-export const RETRY_DELAYS_MS: readonly number[] = [
+const RETRY_DELAYS_MS: readonly number[] = [
   10 * SECOND_MS,
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -151,4 +153,45 @@ function inputOf({ url, method, headers, body }: HttpMessage): Record<string, un
     isSecretHeader(name) ? MASK : value,
   ])
   return { url, method, headers: Object.fromEntries(shown), body }
+}
+
+// The response of a WEBHOOK step as its output shows it: the value of a JSON text, else the text. A receiver
+// may answer with what it was sent: what the step's input hides is hidden here, too.
+
+/** Deeper values stay text: they could not be written again. */
+const MAX_DEPTH = 100
+/** Shorter words occur by themselves. */
+const MIN_SECRET_LENGTH = 8
+
+/** `secrets`: the values of the headers that the input hides. */
+export function parseResponse(body: Buffer, secrets: readonly string[] = []): unknown {
+  const text = hide(body.toString('utf8').toWellFormed(), secrets)
+  try {
+    const value = parseJsonText(text)
+    return isDeeperThan(value, MAX_DEPTH) ? text : value
+  } catch {
+    return text
+  }
+}
+
+/** Hides whole values and what follows a scheme: `Bearer abc` is often sent back as `abc`. */
+function hide(text: string, secrets: readonly string[]): string {
+  const parts = secrets.flatMap((secret) => [secret, secret.slice(secret.indexOf(' ') + 1)])
+  const hidden = new Set(parts.filter(({ length }) => length >= MIN_SECRET_LENGTH))
+  const longestFirst = [...hidden].sort((a, b) => b.length - a.length)
+  return longestFirst.reduce((shown, part) => {
+    const escaped = JSON.stringify(part).slice(1, -1)
+    return shown.replaceAll(part, MASK).replaceAll(escaped, MASK)
+  }, text)
+}
+
+/** A url that holds a hidden value in any encoding is shown without path and query. */
+export function hideInUrl(href: string, secrets: readonly string[]): string {
+  const decoded = [
+    href,
+    querystring.unescape(href),
+    querystring.unescape(href.replaceAll('+', ' ')),
+  ]
+  const isHidden = decoded.some((text) => hide(text, secrets) !== text)
+  return isHidden ? `${new URL(href).origin}/${MASK}` : href
 }

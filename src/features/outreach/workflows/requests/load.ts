@@ -24,8 +24,13 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import { inTurn } from '../../webhooks/dispatch/in-turn.ts'
-import type { LaneKey, Taken, TakeQuery, Task } from '../../webhooks/dispatch/task-source.ts'
+import {
+  inTurn,
+  type LaneKey,
+  type Taken,
+  type TakeQuery,
+  type Task,
+} from '../../webhooks/dispatch/task-source.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
 import type { HttpMessage } from './http-message.ts'
 

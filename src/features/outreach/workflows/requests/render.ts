@@ -4,12 +4,14 @@
  * their place. Without a configured body the message
  * tells of contact, workflow, execution and event; a GET has no body.
  */
-
 import { formatInstant } from '../../../../base/clock.ts'
 import { oneFieldLine } from '../../../../formats/one-line.ts'
 import { type PlacedUrl, placeUrlValues } from '../../../../formats/template/url-values.ts'
 import type { Variables } from '../../../../formats/template/variables.ts'
 import type { TextTemplate } from '../../../../outbound/protocol.ts'
+import { sql } from '../../../../store/drizzle.ts'
+import { workflowRequests } from '../../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
 import { runFor } from '../../../../turns/owner.ts'
 import type { Base } from '../../../ground/base.ts'
 import { isTemplate, mapTexts } from '../graph/step-templates.ts'
@@ -17,7 +19,7 @@ import { executionVariables } from '../variables.ts'
 import type { HttpMessage } from './http-message.ts'
 import type { LoadedRequest } from './load.ts'
 
-export type RenderOutcome = { message: HttpMessage } | { error: string; message: HttpMessage }
+type RenderOutcome = { message: HttpMessage } | { error: string; message: HttpMessage }
 
 type Deps = Pick<Base, 'config' | 'keyring' | 'outbound' | 'now'>
 
@@ -26,7 +28,7 @@ const MAX_URL_LENGTH = 8_192
 const MAX_HEADER_BYTES = 16 * 1024
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
-export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
+async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
   const { config } = loaded
   const { url: source, method } = config
   const rendered = await runFor({ key: loaded.projectId, isJob: true }, () =>
@@ -125,4 +127,34 @@ function problemOf({ url, headers, body }: HttpMessage): string | undefined {
   const sizes = Object.entries(headers).map(([name, value]) => name.length + value.length)
   const total = sizes.reduce((sum, size) => sum + size, 0)
   return total > MAX_HEADER_BYTES ? 'the rendered headers are larger than 16 KB' : undefined
+}
+
+// Renders the message of a request once and stores it before the first attempt, so that each attempt
+// sends the same under one id.
+
+/** Returns undefined if the request is gone. */
+export type Prepare = (loaded: LoadedRequest) => Promise<RenderOutcome | undefined>
+
+type PrepareDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'>
+
+const storeMessage = statement((db) =>
+  db
+    .update(workflowRequests)
+    .set({ request: parameter('request') })
+    .where(
+      sql`${workflowRequests.executionNumber} = ${parameter('number')}
+        and ${workflowRequests.stepExecutionId} = ${parameter('stepExecutionId')}`,
+    ),
+)
+
+export function createPrepare(deps: PrepareDeps): Prepare {
+  return async (loaded) => {
+    const { request, number, stepExecutionId } = loaded
+    if (request !== null) return { message: request }
+    const outcome = await renderRequest(deps, loaded)
+    if ('error' in outcome) return outcome
+    const values = { number, stepExecutionId, request: outcome.message }
+    const stored = await deps.store.write((tx) => tx.execute(storeMessage, values))
+    return stored === 0 ? undefined : outcome
+  }
 }

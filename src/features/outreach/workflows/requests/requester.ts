@@ -3,15 +3,16 @@
  * adds a row for each and waits; the result makes the execution due again.
  */
 import { sql } from '../../../../store/drizzle.ts'
-import { statement } from '../../../../store/statement.ts'
+import { workflowStepExecutions } from '../../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Dispatcher, startDispatcher } from '../../webhooks/dispatch/dispatcher.ts'
-import type { Task } from '../../webhooks/dispatch/task-source.ts'
+import type { LaneKey, Task } from '../../webhooks/dispatch/task-source.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { attemptRequest, type RequestResult } from './attempt.ts'
 import { takeRequests } from './load.ts'
-import { createPrepare } from './prepare.ts'
-import { recordRequests } from './record.ts'
+import { createPrepare } from './render.ts'
 
 export type RequesterDeps = Pick<
   Base,
@@ -52,4 +53,82 @@ export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' |
       await dispatcher.stop(graceMs)
     },
   }
+}
+
+// Records the attempts of WEBHOOK steps. The final result ends the step and makes the execution due, in one
+// transaction; the engine counts it and goes on. A result whose request was removed or cancelled
+// meanwhile is dropped.
+
+type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
+
+const isIt = sql`execution_number = ${parameter('number')}
+  and step_execution_id = ${parameter('stepExecutionId')}
+  and execution_number > (
+    select cancelled_through from workflows where id = workflow_requests.workflow_id)`
+
+const removeRequest = statement(() => sql`delete from workflow_requests where ${isIt}`)
+
+const postponeRequest = statement(
+  () => sql`update workflow_requests
+    set attempts = ${parameter('attempts')}, due_at = ${parameter('dueAt')} where ${isIt}`,
+)
+
+const updateStep = statement((db) =>
+  db
+    .update(workflowStepExecutions)
+    .set({
+      status: parameter('status'),
+      input: parameter('input'),
+      output: parameter('output'),
+      error: parameter('error'),
+      completedAt: parameter('completedAt'),
+    })
+    .where(
+      sql`${workflowStepExecutions.executionNumber} = ${parameter('number')}
+        and ${workflowStepExecutions.ordinal} = ${parameter('ordinal')}`,
+    ),
+)
+
+/** 0 is due at once, also if the clock is set back. */
+const setDue = statement(
+  () => sql`update workflow_executions set due_at = 0
+    where number = ${parameter('number')} and status in ('RUNNING', 'WAITING')`,
+)
+
+async function recordRequests(
+  deps: Deps,
+  recorded: readonly { lane: LaneKey; result: RequestResult }[],
+): Promise<void> {
+  const { store, now, workflowNotifier } = deps
+  await store.write(async (tx) => {
+    const at = now()
+    const due = new Set<LaneKey>()
+    for (const { lane, result } of recorded) {
+      const isEnd = result.status !== null
+      if (isEnd ? await end(tx, result, at) : await postpone(tx, result)) {
+        if (isEnd) due.add(lane)
+      }
+    }
+    tx.afterCommit(() => {
+      for (const { key: workflowId, projectId } of due)
+        workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 })
+    })
+  })
+}
+
+async function end(tx: Tx, result: RequestResult, at: number): Promise<boolean> {
+  const { number, stepExecutionId, ordinal, status, input, output, error } = result
+  if ((await tx.execute(removeRequest, { number, stepExecutionId })) === 0) return false
+  await tx.execute(updateStep, { number, ordinal, status, input, output, error, completedAt: at })
+  await tx.execute(setDue, { number })
+  return true
+}
+
+async function postpone(tx: Tx, result: RequestResult): Promise<boolean> {
+  const { number, stepExecutionId, ordinal, attempts, dueAt, input, output, error } = result
+  const key = { number, stepExecutionId }
+  if ((await tx.execute(postponeRequest, { ...key, attempts, dueAt })) === 0) return false
+  const state = { status: 'WAITING', input, output, error, completedAt: null }
+  await tx.execute(updateStep, { number, ordinal, ...state })
+  return true
 }

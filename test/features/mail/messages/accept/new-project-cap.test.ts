@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { acceptMessage } from '../../../../../src/features/mail/messages/accept/accept-message.ts'
 import { sendTest } from '../../../../../src/features/outreach/campaigns/send-test.ts'
 import { sendCampaign } from '../../../../../src/features/outreach/campaigns/sending/send.ts'
-import { showCampaign } from '../../../../../src/features/outreach/campaigns/show.ts'
+import { loadShownCampaign } from '../../../../../src/features/outreach/campaigns/show.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../../src/store/schema/contacts.ts'
@@ -144,7 +144,7 @@ test('S27: a campaign of a new project waits, and goes on as the window allows',
   await runUntil(core, async () => (await made()) >= 3)
   assert.equal(await made(), 3)
   const limitedUntil = async () =>
-    (await showCampaign(core, { projectId: project.id, id })).limitedUntil
+    (await loadShownCampaign(core, { projectId: project.id, id })).limitedUntil
   assert.equal(await limitedUntil(), new Date(START + DAY_MS).toISOString())
   const draft = await addCampaign(core, project.id)
   const listed = async (campaignId: string) => {

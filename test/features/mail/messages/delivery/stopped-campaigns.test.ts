@@ -12,11 +12,13 @@ import {
   countQueue,
   listQueue,
 } from '../../../../../src/features/mail/messages/queue/queue-list.ts'
-import { cancelCampaign } from '../../../../../src/features/outreach/campaigns/cancel.ts'
-import { pauseCampaign } from '../../../../../src/features/outreach/campaigns/pause.ts'
-import { resumeCampaign } from '../../../../../src/features/outreach/campaigns/resume.ts'
 import { retryFailed } from '../../../../../src/features/outreach/campaigns/retry-failed.ts'
 import { settleStopped } from '../../../../../src/features/outreach/campaigns/settle-stopped.ts'
+import {
+  cancelCampaign,
+  pauseCampaign,
+  resumeCampaign,
+} from '../../../../../src/features/outreach/campaigns/stopping.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../../src/store/schema/contacts.ts'

@@ -9,8 +9,8 @@ import {
   retryEmails,
 } from '../../../../../src/features/mail/messages/queue/operate.ts'
 import { startQueue } from '../../../../../src/features/mail/messages/queue/queue.ts'
-import { resumeCampaign } from '../../../../../src/features/outreach/campaigns/resume.ts'
 import { settleStopped } from '../../../../../src/features/outreach/campaigns/settle-stopped.ts'
+import { resumeCampaign } from '../../../../../src/features/outreach/campaigns/stopping.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'

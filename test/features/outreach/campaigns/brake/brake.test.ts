@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findBreach } from '../../../../../src/features/outreach/campaigns/brake/brake.ts'
-import { pauseCampaign } from '../../../../../src/features/outreach/campaigns/pause.ts'
-import { resumeCampaign } from '../../../../../src/features/outreach/campaigns/resume.ts'
+import {
+  pauseCampaign,
+  resumeCampaign,
+} from '../../../../../src/features/outreach/campaigns/stopping.ts'
 import type { Verdict } from '../../../../../src/formats/replies/reply.ts'
 import type { AttemptOutcome } from '../../../../../src/outbound/attempt.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'

@@ -5,13 +5,14 @@ import { UNSUBSCRIBED } from '../../../../../src/features/mail/messages/delivery
 import { retryEmails } from '../../../../../src/features/mail/messages/queue/operate.ts'
 import type { Hit } from '../../../../../src/features/mail/tracking/record-hits.ts'
 import { figuresHandler } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
-import { listLinks } from '../../../../../src/features/outreach/campaigns/figures/links.ts'
-import { viewStats } from '../../../../../src/features/outreach/campaigns/figures/stats.ts'
+import {
+  listLinks,
+  viewStats,
+} from '../../../../../src/features/outreach/campaigns/figures/stats.ts'
 import { retryFailed } from '../../../../../src/features/outreach/campaigns/retry-failed.ts'
 import type { Verdict } from '../../../../../src/formats/replies/reply.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
-import type { Email } from '../../../../../src/store/schema/messages.ts'
-import { emails } from '../../../../../src/store/schema/messages.ts'
+import { type Email, emails } from '../../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../../src/store/store.ts'
 import { setEmails } from '../../../../set-emails.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Core } from '../../../../../src/core/core.ts'
-import { cancelCampaign } from '../../../../../src/features/outreach/campaigns/cancel.ts'
-import { deleteCampaign } from '../../../../../src/features/outreach/campaigns/delete.ts'
-import { pauseCampaign } from '../../../../../src/features/outreach/campaigns/pause.ts'
-import { countSlots, slotsOf } from '../../../../../src/features/outreach/campaigns/sending/pace.ts'
-import { createRoom } from '../../../../../src/features/outreach/campaigns/sending/room.ts'
+import { deleteCampaign } from '../../../../../src/features/outreach/campaigns/archive-or-delete.ts'
+import {
+  countSlots,
+  createRoom,
+  slotsOf,
+} from '../../../../../src/features/outreach/campaigns/sending/pace.ts'
 import { sendCampaign } from '../../../../../src/features/outreach/campaigns/sending/send.ts'
+import {
+  cancelCampaign,
+  pauseCampaign,
+} from '../../../../../src/features/outreach/campaigns/stopping.ts'
 import { updateCampaign } from '../../../../../src/features/outreach/campaigns/update.ts'
 import { and, eq, isNull } from '../../../../../src/store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../../../src/store/schema/campaigns.ts'

@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { recoverLeases } from '../../../../../src/features/mail/messages/queue/leases.ts'
-import { pauseCampaign } from '../../../../../src/features/outreach/campaigns/pause.ts'
-import { resumeCampaign } from '../../../../../src/features/outreach/campaigns/resume.ts'
 import { retryFailed } from '../../../../../src/features/outreach/campaigns/retry-failed.ts'
 import { listSending } from '../../../../../src/features/outreach/campaigns/sending/active.ts'
 import { createExpansion } from '../../../../../src/features/outreach/campaigns/sending/expansion.ts'
 import { sendCampaign } from '../../../../../src/features/outreach/campaigns/sending/send.ts'
 import { settleStopped } from '../../../../../src/features/outreach/campaigns/settle-stopped.ts'
+import {
+  pauseCampaign,
+  resumeCampaign,
+} from '../../../../../src/features/outreach/campaigns/stopping.ts'
 import { updateCampaign } from '../../../../../src/features/outreach/campaigns/update.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { campaignProgress } from '../../../../../src/store/schema/campaigns.ts'

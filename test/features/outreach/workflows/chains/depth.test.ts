@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../../../../src/base/clock.ts'
-import { runBulkStart } from '../../../../../src/features/outreach/workflows/executions/bulk/run.ts'
 import {
   BULK_START_KIND,
+  runBulkStart,
   startMany,
-} from '../../../../../src/features/outreach/workflows/executions/bulk/start.ts'
-import { startOne } from '../../../../../src/features/outreach/workflows/executions/start-one.ts'
+} from '../../../../../src/features/outreach/workflows/executions/bulk.ts'
+import { startOne } from '../../../../../src/features/outreach/workflows/executions/start-executions.ts'
 import { viewWorkflowStats } from '../../../../../src/features/outreach/workflows/executions/stats.ts'
-import { fireDue } from '../../../../../src/features/outreach/workflows/schedule/fire-due.ts'
+import { fireDue } from '../../../../../src/features/outreach/workflows/schedule/loop.ts'
 import { createSegment } from '../../../../../src/features/people/segments/create.ts'
 import { workflows } from '../../../../../src/store/schema/workflows.ts'
 import { claimJob } from '../../../../work/jobs/running.ts'

@@ -12,8 +12,10 @@ import { triggerHandler } from '../../../../../src/features/outreach/workflows/e
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
 import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
-import { cancelAllExecutions } from '../../../../../src/features/outreach/workflows/executions/cancel-all.ts'
-import { settleCancelled } from '../../../../../src/features/outreach/workflows/executions/settle-cancelled.ts'
+import {
+  cancelAllExecutions,
+  settleCancelled,
+} from '../../../../../src/features/outreach/workflows/executions/cancel-all.ts'
 import { viewWorkflowStats } from '../../../../../src/features/outreach/workflows/executions/stats.ts'
 import { count, eq } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findReferences } from '../../../../../src/features/ground/references/registry.ts'
-import { bulkUpdateWorkflows } from '../../../../../src/features/outreach/workflows/definition/bulk-update.ts'
-import { deleteWorkflow } from '../../../../../src/features/outreach/workflows/definition/delete.ts'
 import {
+  bulkUpdateWorkflows,
+  deleteWorkflow,
   ERASE_KIND,
   eraseWorkflows,
-} from '../../../../../src/features/outreach/workflows/definition/erase.ts'
+} from '../../../../../src/features/outreach/workflows/definition/delete.ts'
 import { findLiveError } from '../../../../../src/features/outreach/workflows/definition/validate.ts'
-import { retryExecution } from '../../../../../src/features/outreach/workflows/executions/retry.ts'
-import { startOne } from '../../../../../src/features/outreach/workflows/executions/start-one.ts'
+import { retryExecution } from '../../../../../src/features/outreach/workflows/executions/start.ts'
+import { startOne } from '../../../../../src/features/outreach/workflows/executions/start-executions.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import {
   workflowExecutions,

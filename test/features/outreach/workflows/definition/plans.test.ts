@@ -7,7 +7,7 @@ import {
 import {
   ERASED_PARTS,
   listDeleted,
-} from '../../../../../src/features/outreach/workflows/definition/erase.ts'
+} from '../../../../../src/features/outreach/workflows/definition/delete.ts'
 import { StoreDb } from '../../../../../src/store/database.ts'
 import { sql } from '../../../../../src/store/drizzle.ts'
 import { openTestCore } from '../../../../core.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deleteStep } from '../../../../../src/features/outreach/workflows/definition/delete-step.ts'
+import { deleteStep } from '../../../../../src/features/outreach/workflows/definition/edit-step.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
 import { workflows } from '../../../../../src/store/schema/workflows.ts'
 import { executionsOf, openStage } from '../executions/stage.ts'

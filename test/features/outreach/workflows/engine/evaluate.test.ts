@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { chooseBranch } from '../../../../../src/features/outreach/workflows/engine/evaluate.ts'
-import { fieldValue } from '../../../../../src/features/outreach/workflows/engine/field-value.ts'
+import {
+  chooseBranch,
+  fieldValue,
+} from '../../../../../src/features/outreach/workflows/engine/steps/condition.ts'
 import type { ConditionOperator } from '../../../../../src/features/outreach/workflows/graph/step-config.ts'
 
 /** What each operator makes of a value, as contract 5.5 says. */

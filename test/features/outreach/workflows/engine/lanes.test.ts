@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createWorkflowLanes } from '../../../../../src/features/outreach/workflows/engine/lanes.ts'
+import { createWorkflowLanes } from '../../../../../src/features/outreach/workflows/engine/engine.ts'
 
 const lane = (projectId: string, workflowId: string) => ({ projectId, workflowId })
 

@@ -4,8 +4,10 @@ import { startUrgentReader } from '../../../../../src/features/ground/events/rea
 import { startEngine } from '../../../../../src/features/outreach/workflows/engine/engine.ts'
 import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
-import { createRenderRoom } from '../../../../../src/features/outreach/workflows/engine/render-room.ts'
-import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
+import {
+  createRenderRoom,
+  createStepValues,
+} from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
 import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
 import { upsertContact } from '../../../../../src/features/people/contacts/write/contact-queue.ts'

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cancelExecution } from '../../../../../src/features/outreach/workflows/executions/cancel.ts'
+import { cancelExecution } from '../../../../../src/features/outreach/workflows/executions/cancel-active.ts'
 import {
   CANCELLED_AT_ONCE,
   cancelAllExecutions,
-} from '../../../../../src/features/outreach/workflows/executions/cancel-all.ts'
-import { retryExecution } from '../../../../../src/features/outreach/workflows/executions/retry.ts'
-import {
   settleCancelled,
   startSettlingCancelled,
-} from '../../../../../src/features/outreach/workflows/executions/settle-cancelled.ts'
+} from '../../../../../src/features/outreach/workflows/executions/cancel-all.ts'
+import { retryExecution } from '../../../../../src/features/outreach/workflows/executions/start.ts'
 import { viewWorkflowStats } from '../../../../../src/features/outreach/workflows/executions/stats.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'

@@ -3,20 +3,24 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { cancelManyActive } from '../../../../../src/features/outreach/workflows/executions/cancel-active.ts'
-import { cancelAllExecutions } from '../../../../../src/features/outreach/workflows/executions/cancel-all.ts'
-import { countByStatus } from '../../../../../src/features/outreach/workflows/executions/count.ts'
-import { selectNumbers } from '../../../../../src/features/outreach/workflows/executions/list.ts'
-import { retryExecution } from '../../../../../src/features/outreach/workflows/executions/retry.ts'
 import {
+  cancelAllExecutions,
   listOfDisabled,
   listUnsettled,
-} from '../../../../../src/features/outreach/workflows/executions/settle-cancelled.ts'
-import { startExecution } from '../../../../../src/features/outreach/workflows/executions/start.ts'
-import { countByStep } from '../../../../../src/features/outreach/workflows/executions/stats.ts'
+} from '../../../../../src/features/outreach/workflows/executions/cancel-all.ts'
+import { selectNumbers } from '../../../../../src/features/outreach/workflows/executions/show-executions.ts'
+import {
+  retryExecution,
+  startExecution,
+} from '../../../../../src/features/outreach/workflows/executions/start.ts'
+import {
+  countByStatus,
+  countByStep,
+} from '../../../../../src/features/outreach/workflows/executions/stats.ts'
 import {
   findNextFiring,
   listDue,
-} from '../../../../../src/features/outreach/workflows/schedule/fire-due.ts'
+} from '../../../../../src/features/outreach/workflows/schedule/loop.ts'
 import { compileSql, type Statement, StoreDb } from '../../../../../src/store/database.ts'
 import { sql } from '../../../../../src/store/drizzle.ts'
 import type { Tx } from '../../../../../src/store/write/transaction.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getStartable } from '../../../../../src/features/outreach/workflows/executions/find.ts'
-import { startExecutions } from '../../../../../src/features/outreach/workflows/executions/start-many.ts'
+import { startExecutions } from '../../../../../src/features/outreach/workflows/executions/start-executions.ts'
 import type { WorkflowNotice } from '../../../../../src/features/outreach/workflows/notifier.ts'
 import { events } from '../../../../../src/store/schema/events.ts'
 import { executionsOf, figuresOf, openStage, type Stage } from './stage.ts'

@@ -4,11 +4,11 @@ import { setImmediate } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../../src/base/clock.ts'
 import { getSigningSecret } from '../../../../../src/features/outreach/webhooks/signing-secret.ts'
-import { takeRequests } from '../../../../../src/features/outreach/workflows/requests/load.ts'
 import {
   hideInUrl,
   parseResponse,
-} from '../../../../../src/features/outreach/workflows/requests/response.ts'
+} from '../../../../../src/features/outreach/workflows/requests/attempt.ts'
+import { takeRequests } from '../../../../../src/features/outreach/workflows/requests/load.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'

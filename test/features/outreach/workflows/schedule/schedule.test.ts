@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../../src/base/clock.ts'
-import { runBulkStart } from '../../../../../src/features/outreach/workflows/executions/bulk/run.ts'
-import { BULK_START_KIND } from '../../../../../src/features/outreach/workflows/executions/bulk/start.ts'
-import { fireDue } from '../../../../../src/features/outreach/workflows/schedule/fire-due.ts'
-import { startSchedules } from '../../../../../src/features/outreach/workflows/schedule/loop.ts'
+import {
+  BULK_START_KIND,
+  runBulkStart,
+} from '../../../../../src/features/outreach/workflows/executions/bulk.ts'
+import {
+  fireDue,
+  startSchedules,
+} from '../../../../../src/features/outreach/workflows/schedule/loop.ts'
 import { createSegment } from '../../../../../src/features/people/segments/create.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'

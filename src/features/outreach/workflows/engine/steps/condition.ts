@@ -2,16 +2,18 @@
  * CONDITION: chooses a branch by the value of a field. `email.received` means mail of a
  * person.
  */
+
+import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from '../../../../../store/drizzle.ts'
+import type { Contact } from '../../../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../../../store/statement.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
 import { isAutomaticRow } from '../../../../ground/conditions/automatic-mail.ts'
+import { type DataType, unfitTypes } from '../../../../ground/conditions/data-fit.ts'
 import { storedEventName } from '../../../../ground/conditions/field.ts'
-import { isKnownField } from '../../graph/condition-config.ts'
+import { isKnownField, isNumericOperator } from '../../graph/condition-config.ts'
 import type { Graph } from '../../graph/graph.ts'
-import type { ConditionConfig, StepOf } from '../../graph/step-config.ts'
-import { branchOfNone, chooseBranch } from '../evaluate.ts'
-import { fieldValue } from '../field-value.ts'
+import type { ConditionConfig, ConditionOperator, StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
 import { findEmailOfStep } from './email-of-step.ts'
 
@@ -98,4 +100,138 @@ function shown(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length <= MAX_SHOWN_LENGTH) return value
   return `${text.slice(0, MAX_SHOWN_LENGTH).toWellFormed()}…`
+}
+
+// The operators of CONDITION. They compare strictly: the text "1" does not equal the
+// number 1. Texts compare case-sensitively, except addresses. A missing value fulfils only `notExists`,
+// and `equals` if null or nothing is expected. A value of a type that the operator cannot judge fulfils
+// neither the operator nor its opposite.
+//
+// They agree with the filters of contact data (`conditions/data-filter.ts`), with three differences:
+// operators on numbers convert texts and booleans, `equals` takes dates as texts, and null may be expected.
+
+type Test = { operator: ConditionOperator; value?: unknown }
+
+/** Returns the branch that a value leads to: yes or no, or the id of a branch, or `default`. */
+export function chooseBranch(config: ConditionConfig, actual: unknown): string {
+  const isAddress = config.field === 'contact.email'
+  if (config.mode !== 'multi') {
+    return isFulfilled(config, actual, isAddress) ? 'yes' : branchOfNone(config)
+  }
+  const fitting = config.branches.find((branch) => isFulfilled(branch, actual, isAddress))
+  return fitting?.id ?? branchOfNone(config)
+}
+
+/** Returns the branch of a question that has no answer. */
+function branchOfNone({ mode }: ConditionConfig): string {
+  return mode === 'multi' ? 'default' : 'no'
+}
+
+function isFulfilled(test: Test, given: unknown, isAddress: boolean): boolean {
+  const { operator } = test
+  const actual = given ?? null
+  if (operator === 'exists') return actual !== null
+  if (operator === 'notExists') return actual === null
+  const expected = isAddress ? lowerCased(test.value ?? null) : (test.value ?? null)
+  if (operator === 'equals' && actual === null) return expected === null
+  if (actual === null || !canJudge(operator, actual, expected)) return false
+  switch (operator) {
+    case 'equals':
+      return isDeepStrictEqual(actual, expected)
+    case 'notEquals':
+      return !isDeepStrictEqual(actual, expected)
+    case 'contains':
+      return doesContain(actual, expected)
+    case 'notContains':
+      return !doesContain(actual, expected)
+    case 'in':
+      return isOneOf(actual, expected)
+    case 'notIn':
+      return !isOneOf(actual, expected)
+    default:
+      return compare(operator, toNumber(actual), toNumber(expected))
+  }
+}
+
+/** NaN, to which `compare` says no, stands for what is no number. */
+function canJudge(operator: ConditionOperator, actual: unknown, value: unknown): boolean {
+  if (isNumericOperator(operator)) return true
+  return !unfitTypes({ operator, value }).includes(typeOf(actual))
+}
+
+function typeOf(value: unknown): DataType {
+  if (Array.isArray(value)) return 'list'
+  if (typeof value === 'string') return 'text'
+  if (typeof value === 'number') return 'number'
+  return typeof value === 'boolean' ? 'boolean' : 'object'
+}
+
+type NumericOperator = 'greaterThan' | 'lessThan' | 'greaterThanOrEqual' | 'lessThanOrEqual'
+
+function compare(operator: NumericOperator, actual: number, expected: number): boolean {
+  switch (operator) {
+    case 'greaterThan':
+      return actual > expected
+    case 'lessThan':
+      return actual < expected
+    case 'greaterThanOrEqual':
+      return actual >= expected
+    case 'lessThanOrEqual':
+      return actual <= expected
+  }
+}
+
+/** A text contains a part; a list contains an element. */
+function doesContain(actual: unknown, expected: unknown): boolean {
+  if (Array.isArray(actual)) return actual.includes(expected)
+  return String(actual).includes(String(expected))
+}
+
+/** One of the elements is enough in a list. */
+function isOneOf(actual: unknown, expected: unknown): boolean {
+  const values = Array.isArray(expected) ? expected : []
+  return Array.isArray(actual)
+    ? actual.some((each) => values.includes(each))
+    : values.includes(actual)
+}
+
+/** NaN for what is no number: lists, objects, null and blank texts. */
+function toNumber(value: unknown): number {
+  if (typeof value === 'object') return Number.NaN
+  return typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value)
+}
+
+function lowerCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lowerCased)
+  return typeof value === 'string' ? value.toLowerCase() : value
+}
+
+// The value of a field of CONDITION: `contact.email`, `contact.subscribed`,
+// `data.<path>`, `contact.data.<path>`, `event.<path>` and `workflow.<path>`. Paths have dots and read
+// own properties only; what is left of a path may also be a key that has dots.
+
+/** What fields are read from. `context`: the data of the event or request that started the execution. */
+type FieldScope = {
+  contact: Pick<Contact, 'address' | 'subscribed' | 'data'>
+  context: Record<string, unknown> | null
+}
+
+/** Undefined for a missing value and for a field that does not exist. */
+export function fieldValue({ contact, context }: FieldScope, field: string): unknown {
+  if (field === 'contact.email') return contact.address
+  if (field === 'contact.subscribed') return contact.subscribed
+  const found = /^(contact\.data|data|event|workflow)\.(.+)$/s.exec(field)
+  if (found === null) return undefined
+  const [, root, path = ''] = found
+  return valueAt(root === 'event' || root === 'workflow' ? context : contact.data, path)
+}
+
+function valueAt(root: unknown, path: string): unknown {
+  if (typeof root !== 'object' || root === null) return undefined
+  if (Array.isArray(root) && !/^\d/.test(path)) return undefined
+  if (Object.hasOwn(root, path)) return root[path as keyof typeof root]
+  const dot = path.indexOf('.')
+  const key = path.slice(0, Math.max(0, dot))
+  if (dot < 0 || !Object.hasOwn(root, key)) return undefined
+  return valueAt(root[key as keyof typeof root], path.slice(dot + 1))
 }

@@ -5,11 +5,14 @@
  * the step, and so does a limit of the project; the execution can be retried. An answer beyond
  * `answersPerDay` of the trigger is skipped.
  */
-import { formatInstant } from '../../../../../base/clock.ts'
+import { DAY_MS, formatInstant } from '../../../../../base/clock.ts'
 import { AppError } from '../../../../../base/errors.ts'
 import { type ParsedAddress, parseAddress } from '../../../../../formats/address/address.ts'
+import { unindexed } from '../../../../../store/dialect.ts'
+import { sql } from '../../../../../store/drizzle.ts'
 import type { Project } from '../../../../../store/schema/accounts.ts'
 import type { Workflow } from '../../../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../../../store/statement.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
 import type { Base } from '../../../../ground/base.ts'
 import { RECEIVED } from '../../../../ground/conditions/automatic-mail.ts'
@@ -22,13 +25,12 @@ import { hasLeft } from '../../../../people/wishes/wishes.ts'
 import { receivedOptionsOf } from '../../definition/received-trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
-import { findWithheld } from './answers.ts'
 
 export type SendEmailDeps = AcceptDeps & Pick<Base, 'directory' | 'store'>
 type SendCall = StepCall<StepOf<'SEND_EMAIL'>>
 
 /** The plans of a turn by their templates, or why there is none. */
-export type TemplatePlans = (templateId: string) => Promise<TemplatePlan | AppError>
+type TemplatePlans = (templateId: string) => Promise<TemplatePlan | AppError>
 
 export function createTemplatePlans(
   deps: SendEmailDeps,
@@ -150,4 +152,34 @@ function variablesOf({ context }: Pick<Walker, 'context'>): Record<string, unkno
 function refusalOf(error: unknown): AppError {
   if (error instanceof AppError && error.code !== 'DATABASE_ERROR') return error
   throw error
+}
+
+// Answers: the mail of a workflow on `email.received` to the sender of the message that started it. All
+// mail of one execution is one answer, so a workflow of several emails goes through. Mail to other addresses is
+// none, nor is what was suppressed or has failed.
+
+/** Seeks the emails of the contact, and the execution of each. */
+const countAnswers = statement<{ answers: number }>(
+  () => sql`select count(distinct execution.number) as answers from emails
+    join workflow_executions as execution on execution.id = emails.workflow_execution_id
+    where emails.contact_id = ${parameter('contactId')} and emails.created_at > ${parameter('since')}
+      and emails.workflow_execution_id is not null
+      and ${unindexed(sql`emails.recipient`)} = ${parameter('recipient')}
+      and emails.state not in ('suppressed', 'failed')
+      and ${unindexed(sql`execution.workflow_id`)} = ${parameter('workflowId')}
+      and execution.number <> ${parameter('executionNumber')}`,
+)
+
+/** Returns why the answer is withheld; undefined if it may be sent. */
+async function findWithheld(
+  tx: Tx,
+  { number, contact }: Walker,
+  { workflowId, perDay, at }: { workflowId: string; perDay: number; at: number },
+): Promise<string | undefined> {
+  const { id: contactId, address: recipient } = contact
+  const key = { contactId, recipient, workflowId, executionNumber: number }
+  const found = await tx.find(countAnswers, { ...key, since: at - DAY_MS })
+  if ((found?.answers ?? 0) < perDay) return undefined
+  const answers = perDay === 1 ? 'an answer' : `${perDay} answers`
+  return `the sender has had ${answers} within 24 hours (answersPerDay)`
 }

@@ -1,20 +1,19 @@
 /** What each type of step does, for the walks of one turn. */
-import { formatInstant } from '../../../../../base/clock.ts'
+import { DAY_MS, formatInstant, HOUR_MS, MINUTE_MS } from '../../../../../base/clock.ts'
 import type { Project } from '../../../../../store/schema/accounts.ts'
-import type { Workflow } from '../../../../../store/schema/workflows.ts'
+import { type Workflow, workflowRequests } from '../../../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../../../store/statement.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
 import type { Base } from '../../../../ground/base.ts'
-import type { Step, StepOf } from '../../graph/step-config.ts'
-import type { WorkflowNotifier } from '../../notifier.ts'
+import type { DelayConfig, Step, StepOf } from '../../graph/step-config.ts'
+import type { WorkflowLane, WorkflowNotifier } from '../../notifier.ts'
 import type { AskedValues, StepValues } from '../step-values.ts'
 import type { TurnChanges } from '../turn-changes.ts'
-import type { OpenStep, StepCall, StepOutcome, Steps } from '../walk.ts'
+import { NOW, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
 import { branch } from './condition.ts'
-import { beginDelay, resumeDelay } from './delay.ts'
 import { createTemplatePlans, type SendEmailDeps, sendEmail } from './send-email.ts'
 import { updateContact } from './update-contact.ts'
 import { beginWait, resumeWait } from './wait-for-event.ts'
-import { beginWebhook, resumeWebhook } from './webhook.ts'
 
 export type StepDeps = SendEmailDeps &
   Pick<Base, 'now'> & {
@@ -79,4 +78,87 @@ export function createSteps(
     begin: (call) => begin[call.step.type](call as never),
     resume,
   }
+}
+
+// DELAY: the execution goes on after a span of minutes, hours or days.
+
+const UNIT_MS = { minutes: MINUTE_MS, hours: HOUR_MS, days: DAY_MS } as const
+
+function beginDelay({ step: { config } }: StepCall<StepOf<'DELAY'>>, at: number): StepOutcome {
+  const dueAt = at + Math.round(config.amount * UNIT_MS[config.unit])
+  return { kind: 'waits', dueAt, scheduledFor: dueAt, output: describe(config, dueAt) }
+}
+
+/** An execution that is woken too early sleeps on. */
+function resumeDelay(
+  { step: { config } }: StepCall<StepOf<'DELAY'>>,
+  { scheduledFor }: OpenStep,
+  at: number,
+): StepOutcome {
+  const dueAt = scheduledFor ?? at
+  const output = describe(config, dueAt)
+  if (dueAt > at) return { kind: 'waits', dueAt, scheduledFor: dueAt, output }
+  return { kind: 'done', output }
+}
+
+function describe({ amount, unit }: DelayConfig, dueAt: number) {
+  return { delayAmount: amount, delayUnit: unit, resumeAt: formatInstant(dueAt) }
+}
+
+// WEBHOOK: leaves a row in `workflow_requests`. `features/outreach/workflows/requests` makes the
+// request outside the transaction and writes its end into the row of the step, where this step finds
+// it.
+
+type WebhookCall = StepCall<StepOf<'WEBHOOK'>>
+
+const insertRequest = statement((db) =>
+  db
+    .insert(workflowRequests)
+    .values({
+      executionNumber: parameter('executionNumber'),
+      workflowId: parameter('workflowId'),
+      projectId: parameter('projectId'),
+      stepId: parameter('stepId'),
+      stepExecutionId: parameter('stepExecutionId'),
+      ordinal: parameter('ordinal'),
+      dueAt: parameter('dueAt'),
+    })
+    .onConflictDoUpdate({
+      // Left by a step that failed by a fault of the program, and is tried again.
+      target: workflowRequests.executionNumber,
+      set: {
+        stepId: parameter('stepId'),
+        stepExecutionId: parameter('stepExecutionId'),
+        ordinal: parameter('ordinal'),
+        dueAt: parameter('dueAt'),
+        attempts: 0,
+        request: null,
+      },
+    }),
+)
+
+async function beginWebhook(
+  { workflowNotifier }: { workflowNotifier: WorkflowNotifier },
+  tx: Tx,
+  { call, lane }: { call: WebhookCall; lane: WorkflowLane },
+): Promise<StepOutcome> {
+  const { step, stepExecutionId, execution } = call
+  await tx.execute(insertRequest, {
+    ...lane,
+    executionNumber: execution.number,
+    stepId: step.id,
+    stepExecutionId,
+    ordinal: execution.ordinal,
+    dueAt: NOW,
+  })
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: NOW, ...lane }))
+  return { kind: 'waits', dueAt: null }
+}
+
+function resumeWebhook({ step: { config } }: WebhookCall, open: OpenStep): StepOutcome {
+  const output = open.output ?? {}
+  if (open.status === 'COMPLETED') return { kind: 'done', output }
+  if (open.status !== 'FAILED') return { kind: 'waits', dueAt: null, output }
+  const error = open.error ?? 'the webhook failed'
+  return { kind: 'failed', output, error, goesOn: config.onFailure === 'continue' }
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runBulkStart } from '../../../../../../src/features/outreach/workflows/executions/bulk/run.ts'
 import {
   BULK_START_KIND,
   findBulkStart,
+  runBulkStart,
   startMany,
-} from '../../../../../../src/features/outreach/workflows/executions/bulk/start.ts'
+} from '../../../../../../src/features/outreach/workflows/executions/bulk.ts'
 import { createSegment } from '../../../../../../src/features/people/segments/create.ts'
 import { deleteSegment } from '../../../../../../src/features/people/segments/delete.ts'
 import { updateProject } from '../../../../../../src/features/tenancy/accounts/projects/projects.ts'

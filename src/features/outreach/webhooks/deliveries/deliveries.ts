@@ -1,17 +1,26 @@
 /**
- * Lists the deliveries of an endpoint, newest first. Each status is a range of an index, so the cost
- * depends on the page, not on the number of deliveries.
+ * The deliveries of endpoints: their rows, their list, and how the API shows one.
+ *
+ * The list is newest first. Each status is a range of an index, so the cost depends on the page, not on the number of
+ * deliveries.
  */
+import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { unknownCursor } from '../../../../base/errors.ts'
 import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
 import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
 import { WEBHOOK_STATUSES } from '../../../../records/words.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { and, eq, type SQL, sql } from '../../../../store/drizzle.ts'
-import { isUuid } from '../../../../store/ids.ts'
-import { type WebhookDelivery, webhookDeliveries } from '../../../../store/schema/webhooks.ts'
+import { isUuid, newId } from '../../../../store/ids.ts'
+import type { EventRow } from '../../../../store/schema/events.ts'
+import {
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  webhookDeliveries,
+} from '../../../../store/schema/webhooks.ts'
 import type { WebhookStatus } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
@@ -22,8 +31,8 @@ import {
   withTotal,
 } from '../../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../../ground/listing.ts'
-import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
-import { toDeliveryRecord } from './view.ts'
+import { ENDPOINT_DISABLED } from '../endpoints/disable.ts'
+import { type EndpointKey, loadEndpoint } from '../endpoints/endpoint.ts'
 
 type DeliveryQuery = {
   status?: WebhookStatus | undefined
@@ -32,7 +41,7 @@ type DeliveryQuery = {
   limit: number
 }
 
-type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
+type ListDeps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 
 export const listOfStatus = statement((db) =>
   db
@@ -52,18 +61,35 @@ const rowsOfStatus = (columns: SQL) => sql`select ${columns}
   where endpoint_id = ${parameter('endpointId')} and status = ${parameter('status')}
     and number < ${parameter('before')}`
 
-export const countOfStatus = statement<{ count: number }>(
+const countOfStatus = statement<{ count: number }>(
   () => sql`${rowsOfStatus(sql`count(*) as count`)} and number >= ${parameter('from')}`,
 )
 
-export const findEndOfStatus = statement<{ number: number }>(
+const findEndOfStatus = statement<{ number: number }>(
   () => sql`${rowsOfStatus(sql`number`)}
     order by number desc limit 1 offset ${parameter('offset')}`,
 )
 
+type CountedRange = { endpointId: string; status: WebhookStatus; from: number }
+
+type DeliveredEvent = Pick<EventRow, 'seq' | 'id' | 'name'>
+
+const insertDelivery = statement((db) =>
+  db.insert(webhookDeliveries).values({
+    id: parameter('id'),
+    endpointId: parameter('endpointId'),
+    eventSeq: parameter('eventSeq'),
+    eventId: parameter('eventId'),
+    eventName: parameter('eventName'),
+    status: 'PENDING',
+    dueAt: 0,
+    createdAt: parameter('at'),
+  }),
+)
+
 /** @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR for an invalid cursor */
 export async function listDeliveries(
-  deps: Deps,
+  deps: ListDeps,
   key: EndpointKey,
   { status, cursor, limit }: DeliveryQuery,
 ): Promise<Listing<DeliveryRecord, CountedEnd>> {
@@ -84,7 +110,7 @@ export async function listDeliveries(
   const fencedThrough = (await findFence(store.read, key.projectId))?.deliveryNumber
   const cursorOf = (row: WebhookDelivery) =>
     sealCursor(deps, 'webhooks', [row.endpointId, row.number])
-  // The others were ended with their endpoint.
+  // Rows up to `failedThrough` ended with their endpoint.
   const isShown = ({ number }: WebhookDelivery) =>
     status !== 'PENDING' || number > endpoint.failedThrough
   const page = pageListing({
@@ -109,10 +135,8 @@ export async function listDeliveries(
   return withTotal(deps, { page, cursor, whole, query, count })
 }
 
-type CountedRange = { endpointId: string; status: WebhookStatus; from: number }
-
 function countStatus(
-  { store, listTotals: { stretch } }: Deps,
+  { store, listTotals: { stretch } }: ListDeps,
   { from, ...range }: CountedRange,
 ): Promise<RowCount> {
   return countStretches<number>(async (before = Number.MAX_SAFE_INTEGER) => {
@@ -123,7 +147,7 @@ function countStatus(
   })
 }
 
-async function findPlace(deps: Deps, endpointId: string, cursor?: string): Promise<number> {
+async function findPlace(deps: ListDeps, endpointId: string, cursor?: string): Promise<number> {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER
   if (isUuid(cursor)) {
     const isIt = and(eq(webhookDeliveries.id, cursor), eq(webhookDeliveries.endpointId, endpointId))
@@ -134,4 +158,44 @@ async function findPlace(deps: Deps, endpointId: string, cursor?: string): Promi
   const [endpoint, number] = unsealCursor(deps, 'webhooks', cursor) as [string, number]
   if (endpoint !== endpointId) throw unknownCursor()
   return number
+}
+
+/** Returns a delivery as the API shows it. `endpoint`: with its fence, if the project has one. */
+export function toDeliveryRecord(
+  row: WebhookDelivery,
+  endpoint: Pick<WebhookEndpoint, 'failedThrough'> & { fencedThrough?: number | undefined },
+): DeliveryRecord {
+  const { id, endpointId, eventId, attempts, statusCode, response, durationMs, dueAt } = row
+  // A job writes into the row later that its endpoint was disabled.
+  const isEnded = row.status === 'PENDING' && row.number <= endpoint.failedThrough
+  const isHeld = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
+  const isWaiting = dueAt !== null && !isEnded && !isHeld
+  return {
+    ...{ id, endpointId, eventId },
+    event: row.eventName,
+    status: isEnded ? 'FAILED' : row.status,
+    attempts,
+    statusCode,
+    error: isEnded ? ENDPOINT_DISABLED : row.error,
+    ...{ response, durationMs },
+    createdAt: formatInstant(row.createdAt),
+    lastAttemptAt: formatOptionalInstant(row.lastAttemptAt),
+    nextAttemptAt: isWaiting ? formatInstant(dueAt || row.lastAttemptAt || row.createdAt) : null,
+    completedAt: formatOptionalInstant(row.completedAt),
+    heldReason: isHeld ? 'restored' : null,
+  }
+}
+
+/** Inserts a row for each delivery; the rows are sent in this order. Returns their ids. */
+export async function insertDeliveries(
+  tx: Tx,
+  deliveries: readonly { endpointId: string; event: DeliveredEvent }[],
+  at: number,
+): Promise<string[]> {
+  const made = deliveries.map(({ endpointId, event }) => ({
+    ...{ id: newId(), endpointId, at },
+    ...{ eventSeq: event.seq, eventId: event.id, eventName: event.name },
+  }))
+  await tx.insertRows(insertDelivery, made)
+  return made.map(({ id }) => id)
 }

@@ -1,11 +1,14 @@
-/** Finds the endpoints of a project. Deleted ones, and those of other projects, count as unknown. */
+/**
+ * The endpoints of a project: how they are found, and how the API shows one. Deleted endpoints, and those of other
+ * projects, count as unknown.
+ */
+import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { type AppError, notFound } from '../../../../base/errors.ts'
 import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { and, asc, eq, isNull, type SQL } from '../../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { toEndpointRecord } from './view.ts'
 
 export type EndpointKey = { projectId: string; id: string }
 
@@ -18,15 +21,15 @@ export async function loadEndpoint(queries: Queries, key: EndpointKey): Promise<
   return row
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND */
-export async function getEndpoint(
+/** Returns an endpoint as the API shows it. @throws AppError RESOURCE_NOT_FOUND */
+export async function loadEndpointRecord(
   { store }: Pick<Base, 'store'>,
   key: EndpointKey,
 ): Promise<EndpointRecord> {
   return toEndpointRecord(await loadEndpoint(store.read, key))
 }
 
-/** Oldest first. */
+/** Lists the endpoints of a project, oldest first. */
 export async function listEndpoints(
   { store }: Pick<Base, 'store'>,
   projectId: string,
@@ -40,7 +43,7 @@ export async function listEndpoints(
   return { data: rows.map(toEndpointRecord), total: rows.length }
 }
 
-export function isEndpoint({ projectId, id }: EndpointKey): SQL | undefined {
+function isEndpoint({ projectId, id }: EndpointKey): SQL | undefined {
   return and(eq(webhookEndpoints.id, id), ofProject(projectId))
 }
 
@@ -50,4 +53,19 @@ export function ofProject(projectId: string): SQL | undefined {
 
 function endpointNotFound(id: string): AppError {
   return notFound('webhook endpoint', id, 'No webhook endpoint of this project has that id.')
+}
+
+/** Returns an endpoint as the API shows it: without its secret, which only its creation and rotation return. */
+export function toEndpointRecord(row: WebhookEndpoint): EndpointRecord {
+  const { id, url, events, description, projectId } = row
+  return {
+    ...{ id, url, events, description },
+    enabled: row.isEnabled,
+    disabledReason: row.disabledReason,
+    failingSince: formatOptionalInstant(row.failingSince),
+    lastSuccessAt: formatOptionalInstant(row.lastSuccessAt),
+    projectId,
+    createdAt: formatInstant(row.createdAt),
+    updatedAt: formatInstant(row.updatedAt),
+  }
 }

@@ -1,0 +1,212 @@
+/** Enqueues the job that starts executions for many contacts (run.ts). */
+import { AppError, notFound } from '../../../../base/errors.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { loadProgress } from '../../../../work/jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
+import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
+import { type Pace, sweepPages } from '../../../../work/sweep.ts'
+import type { Base } from '../../../ground/base.ts'
+import { compileCondition } from '../../../ground/conditions/compile.ts'
+import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
+import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
+import {
+  findExisting,
+  findNewestNumber,
+  walkExisting,
+} from '../../../people/contacts/bulk/existing.ts'
+import { countContacts } from '../../../people/contacts/list/count.ts'
+import type { NumberedContact } from '../../../people/contacts/list/row.ts'
+import type { ContactScope } from '../../../people/contacts/list/scope.ts'
+import { checkData } from '../../../people/contacts/write/data.ts'
+import { contactScopeOf } from '../../../people/segments/contact-scope.ts'
+import { loadSegment } from '../../../people/segments/get.ts'
+import type { WorkflowKey } from '../load-workflow.ts'
+import type { WorkflowNotifier } from '../notifier.ts'
+import { getStartable, isProjectEnabled } from './find.ts'
+import type { StartableWorkflow } from './insert.ts'
+import { startExecution } from './start.ts'
+
+export const BULK_START_KIND = 'start-executions'
+
+/** Who is started: those who belong to the segment or match the filter when the job reaches them. */
+type Selection<Filter> = { segmentId: string } | { filter: Filter }
+
+/** The payload of the job; its status shows it. */
+export type BulkStartPayload = Selection<Condition> & {
+  projectId: string
+  workflowId: string
+  context: Record<string, unknown> | null
+  /** The firing of a SCHEDULE, in epoch milliseconds. */
+  firedAt?: number
+}
+
+type BulkStart = WorkflowKey & {
+  selection: Selection<unknown>
+  context: Record<string, unknown> | null
+}
+
+type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
+
+/**
+ * Returns the id of the job. `filter` is the unparsed condition of the request.
+ * @throws AppError VALIDATION_ERROR (the filter; the context breaks a limit of contact data),
+ *   WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND (the segment); BAD_REQUEST: the workflow is disabled or has
+ *   no TRIGGER step, or the filter refers to an unknown segment; CONFLICT when the project has too many
+ *   unfinished jobs of this kind
+ */
+export async function startMany(
+  deps: Deps,
+  { selection: given, context, ...key }: BulkStart,
+): Promise<string> {
+  const { store, now, jobNotifier } = deps
+  const { projectId, id: workflowId } = key
+  checkData(context, 'context')
+  const selection = await parseSelection(deps, projectId, given)
+  return store.write(async (tx) => {
+    await getStartable(tx, key)
+    if ('segmentId' in selection) await loadSegment(tx, { projectId, id: selection.segmentId })
+    const payload: BulkStartPayload = { projectId, workflowId, ...selection, context }
+    tx.afterCommit(() => jobNotifier.notify())
+    const job = { prefix: 'bulk-start', kind: BULK_START_KIND, payload, projectId, now: now() }
+    return enqueueForProject(tx, job)
+  })
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function findBulkStart(
+  deps: Pick<Base, 'store' | 'now'>,
+  { projectId, id: workflowId, jobId }: WorkflowKey & { jobId: string },
+): Promise<JobStatus> {
+  const status = await findJobStatus(deps, { projectId, id: jobId, kinds: [BULK_START_KIND] })
+  const payload = status.data as BulkStartPayload
+  if (payload.workflowId === workflowId) return status
+  throw notFound('job', jobId, 'There is no such job.')
+}
+
+async function parseSelection(
+  deps: Pick<Base, 'store' | 'now'>,
+  projectId: string,
+  selection: Selection<unknown>,
+): Promise<Selection<Condition>> {
+  if ('segmentId' in selection) return selection
+  const filter = parseCondition(selection.filter, 'filter')
+  await compileCondition(deps, { projectId, condition: filter })
+  return { filter }
+}
+
+// The job that starts executions for the members of a segment, or for the contacts that match a
+// filter: those that existed when the job began. One transaction starts a batch of them and stores
+// the progress, so after a crash nobody is started twice. The job fails for good once the workflow is
+// disabled or gone.
+
+type Tally = {
+  startedCount: number
+  /** Contacts that the rules of re-entry hold back. */
+  heldBackCount: number
+  /** Contacts over the limit of starts. */
+  tooManyStartsCount: number
+  /** Contacts that were deleted meanwhile. */
+  failureCount: number
+}
+
+type BulkStartResult = Tally & { totalRequested: number }
+
+type RunDeps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
+/** `after`: the number of the last processed contact. `last`: the newest when the job began. */
+type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
+type Batch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
+
+const PACE: Pace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
+
+export async function runBulkStart(deps: RunDeps, job: RunningJob): Promise<BulkStartResult> {
+  const payload = job.payload as BulkStartPayload
+  const from =
+    (await loadProgress<Progress>(deps.store.read, job.id)) ?? (await begin(deps, payload))
+  const scope = await scopeOf(deps, payload, from.startedAt)
+  const { tally } = await sweepPages<NumberedContact, Progress>(
+    deps,
+    { pace: PACE, heavyFor: undefined },
+    {
+      from,
+      pages: walkExisting(deps, scope, from),
+      progress: { job, now: deps.now, percentOf },
+      change: (tx, batch, state) => startBatch(deps, tx, { payload, state, batch }),
+    },
+  )
+  return { totalRequested: sumOf(tally), ...tally }
+}
+
+async function begin(deps: RunDeps, payload: BulkStartPayload): Promise<Progress> {
+  const startedAt = deps.now()
+  const tally = { startedCount: 0, heldBackCount: 0, tooManyStartsCount: 0, failureCount: 0 }
+  const last = await findNewestNumber(deps)
+  const total = await countContacts(deps, await scopeOf(deps, payload, startedAt))
+  return { startedAt, after: 0, last, total, tally }
+}
+
+/** Spans of time in the condition end when the job began. */
+async function scopeOf(
+  { store }: RunDeps,
+  payload: BulkStartPayload,
+  startedAt: number,
+): Promise<ContactScope> {
+  const { projectId } = payload
+  const deps = { store, now: () => startedAt }
+  return refusedForGood(async () => {
+    if ('filter' in payload) {
+      const condition = await compileCondition(deps, { projectId, condition: payload.filter })
+      return { projectId, condition }
+    }
+    const segment = await loadSegment(store.read, { projectId, id: payload.segmentId })
+    return contactScopeOf(deps, segment)
+  })
+}
+
+async function startBatch(
+  deps: RunDeps,
+  tx: Tx,
+  { payload, state, batch }: Batch,
+): Promise<Progress> {
+  const { projectId, context } = payload
+  const at = deps.now()
+  const workflow = await getStillStartable(tx, payload)
+  const known = await findExisting(tx, { projectId, ids: batch.map(({ id }) => id) })
+  const tally = { ...state.tally }
+  for (const { id: contactId } of batch) {
+    const start = { contactId, context, source: null, depth: 0, at }
+    const kind = known.has(contactId)
+      ? (await startExecution(deps, tx, { workflow, start })).kind
+      : 'deleted'
+    if (kind === 'started') tally.startedCount += 1
+    else if (kind === 'held back') tally.heldBackCount += 1
+    else if (kind === 'too many') tally.tooManyStartsCount += 1
+    else tally.failureCount += 1
+  }
+  return { ...state, after: batch.at(-1)?.number ?? state.after, tally }
+}
+
+async function getStillStartable(
+  tx: Tx,
+  { projectId, workflowId: id }: BulkStartPayload,
+): Promise<StartableWorkflow> {
+  if (!(await isProjectEnabled(tx, projectId))) throw new FinalFailure('The project is disabled.')
+  return refusedForGood(() => getStartable(tx, { projectId, id }))
+}
+
+/** What is gone does not come back: another attempt would end in the same way. */
+async function refusedForGood<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    throw new FinalFailure(error.message, { cause: error })
+  }
+}
+
+function sumOf(tally: Tally): number {
+  return Object.values(tally).reduce((sum, count) => sum + count, 0)
+}
+
+function percentOf({ total, tally }: Progress): number {
+  return total === 0 ? 99 : Math.min(99, (100 * sumOf(tally)) / total)
+}
