@@ -23,8 +23,29 @@ export const HIDDEN_FIELDS: readonly string[] = [
   'totpStep',
 ]
 
+/** The files in the order in which people read an export. Files that are not named here are the last ones. */
+const READING_ORDER: readonly string[] = [
+  ...['project', 'memberships', 'users', 'invitations', 'domains'],
+  ...['contacts', 'segments', 'segment_members', 'templates', 'campaigns', 'campaign_links'],
+  ...['workflows', 'workflow_steps', 'workflow_transitions', 'workflow_executions'],
+  ...['workflow_step_executions', 'workflow_figures', 'webhook_endpoints', 'webhook_deliveries'],
+  ...['contents', 'emails', 'attempts', 'events', 'received'],
+  ...['suppressions', 'held_suppressions', 'strikes', 'uploads'],
+  ...['reputation_hours', 'reputation_totals', 'usage_months'],
+  ...['analytics_subjects', 'mail_counts', 'link_counts', 'event_counts', 'api_requests'],
+]
+
+/** Returns the tables with a file, in the order of the files. */
 export function listExported(tables: readonly TableDuties[]): ExportedTable[] {
-  return tables.flatMap(({ export: exported }) => (typeof exported === 'object' ? [exported] : []))
+  const exported = tables.flatMap((table) =>
+    typeof table.export === 'object' ? [table.export] : [],
+  )
+  return exported.toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+function placeOf({ name }: ExportedTable): number {
+  const place = READING_ORDER.indexOf(name)
+  return place < 0 ? READING_ORDER.length : place
 }
 
 /** @throws TypeError for a file that no table has */

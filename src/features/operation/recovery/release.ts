@@ -13,7 +13,7 @@ import { projectNotFound } from '../../ground/directory.ts'
 import { HELD_UNTIL, listFences, SERVER } from '../../ground/fence/rows.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
 import { releaseRestored } from '../../outreach/campaigns/stopping.ts'
-import { findHeldFirings, releaseSchedules } from '../../outreach/workflows/schedule/loop.ts'
+import { findFencedFirings, releaseSchedules } from '../../outreach/workflows/schedule/loop.ts'
 import { countHeld, type HeldCounts, NOTHING_HELD } from './count-held.ts'
 
 type Deps = Pick<
@@ -78,7 +78,7 @@ export async function releaseFences(
     return NOTHING_HELD
   }
   const counts = await countHeld(deps, projectIds)
-  const firings = await findHeldFirings(deps, projectIds)
+  const firings = await findFencedFirings(deps, projectIds)
   const act = (tx: Tx) => release(deps, tx, { projectIds, firings })
   const released = await store.write(act, { heavyFor: 'fence' })
   return { ...counts, ...released }

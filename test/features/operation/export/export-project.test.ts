@@ -134,6 +134,9 @@ test('records have the fields of the API, and instants are texts', async (t) => 
   assert.equal(record?.name, 'Shop')
   const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8'))
   assert.equal(manifest.tables['contacts.ndjson'].rows, 1)
+  const files = Object.keys(manifest.tables)
+  assert.deepEqual(files.slice(0, 3), ['project.ndjson', 'memberships.ndjson', 'users.ndjson'])
+  assert.deepEqual(files.slice(-2), ['event_counts.ndjson', 'api_requests.ndjson'])
   assert.deepEqual(manifest.leftOut, LEFT_OUT)
 })
 

@@ -1,4 +1,6 @@
-/** Adds a step to a workflow, at the end of the graph or into a transition. */
+/**
+ * Adds to the graph of a workflow: a step at the end or into a transition, and single transitions, which it also deletes.
+ */
 import { AppError } from '../../../../base/errors.ts'
 import type { StepRecord, TransitionRecord } from '../../../../records/workflow.ts'
 import { eq } from '../../../../store/drizzle.ts'
@@ -48,13 +50,15 @@ type NewStep = {
 
 type Deps = EditDeps & Pick<Base, 'outbound'>
 
-/** Where a step stands if the caller does not say it: below the step before it. */
+/** The place of a step without a position of its own: so far below the step before it. */
 const BELOW = 75
 /** Below the last step there is room for more. */
 const BELOW_LAST = 2 * BELOW
 
+type NewTransition = Edge & { priority: number }
+
 /**
- * With `autoConnect`, the newest step that nothing follows leads to the new one, on its first branch or
+ * Adds a step at the end of the graph. With `autoConnect`, the newest step that nothing follows leads to the new one, on its first branch or
  * outcome.
  * @throws AppError WORKFLOW_NOT_FOUND; VALIDATION_ERROR; BAD_REQUEST (template syntax, a second
  *   TRIGGER, a full workflow); TEMPLATE_NOT_FOUND; CONFLICT with status 412 for another version
@@ -81,8 +85,8 @@ export async function addStep(
 }
 
 /**
- * The transition leads to the new step, and the new step on its first branch or outcome to the one that
- * the transition led to.
+ * Inserts a step into a transition: the transition leads to the new step, and the new step on its first branch or
+ * outcome to the step that the transition led to.
  * @throws AppError as `addStep`; BAD_REQUEST for a TRIGGER or an EXIT; RESOURCE_NOT_FOUND (transition)
  */
 export async function insertStep(
@@ -168,7 +172,7 @@ function findLeaf({ steps, transitions }: Definition) {
   return undefined
 }
 
-/** Below the step that leads to the new one; else below all others. */
+/** Returns the place below the step that leads to the new one; else below all others. */
 function placeBelow({ steps }: Definition, stepId: string | undefined) {
   const lowest = steps.toSorted((one, other) => other.position.y - one.position.y)[0]
   const above = (steps.find(({ id }) => id === stepId) ?? lowest)?.position
@@ -181,11 +185,8 @@ function placeBetween({ steps }: Definition, { fromStepId, toStepId }: Edge) {
   return { x: (from.x + to.x) / 2, y: Math.max((from.y + to.y) / 2, from.y + BELOW) }
 }
 
-// Adds and removes single transitions.
-
-type NewTransition = Edge & { priority: number }
-
 /**
+ * Adds a transition.
  * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (steps); BAD_REQUEST for a breach of the
  *   structure; CONFLICT with status 412 for another version
  */
@@ -209,6 +210,7 @@ export async function addTransition(
 }
 
 /**
+ * Deletes a transition.
  * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (transition); CONFLICT while the workflow is
  *   enabled and executions stand after the transition, and with status 412 for another version
  */

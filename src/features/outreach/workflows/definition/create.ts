@@ -1,3 +1,4 @@
+/** Creates workflows: new ones with their TRIGGER, and copies of others. Both are disabled. */
 import { MAX_NAME_LENGTH } from '../../../../records/limits.ts'
 import type { WorkflowDetail } from '../../../../records/workflow.ts'
 import { newId } from '../../../../store/ids.ts'
@@ -54,12 +55,7 @@ export async function createWorkflow(
   })
 }
 
-/** The name of the event, as far as it fits. */
-export function triggerStepName(eventName: string): string {
-  return eventName.slice(0, MAX_NAME_LENGTH).toWellFormed()
-}
-
-/** Returns the copy: disabled, without executions. @throws AppError WORKFLOW_NOT_FOUND */
+/** Copies a workflow without its executions, and returns the copy. @throws AppError WORKFLOW_NOT_FOUND */
 export async function duplicateWorkflow(
   { store, now }: Pick<Base, 'store' | 'now'>,
   key: WorkflowKey & Viewer,
@@ -90,6 +86,11 @@ export async function duplicateWorkflow(
     return loadDetail(tx, await loadWorkflow(tx, { projectId, id }), key)
   }
   return store.write(copy, { heavyFor: key.projectId })
+}
+
+/** The name of the event, as far as it fits. */
+export function triggerStepName(eventName: string): string {
+  return eventName.slice(0, MAX_NAME_LENGTH).toWellFormed()
 }
 
 /** Waits and conditions may name a step of the workflow. */

@@ -1,6 +1,7 @@
 /**
- * Deletes workflows: they are gone with the transaction that marks them, so nothing starts and nothing
- * is retried from then on. A job deletes their executions (`erase.ts`).
+ * Deletes workflows: they are gone with the transaction that marks them, so nothing starts and nothing is retried from
+ * then on. A job deletes their rows in short transactions, between which other writes run; after a crash it finds the
+ * rest in the database.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { MAX_IDS_PER_REQUEST } from '../../../../records/limits.ts'
@@ -22,10 +23,94 @@ type DeletionDeps = Pick<Base, 'store' | 'now' | 'jobNotifier'> & {
   workflowNotifier: WorkflowNotifier
 }
 
-/** @throws AppError WORKFLOW_NOT_FOUND; CONFLICT while executions are active */
+type BulkUpdate = {
+  projectId: string
+  ids: readonly string[]
+  delete?: boolean | undefined
+}
+
+export const ERASE_KIND = 'erase-workflows'
+
+/** Steps that one transaction deletes while a request waits, with their transitions: about 10 ms. */
+const WHILE_WAITING: Pace = { rows: 500, rest: 'none' }
+
+const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
+
+export const listDeleted = statement<{ id: string }>(
+  () => sql`select id from workflows
+    where project_id = ${parameter('projectId')} and deleted_at is not null`,
+)
+
+/** The transitions of the steps go with them. */
+const deleteSteps = statement(
+  () => sql`delete from workflow_steps where id in (
+    select id from workflow_steps where workflow_id in ${listOf(parameter('ids'))}
+    limit ${parameter('limit')})`,
+)
+
+const deleteFigures = statement(
+  () => sql`delete from workflow_figures where (workflow_id, subject, figure) in (
+    select workflow_id, subject, figure from workflow_figures
+    where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')})`,
+)
+
+/** Deletes at least one execution, and as many as have rows up to the limit, with those of their steps. */
+const deleteExecutions = statement(
+  () => sql`delete from workflow_executions where number in (
+    select number from (
+      select number, sum(steps_done + 2) over (order by number) - steps_done - 2 as "rowsBefore"
+      from (select number, steps_done from workflow_executions
+        where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')}))
+    where "rowsBefore" < ${parameter('limit')})`,
+)
+
+/** Each takes the ids of workflows and a limit. */
+export const ERASED_PARTS = [deleteSteps, deleteFigures, deleteExecutions]
+
+const deleteRow = statement(
+  () => sql`delete from workflows where id = ${parameter('id')} and deleted_at is not null`,
+)
+
+/** Deletes a workflow. @throws AppError WORKFLOW_NOT_FOUND; CONFLICT while executions are active */
 export async function deleteWorkflow(deps: DeletionDeps, key: WorkflowKey): Promise<void> {
   const find = async (tx: Tx) => [await loadWorkflow(tx, key)]
   await deleteAll(deps, { projectId: key.projectId, find })
+}
+
+/**
+ * Deletes all of the workflows or none. Deletion is the only change that exists.
+ * @throws AppError VALIDATION_ERROR; WORKFLOW_NOT_FOUND when the project lacks one of them; CONFLICT
+ *   while executions of one are active
+ */
+export async function bulkUpdateWorkflows(
+  deps: DeletionDeps,
+  { projectId, ids, delete: isDelete = false }: BulkUpdate,
+): Promise<{ deleted: number } | { updated: 0 }> {
+  if (ids.length === 0) throw invalidField('ids', 'too_small', 'At least one id is needed')
+  if (ids.length > MAX_IDS_PER_REQUEST) {
+    throw invalidField('ids', 'too_big', `At most ${MAX_IDS_PER_REQUEST} ids`)
+  }
+  const find = (queries: Queries) => findAll(queries, { projectId, ids: [...new Set(ids)] })
+  if (isDelete) return { deleted: await deleteAll(deps, { projectId, find }) }
+  await find(deps.store.read)
+  return { updated: 0 }
+}
+
+/** Runs the job: deletes the remaining rows of all deleted workflows of the project. */
+export async function eraseWorkflows(
+  deps: Pick<Base, 'store'>,
+  job: Pick<RunningJob, 'projectId' | 'signal'>,
+): Promise<void> {
+  const { store } = deps
+  const { projectId } = job
+  const rules = { pace: PACE, heavyFor: projectId ?? '', job, until: 'none' as const }
+  for (const { id } of await store.read.list(listDeleted, { projectId })) {
+    const ids = JSON.stringify([id])
+    for (const part of ERASED_PARTS) {
+      await sweep(deps, rules, (tx, limit) => tx.execute(part, { ids, limit }))
+    }
+    await store.write((tx) => tx.execute(deleteRow, { id }))
+  }
 }
 
 /**
@@ -73,31 +158,6 @@ async function refuseActive(tx: Tx, workflow: Workflow): Promise<void> {
   })
 }
 
-type BulkUpdate = {
-  projectId: string
-  ids: readonly string[]
-  delete?: boolean | undefined
-}
-
-/**
- * Deletes all of the workflows or none. Deletion is the only change that exists.
- * @throws AppError VALIDATION_ERROR; WORKFLOW_NOT_FOUND when the project lacks one of them; CONFLICT
- *   while executions of one are active
- */
-export async function bulkUpdateWorkflows(
-  deps: DeletionDeps,
-  { projectId, ids, delete: isDelete = false }: BulkUpdate,
-): Promise<{ deleted: number } | { updated: 0 }> {
-  if (ids.length === 0) throw invalidField('ids', 'too_small', 'At least one id is needed')
-  if (ids.length > MAX_IDS_PER_REQUEST) {
-    throw invalidField('ids', 'too_big', `At most ${MAX_IDS_PER_REQUEST} ids`)
-  }
-  const find = (queries: Queries) => findAll(queries, { projectId, ids: [...new Set(ids)] })
-  if (isDelete) return { deleted: await deleteAll(deps, { projectId, find }) }
-  await find(deps.store.read)
-  return { updated: 0 }
-}
-
 async function findAll(
   queries: Queries,
   { projectId, ids }: { projectId: string; ids: readonly string[] },
@@ -118,50 +178,6 @@ async function findAll(
   return rows
 }
 
-// Deletes the rows of deleted workflows in short transactions between which other writes run. What is
-// left after a crash is found in the database.
-
-export const ERASE_KIND = 'erase-workflows'
-
-/** Steps that one transaction deletes while a request waits, with their transitions: about 10 ms. */
-const WHILE_WAITING: Pace = { rows: 500, rest: 'none' }
-const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
-
-export const listDeleted = statement<{ id: string }>(
-  () => sql`select id from workflows
-    where project_id = ${parameter('projectId')} and deleted_at is not null`,
-)
-
-/** With their transitions. */
-const deleteSteps = statement(
-  () => sql`delete from workflow_steps where id in (
-    select id from workflow_steps where workflow_id in ${listOf(parameter('ids'))}
-    limit ${parameter('limit')})`,
-)
-
-const deleteFigures = statement(
-  () => sql`delete from workflow_figures where (workflow_id, subject, figure) in (
-    select workflow_id, subject, figure from workflow_figures
-    where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')})`,
-)
-
-/** As many as have rows up to the limit, those of their steps counted; at least one. */
-const deleteExecutions = statement(
-  () => sql`delete from workflow_executions where number in (
-    select number from (
-      select number, sum(steps_done + 2) over (order by number) - steps_done - 2 as "rowsBefore"
-      from (select number, steps_done from workflow_executions
-        where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')}))
-    where "rowsBefore" < ${parameter('limit')})`,
-)
-
-/** Each takes the ids of workflows and a limit. */
-export const ERASED_PARTS = [deleteSteps, deleteFigures, deleteExecutions]
-
-const deleteRow = statement(
-  () => sql`delete from workflows where id = ${parameter('id')} and deleted_at is not null`,
-)
-
 /** Deletes the steps and transitions of deleted workflows. */
 async function eraseSteps(
   deps: Pick<Base, 'store'>,
@@ -170,21 +186,4 @@ async function eraseSteps(
   const rules = { pace: WHILE_WAITING, heavyFor: projectId, until: 'short' as const }
   const workflows = JSON.stringify(ids)
   await sweep(deps, rules, (tx, limit) => tx.execute(deleteSteps, { ids: workflows, limit }))
-}
-
-/** Runs the job: deletes what is left of all deleted workflows of the project. */
-export async function eraseWorkflows(
-  deps: Pick<Base, 'store'>,
-  job: Pick<RunningJob, 'projectId' | 'signal'>,
-): Promise<void> {
-  const { store } = deps
-  const { projectId } = job
-  const rules = { pace: PACE, heavyFor: projectId ?? '', job, until: 'none' as const }
-  for (const { id } of await store.read.list(listDeleted, { projectId })) {
-    const ids = JSON.stringify([id])
-    for (const part of ERASED_PARTS) {
-      await sweep(deps, rules, (tx, limit) => tx.execute(part, { ids, limit }))
-    }
-    await store.write((tx) => tx.execute(deleteRow, { id }))
-  }
 }

@@ -1,3 +1,6 @@
+/**
+ * Changes a step of a workflow, or removes it from the graph: with all that follows, or the step alone (`splice`).
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../../base/errors.ts'
 import type { StepRecord } from '../../../../records/workflow.ts'
@@ -31,6 +34,9 @@ type StepChanges = {
   /** Null detaches the template; undefined: the one in the config, if it has one. */
   templateId?: string | null | undefined
 }
+
+/** Steps with several ways on, so that there is no single step to lead to in their place. */
+const NOT_SPLICED: readonly string[] = ['TRIGGER', 'CONDITION', 'WAIT_FOR_EVENT']
 
 /**
  * Changes the fields that are present; the type of a step cannot change.
@@ -77,47 +83,8 @@ export async function updateStep(
   })
 }
 
-/** Parses the config by the type of the step; undefined without one. */
-async function parseChanges(
-  deps: EditDeps & Pick<Base, 'outbound'>,
-  { stepId, changes, report, ...key }: Edit & { stepId: string; changes: StepChanges },
-): Promise<ParsedConfig | undefined> {
-  const { read } = deps.store
-  const workflow = await loadWorkflow(read, key)
-  const definition = await loadDefinition(read, workflow.id)
-  const { type, config: before } = requireStep(definition, stepId)
-  if (changes.config === undefined) return undefined
-  const edited = { type, config: changes.config, before, path: 'config' }
-  requireSteps([edited], definition.steps)
-  const parsed = parseConfig({ type, config: changes.config })
-  report?.(parsed.unknown)
-  await checkTemplates(deps, { type, config: parsed.config }, { path: 'config', before })
-  return parsed
-}
-
-function changed(
-  step: WorkflowStep,
-  { name = step.name, position = step.position, templateId }: StepChanges,
-  parsed: ParsedConfig | undefined,
-): WorkflowStep {
-  const config = parsed?.config ?? step.config
-  const given = templateId === undefined ? parsed?.templateId : templateId
-  return {
-    ...step,
-    name,
-    position,
-    config,
-    templateId: given === undefined ? step.templateId : given,
-  }
-}
-
-// Removes a step from the graph: with all that follows, or only the step (`splice`).
-
-/** Steps with several ways on, so that there is no single step to lead to in their place. */
-const NOT_SPLICED: readonly string[] = ['TRIGGER', 'CONDITION', 'WAIT_FOR_EVENT']
-
 /**
- * With `splice`, the steps before lead to the step after it.
+ * Removes a step with all that follows. With `splice`, only the step goes: the steps before lead to the step after it.
  * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (step); BAD_REQUEST for a step of a type that
  *   cannot be removed so; CONFLICT while the workflow is enabled and executions stand at what would be
  *   removed, and with status 412 for another version
@@ -162,4 +129,38 @@ async function bypass(
     .update(workflowTransitions)
     .set({ toStepId: after.toStepId, updatedAt: at })
     .where(eq(workflowTransitions.toStepId, stepId))
+}
+
+/** Parses the config by the type of the step; returns undefined if the changes have none. */
+async function parseChanges(
+  deps: EditDeps & Pick<Base, 'outbound'>,
+  { stepId, changes, report, ...key }: Edit & { stepId: string; changes: StepChanges },
+): Promise<ParsedConfig | undefined> {
+  const { read } = deps.store
+  const workflow = await loadWorkflow(read, key)
+  const definition = await loadDefinition(read, workflow.id)
+  const { type, config: before } = requireStep(definition, stepId)
+  if (changes.config === undefined) return undefined
+  const edited = { type, config: changes.config, before, path: 'config' }
+  requireSteps([edited], definition.steps)
+  const parsed = parseConfig({ type, config: changes.config })
+  report?.(parsed.unknown)
+  await checkTemplates(deps, { type, config: parsed.config }, { path: 'config', before })
+  return parsed
+}
+
+function changed(
+  step: WorkflowStep,
+  { name = step.name, position = step.position, templateId }: StepChanges,
+  parsed: ParsedConfig | undefined,
+): WorkflowStep {
+  const config = parsed?.config ?? step.config
+  const given = templateId === undefined ? parsed?.templateId : templateId
+  return {
+    ...step,
+    name,
+    position,
+    config,
+    templateId: given === undefined ? step.templateId : given,
+  }
 }

@@ -1,5 +1,16 @@
-/** Parses the graph of a request: the configs and templates of its steps. */
-
+/**
+ * The graph that a request gives for a workflow: parsed, with the ids of its names, and compared with the stored one.
+ *
+ * Short ids of steps in a graph, such as `welcome`, may stand in place of UUIDs. The name of a TRIGGER is that of the
+ * workflow's own; any other stands for a UUID that follows from workflow, type and name. So a graph that is sent again
+ * with the same names changes the same steps, and a name with another type is another step.
+ *
+ * The comparison sees the change as a series of single edits:
+ *
+ *   a step was spliced out    every way through it leads on to the step that followed it
+ *   a step was inserted       a way leads through it to the step that it led to before
+ *   a transition was removed  its way leads elsewhere, or nowhere
+ */
 import { createHash } from 'node:crypto'
 import { type FieldError, invalid, type UnknownName } from '../../../../base/errors.ts'
 import type { StepType } from '../../../../store/schema/words.ts'
@@ -16,10 +27,10 @@ type GivenStep = {
   id: string
   type: StepType
   name: string
-  /** Undefined: as it is. */
+  /** Undefined: unchanged. */
   position?: { x: number; y: number } | undefined
   config: unknown
-  /** Undefined: the one in the config, where older clients have it. */
+  /** Undefined: the template in the config, where older clients name it. */
   templateId?: string | null | undefined
 }
 
@@ -31,16 +42,28 @@ export type GivenGraph = { steps: readonly GivenStep[]; transitions: readonly Gi
 type ParsedStep = Omit<StepRow, 'position'> & Pick<GivenStep, 'position'>
 export type ParsedGraph = { steps: ParsedStep[]; transitions: readonly GivenTransition[] }
 
+/** Stored configs by the ids of the steps. */
+type StoredConfigs = ReadonlyMap<string, StepRow['config']>
+
+/** UUIDs by the names that a graph has given. */
+export type StepIds = Readonly<Record<string, string>>
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+type Place = { workflowId: string; triggerId: string | undefined }
+
+type Graph = { steps: readonly GraphStep[]; edges: readonly Edge[] }
+
 /** @throws AppError VALIDATION_ERROR for an id that occurs twice */
 export function requireDistinct({ steps, transitions }: GivenGraph): void {
   const errors = [...findRepeated(steps, 'steps'), ...findRepeated(transitions, 'transitions')]
   if (errors.length > 0) throw invalid(errors.slice(0, MAX_CONFIG_ERRORS))
 }
 
-/** By the ids of the steps. */
-type StoredConfigs = ReadonlyMap<string, StepRow['config']>
-
-/** @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax */
+/**
+ * Parses the configs and templates of the steps.
+ * @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax
+ */
 export async function parseGraph(
   deps: Pick<Base, 'outbound'>,
   { steps, transitions }: GivenGraph,
@@ -82,17 +105,6 @@ function findRepeated(rows: readonly { id?: string | undefined }[], list: string
   })
 }
 
-// Short ids of steps in a graph, such as `welcome`, in place of UUIDs. The name of a TRIGGER is that of the
-// workflow's own; any other stands for a UUID that follows from workflow, type and name. So a graph that is
-// sent again with the same names changes the same steps, and a name with another type is another step.
-
-/** UUIDs by the names that a graph has given. */
-export type StepIds = Readonly<Record<string, string>>
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-type Place = { workflowId: string; triggerId: string | undefined }
-
 /** Returns the graph with UUIDs, and the UUID of each name. The ids of the steps must be distinct. */
 export function resolveNames(
   { steps, transitions }: GivenGraph,
@@ -132,19 +144,11 @@ function nameUuid(workflowId: string, type: StepType, name: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** The email of a step, which a wait or a condition names. */
+/** Replaces the step whose email a wait or a condition names. */
 function withResolved(config: unknown, resolve: (id: string) => string): unknown {
   if (!isObject(config) || typeof config.stepId !== 'string') return config
   return { ...config, stepId: resolve(config.stepId) }
 }
-
-// Compares a graph with the one that replaces it, as a series of single edits would see it.
-//
-//   a step was spliced out    every way through it leads on to the step that followed it
-//   a step was inserted       a way leads through it to the step that it led to before
-//   a transition was removed  its way leads elsewhere, or nowhere
-
-type Graph = { steps: readonly GraphStep[]; edges: readonly Edge[] }
 
 /**
  * Returns the steps of the old graph at which no execution may stand: those that a single edit would

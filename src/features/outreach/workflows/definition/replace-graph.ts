@@ -1,7 +1,7 @@
 /**
  * Replaces the whole graph of a workflow in one transaction. Steps and transitions that are the same
  * keep their rows; those that are missing are removed; ids are the client's, or stand for short ones
- * (`step-names.ts`).
+ * (`given-graph.ts`).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, notFound } from '../../../../base/errors.ts'

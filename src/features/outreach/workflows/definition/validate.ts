@@ -1,4 +1,6 @@
-/** What an author may want to mend before a workflow is enabled. Enabling refuses errors. */
+/**
+ * Finds faults that an author may want to mend before a workflow is enabled. Enabling refuses errors.
+ */
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
 import { and, eq, inArray, sql } from '../../../../store/drizzle.ts'
 import { domains } from '../../../../store/schema/domains.ts'
@@ -18,7 +20,9 @@ import { loadDefinition, loadTemplatesOf, type Queries } from './find.ts'
 import { listCampaignsOf } from './require-campaigns.ts'
 import { findUnfilled } from './unfilled-variables.ts'
 
-/** Errors first. @throws AppError WORKFLOW_NOT_FOUND */
+const bodyOfOthers = sql`replace(lower(${templates.body}), 'unsubscribeurl', '')`
+
+/** Returns all findings, errors first. @throws AppError WORKFLOW_NOT_FOUND */
 export async function validateWorkflow(
   { store }: Pick<Base, 'store'>,
   key: WorkflowKey,
@@ -32,7 +36,7 @@ export async function validateWorkflow(
   return { findings: [...urgent, ...unfilled, ...others, ...asksOnce] }
 }
 
-/** Errors first. `effort`: for suggestions. */
+/** Returns the findings that need no walk over contacts, errors first. `effort`: for suggestions. */
 export async function findWorkflowFindings(
   queries: Queries,
   workflow: Workflow,
@@ -58,7 +62,7 @@ export async function findWorkflowFindings(
   })
 }
 
-/** Which steps an edit has changed; all without these. */
+/** The steps that an edit has changed; all steps without these fields. */
 export type Edited = {
   /** This step alone. */
   stepId?: string | undefined
@@ -82,7 +86,7 @@ export async function findLiveError(
     ...{ workflow, steps, edges: definition.transitions },
     templates: await loadTemplatesOf(read, key.projectId, steps),
     campaigns: await listCampaignsOf(read, key.projectId, steps),
-    // What these tell is no error.
+    // The findings of these are no errors.
     ...{
       verifiedDomains: new Set<string>(),
       silentEvents: new Map(),
@@ -97,7 +101,7 @@ export async function findLiveError(
   return findInSteps(checked, isAsked).find(({ severity }) => severity === 'error')
 }
 
-/** What starts the workflow and ends its waits. */
+/** The events that start the workflow and end its waits. */
 function eventsOf({ triggerEvent }: Workflow, steps: readonly Step[]): string[] {
   const waited = steps.flatMap((step) =>
     step.type === 'WAIT_FOR_EVENT' ? step.config.eventName : [],
@@ -123,11 +127,10 @@ async function listVerified(
   return new Set(rows.map(({ domain }) => domain))
 }
 
-// Emails with the page that subscribes, in a workflow that each contact walks once: who fills in the form again
-// gets no second mail.
-
-const bodyOfOthers = sql`replace(lower(${templates.body}), 'unsubscribeurl', '')`
-
+/**
+ * Finds emails with the page that subscribes, in a workflow that each contact walks once: a contact who fills in the
+ * form again gets no second mail.
+ */
 async function findAsksOnce(
   queries: Queries,
   { id, projectId, allowsReentry }: Pick<Workflow, 'id' | 'projectId' | 'allowsReentry'>,

@@ -1,7 +1,12 @@
 /**
  * The engine of workflows: takes the executions that are due, a turn of each workflow after the other,
- * a few at the same time. All that it knows is in the database: a server that was killed goes on where
- * it stopped. Executions that sleep cost nothing but their rows.
+ * a few at the same time. A server that was killed goes on where it
+ * stopped. Executions that sleep cost nothing but their rows.
+ *
+ * The engine keeps a copy in memory of the index `workflow_executions_due`: the workflows with executions that are
+ * or will be due, and when. A workflow may have nothing due by the time it is taken, but none is missing: code that
+ * makes an execution due notifies the engine. Projects take turns, and within a project its workflows do: a
+ * workflow that was taken goes to the end.
  */
 import { describeError } from '../../../../base/errors.ts'
 import { createFairQueue } from '../../../../turns/fair-queue.ts'
@@ -19,14 +24,14 @@ import { createTurnSizes, type TurnSizes } from './turn-sizes.ts'
 export type EngineDeps = Omit<StepDeps, 'values'> &
   Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
 
-/** Their commits share one sync of the disk. */
+/** The commits of turns at the same time share one sync of the disk. */
 const MAX_TURNS = 4
-/** After a failure, and while the disk is full. */
+/** The wait after a failure, and while the disk is full. */
 const RETRY_MS = 1_000
 /** The clock may have jumped meanwhile. */
 const MAX_WAIT_MS = 10_000
 
-/** `isRendering`: the turn is over, and the next one waits for values: it is none of those at the same time. */
+/** `isRendering`: the turn is over, and the next one waits for values; it does not count for `MAX_TURNS`. */
 type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
 type Entered = { key: WorkflowKey; turn: RunningTurn }
 
@@ -38,6 +43,17 @@ type EngineState = {
   /** Begins the turns that may begin. */
   wake: () => void
 }
+
+type DueWorkflows = {
+  /** Records that an execution of the workflow is due at `dueAt`; an earlier known time stays. */
+  addDueAt(key: WorkflowKey, dueAt: number): void
+  /** Removes and returns the next workflow with due executions. */
+  take(now: number): WorkflowKey | undefined
+  /** When the next one is due; undefined when none waits. */
+  nextDueAt(): number | undefined
+}
+
+type KnownWorkflow = { key: WorkflowKey; dueAt: number }
 
 export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
   const state: EngineState = {
@@ -91,7 +107,7 @@ function add({ due, running }: EngineState, key: WorkflowKey, dueAt: number): vo
 /** Begins turns while there is room. Returns the wait for the next one. */
 function advance(state: EngineState): number | undefined {
   const { deps, due } = state
-  // All are entered before the first begins: their number decides how much each takes.
+  // All turns are entered before the first begins: their number decides how much each takes.
   const entered: Entered[] = []
   while (countTurns(state) < MAX_TURNS) {
     const key = due.take(deps.now())
@@ -118,7 +134,7 @@ function begin(state: EngineState, key: WorkflowKey, turn: RunningTurn): void {
   turn.ended = run(state, key).then(({ nextDueAt, rendering }) => {
     if (rendering === undefined) return end(state, key, nextDueAt)
     turn.isRendering = true
-    // Nobody waits for it when the engine stops: what is not rendered is asked for again.
+    // A stop does not wait for it: values that are not rendered are asked for again.
     void rendering.then((isDone) => end(state, key, isDone ? nextDueAt : retryAt(state)))
     state.wake()
   })
@@ -136,13 +152,13 @@ function retryAt({ deps }: EngineState): number {
   return deps.now() + RETRY_MS
 }
 
-/** Returns when the workflow wants its next turn, and what that waits for. */
+/** Makes a turn. Returns when the workflow wants its next one, and the rendering that this one waits for. */
 async function run(
   state: EngineState,
   key: WorkflowKey,
 ): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
   const { deps, sizes } = state
-  // What was accepted may end; what an email needs is missing when the disk is full.
+  // An email needs space that is missing when the disk is full.
   if (deps.disk.isLow()) return { nextDueAt: retryAt(state) }
   const size = sizes.next(key.workflowId, countTurns(state))
   try {
@@ -157,29 +173,12 @@ async function run(
   }
 }
 
-// The workflows with executions that are or will be due, and when: a copy in memory of the index
-// `workflow_executions_due`. A workflow may have nothing due by the time it is taken, but none is
-// missing: code that makes an execution due notifies the engine.
-//
-// Projects take turns, and within a project its workflows do: what was taken goes to the end.
-
-type DueWorkflows = {
-  /** Records that an execution of the workflow is due at `dueAt`; an earlier known time stays. */
-  addDueAt(key: WorkflowKey, dueAt: number): void
-  /** Removes and returns the next workflow with due executions. */
-  take(now: number): WorkflowKey | undefined
-  /** When the next one is due; undefined when none waits. */
-  nextDueAt(): number | undefined
-}
-
-type KnownWorkflow = { key: WorkflowKey; dueAt: number }
-
 export function createDueWorkflows(): DueWorkflows {
   const known = new Map<string, KnownWorkflow>()
   const waiting = createTimetable<KnownWorkflow>()
   /** They wait by project. */
   const due = createFairQueue<WorkflowKey>()
-  /** The ids of those that are due. */
+  /** The ids of due workflows. */
   const dueIds = new Set<string>()
   /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
   const isCurrent = (entry: KnownWorkflow) => known.get(entry.key.workflowId) === entry

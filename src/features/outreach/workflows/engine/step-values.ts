@@ -3,8 +3,9 @@
  * long, and outside of the transaction of the turn. A turn that reaches such a step asks for its values and
  * leaves the execution at the step; once they are rendered, the next turn of the workflow makes the step.
  *
- * Rendered values are in memory only: without them, as after a crash, they are asked for again. So are those
- * whose contact or context has changed meanwhile, so that no change is lost.
+ * Rendered values are in memory only: without them, as after a crash, they are asked for again. So are values
+ * whose contact or context has changed meanwhile, so that no change is lost. Their memory is bounded, for the workflows
+ * of a project and in all: a workflow without room waits, and waiting workflows go on in their order.
  */
 import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../../base/errors.ts'
@@ -16,7 +17,7 @@ import { isTemplate, mapTexts } from '../graph/step-templates.ts'
 import type { WorkflowKey } from '../notifier.ts'
 import { executionVariables } from '../variables.ts'
 
-/** What the values of a step are rendered from. */
+/** The source of the values of a step. */
 type ValueFacts = {
   contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
   context: Record<string, unknown> | null
@@ -47,7 +48,7 @@ export type StepValues = {
   allowance(key: WorkflowKey): number
   whenRoom(key: WorkflowKey): Promise<void>
   /**
-   * Renders what a turn has asked for, and forgets what was rendered for earlier turns. Resolves to false if
+   * Renders the values that a turn has asked for, and drops those of earlier turns. Resolves to false if
    * some could not be rendered now. Never rejects.
    */
   render(key: WorkflowKey, asked: readonly AskedValues[]): Promise<boolean>
@@ -60,6 +61,24 @@ export const MAX_ASKED = 50
 
 /** Characters of JSON: a few ms, if it has many names. */
 const COUNTED_AT_ONCE = 128 * 1024
+
+type RenderRoom = {
+  /** Whether there is room beside the values of other workflows. */
+  has(key: WorkflowKey): boolean
+  /** Whether a workflow waits for room. */
+  isWanted(): boolean
+  /** Replaces the number of characters of the workflow. Zero lets others go on. */
+  hold(key: WorkflowKey, characters: number): void
+  /** Resolves when there is room. */
+  wait(key: WorkflowKey): Promise<void>
+}
+
+type Limits = { perProject: number; all: number }
+
+type Waiter = { key: WorkflowKey; goOn(): void }
+
+/** Characters of JSON. The values of one turn may exceed them. */
+const LIMITS: Limits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
 export function createStepValues(deps: Deps, room = createRenderRoom()): StepValues {
   const rendered = new Map<string, Map<string, RenderedValues>>()
@@ -95,7 +114,7 @@ export function createStepValues(deps: Deps, room = createRenderRoom()): StepVal
   }
 }
 
-/** Other work runs between pieces, and no other workflow has room until all is counted. */
+/** Counts the characters of values. Other work runs between pieces; until the end no other workflow has room. */
 async function takeRoom(
   room: Pick<RenderRoom, 'hold'>,
   key: WorkflowKey,
@@ -155,26 +174,6 @@ async function renderValues(
   return mapTexts(values, fill) as Record<string, unknown>
 }
 
-// Bounds what is in memory for values that are rendered (`step-values.ts`), over all workflows of a project and
-// in all. A workflow without room waits; those that wait go on in their order.
-
-type RenderRoom = {
-  /** Whether there is room beside what others have asked for. */
-  has(key: WorkflowKey): boolean
-  /** Whether a workflow waits for room. */
-  isWanted(): boolean
-  /** Replaces what the workflow has asked for. Zero lets others go on. */
-  hold(key: WorkflowKey, characters: number): void
-  /** Resolves when there is room. */
-  wait(key: WorkflowKey): Promise<void>
-}
-
-type Limits = { perProject: number; all: number }
-type Waiter = { key: WorkflowKey; goOn(): void }
-
-/** Characters of JSON. What one turn asks for may exceed them. */
-const LIMITS: Limits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
-
 export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRoom {
   const held = new Map<string, { projectId: string; characters: number }>()
   const waiters: Waiter[] = []
@@ -195,7 +194,7 @@ export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRo
     hold({ workflowId, projectId }, characters) {
       if (characters === 0) held.delete(workflowId)
       else held.set(workflowId, { projectId, characters })
-      // One: the turn that it takes lets the next one go on.
+      // One waiter goes on: its turn lets the next one go on.
       const next = waiters.findIndex(({ key }) => fits(key))
       if (next >= 0) waiters.splice(next, 1)[0]?.goOn()
     },

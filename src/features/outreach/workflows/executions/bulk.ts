@@ -1,4 +1,9 @@
-/** Enqueues the job that starts executions for many contacts (run.ts). */
+/**
+ * Starts executions for the members of a segment, or for the contacts that match a filter, in a job.
+ *
+ * The job starts the contacts that existed when it began. One transaction starts a batch of them and stores the
+ * progress, so after a crash no contact is started twice. The job fails for good once the workflow is disabled or gone.
+ */
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
@@ -28,7 +33,7 @@ import { startExecution } from './start.ts'
 
 export const BULK_START_KIND = 'start-executions'
 
-/** Who is started: those who belong to the segment or match the filter when the job reaches them. */
+/** The contacts to start: those who belong to the segment or match the filter when the job reaches them. */
 type Selection<Filter> = { segmentId: string } | { filter: Filter }
 
 /** The payload of the job; its status shows it. */
@@ -47,8 +52,29 @@ type BulkStart = WorkflowKey & {
 
 type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
+type Tally = {
+  startedCount: number
+  /** Contacts that the rules of re-entry hold back. */
+  heldBackCount: number
+  /** Contacts over the limit of starts. */
+  tooManyStartsCount: number
+  /** Contacts that were deleted meanwhile. */
+  failureCount: number
+}
+
+type BulkStartResult = Tally & { totalRequested: number }
+
+type RunDeps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
+
+/** `after`: the number of the last processed contact. `last`: the newest when the job began. */
+type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
+
+type Batch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
+
+const PACE: Pace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
+
 /**
- * Returns the id of the job. `filter` is the unparsed condition of the request.
+ * Enqueues the job, and returns its id. `filter` is the unparsed condition of the request.
  * @throws AppError VALIDATION_ERROR (the filter; the context breaks a limit of contact data),
  *   WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND (the segment); BAD_REQUEST: the workflow is disabled or has
  *   no TRIGGER step, or the filter refers to an unknown segment; CONFLICT when the project has too many
@@ -93,30 +119,6 @@ async function parseSelection(
   await compileCondition(deps, { projectId, condition: filter })
   return { filter }
 }
-
-// The job that starts executions for the members of a segment, or for the contacts that match a
-// filter: those that existed when the job began. One transaction starts a batch of them and stores
-// the progress, so after a crash nobody is started twice. The job fails for good once the workflow is
-// disabled or gone.
-
-type Tally = {
-  startedCount: number
-  /** Contacts that the rules of re-entry hold back. */
-  heldBackCount: number
-  /** Contacts over the limit of starts. */
-  tooManyStartsCount: number
-  /** Contacts that were deleted meanwhile. */
-  failureCount: number
-}
-
-type BulkStartResult = Tally & { totalRequested: number }
-
-type RunDeps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
-/** `after`: the number of the last processed contact. `last`: the newest when the job began. */
-type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
-type Batch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
-
-const PACE: Pace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
 
 export async function runBulkStart(deps: RunDeps, job: RunningJob): Promise<BulkStartResult> {
   const payload = job.payload as BulkStartPayload
@@ -193,7 +195,7 @@ async function getStillStartable(
   return refusedForGood(() => getStartable(tx, { projectId, id }))
 }
 
-/** What is gone does not come back: another attempt would end in the same way. */
+/** Turns a refusal into a failure for good: another attempt would end in the same way. */
 async function refusedForGood<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

@@ -1,5 +1,6 @@
-/** Writes that active executions are cancelled: their rows, current steps and what they wait for. */
-
+/**
+ * Cancels active executions: writes their rows, their current steps and the ends of their waits.
+ */
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
@@ -118,9 +119,10 @@ function reasonOf({ cancelReason }: Pick<Workflow, 'cancelReason'>): string {
   return cancelReason ?? EXIT_REASONS.allCancelled
 }
 
-// Cancels one execution.
-
-/** An execution that has ended stays as it is. @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
+/**
+ * Cancels one execution. An execution that has ended stays as it is.
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND
+ */
 export async function cancelExecution(
   { store, now }: Pick<Base, 'store' | 'now'>,
   key: ExecutionKey,

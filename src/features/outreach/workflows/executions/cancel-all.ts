@@ -1,9 +1,10 @@
 /**
- * Cancels all active executions of a workflow: the workflow says up to which number they are
- * cancelled, and their rows follow (`settle-cancelled.ts`). They are counted as they are cancelled, so
- * a million takes many short transactions; each moves the number.
+ * Cancels all active executions of a workflow: the workflow says up to which number they are cancelled. They are counted
+ * as they are cancelled, so a million takes many short transactions; each moves the number.
+ *
+ * A loop writes their rows behind the answers, in short transactions, and cancels the executions of disabled projects.
+ * Its state is in the database, so a server that was killed goes on where it stopped.
  */
-
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import { indexedBy, orderedJoin } from '../../../../store/dialect.ts'
@@ -43,6 +44,38 @@ const countActive = statement<{ count: number; last: number }>(
     order by number limit ${CANCELLED_AT_ONCE})`,
 )
 
+type SettleDeps = Pick<Base, 'store' | 'now' | 'log' | 'directory'> & {
+  workflowNotifier: WorkflowNotifier
+}
+
+type Unsettled = Pick<
+  Workflow,
+  'id' | 'projectId' | 'cancelledThrough' | 'cancelReason' | 'cancelledAt'
+>
+
+const SETTLE_PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+
+/** After this time, the rows of another workflow follow. */
+const PASS_MS = 500
+
+/** `through`: the number of the last execution. */
+type Cancellation = { id: string; reason: string; through: number; at: number }
+
+export const listUnsettled = statement<Unsettled>(
+  () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
+      cancel_reason as "cancelReason", cancelled_at as "cancelledAt"
+    from workflows where is_cancelling = 1`,
+)
+
+/** Workflows of disabled projects that have active executions; a reset deletes these rows itself. */
+export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
+  () => sql`select workflows.id, workflows.project_id as "projectId"
+    from projects ${orderedJoin()} workflows on workflows.project_id = projects.id
+    where projects.is_disabled = 1 and workflows.deleted_at is null and exists (select 1 from workflow_executions
+      where workflow_id = workflows.id and status in ('RUNNING', 'WAITING')
+        and number > workflows.cancelled_through)`,
+)
+
 /**
  * Returns how many executions were active. Those of more than one transaction go on until theirs.
  * @throws AppError WORKFLOW_NOT_FOUND
@@ -59,7 +92,7 @@ export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise
   })
 }
 
-/** Cancels whatever is active, without counting it. */
+/** Cancels all active executions without counting them. */
 async function cancelAllInTx(
   deps: Pick<Deps, 'workflowNotifier'>,
   tx: Tx,
@@ -83,9 +116,6 @@ async function cancelSome(
   return { count, last }
 }
 
-/** `through`: the number of the last execution. */
-type Cancellation = { id: string; reason: string; through: number; at: number }
-
 async function cancelThrough(
   { workflowNotifier }: Pick<Deps, 'workflowNotifier'>,
   tx: Tx,
@@ -97,38 +127,6 @@ async function cancelThrough(
     .where(eq(workflows.id, id))
   tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
 }
-
-// Writes the rows of executions that were cancelled together, in short transactions behind the
-// answers, and cancels the executions of disabled projects. All of it is found in the database, so a
-// server that was killed goes on where it stopped.
-
-type SettleDeps = Pick<Base, 'store' | 'now' | 'log' | 'directory'> & {
-  workflowNotifier: WorkflowNotifier
-}
-
-type Unsettled = Pick<
-  Workflow,
-  'id' | 'projectId' | 'cancelledThrough' | 'cancelReason' | 'cancelledAt'
->
-
-const SETTLE_PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** Then it is another workflow's turn. */
-const TURN_MS = 500
-
-export const listUnsettled = statement<Unsettled>(
-  () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
-      cancel_reason as "cancelReason", cancelled_at as "cancelledAt"
-    from workflows where is_cancelling = 1`,
-)
-
-/** Workflows of disabled projects that have active executions; a reset deletes these rows itself. */
-export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
-  () => sql`select workflows.id, workflows.project_id as "projectId"
-    from projects ${orderedJoin()} workflows on workflows.project_id = projects.id
-    where projects.is_disabled = 1 and workflows.deleted_at is null and exists (select 1 from workflow_executions
-      where workflow_id = workflows.id and status in ('RUNNING', 'WAITING')
-        and number > workflows.cancelled_through)`,
-)
 
 /** Settles at the start, when executions are cancelled or the directory changes, and each minute. */
 export function startSettlingCancelled(deps: SettleDeps): Loop {
@@ -146,7 +144,7 @@ export function startSettlingCancelled(deps: SettleDeps): Loop {
   })
 }
 
-/** Ends when no row is left that it could write. Workflows take turns; one that fails waits. */
+/** Ends when no row is left that it could write. Workflows are written in rotation; one that fails waits. */
 export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   await cancelOfDisabled(deps)
   const failed = new Set<string>()
@@ -155,7 +153,7 @@ export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): P
     return unsettled.filter(({ id }) => !failed.has(id))
   }
   const move = (workflow: Unsettled) =>
-    takeTurn(deps, workflow, signal).catch((error: unknown) => {
+    writeForAWhile(deps, workflow, signal).catch((error: unknown) => {
       failed.add(workflow.id)
       logFailure(deps, { workflowId: workflow.id, error: describeError(error) })
       return 0
@@ -177,14 +175,14 @@ async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
   }
 }
 
-/** Writes rows of the workflow for a moment. Returns how many. */
-function takeTurn(
+/** Writes rows of the workflow for `PASS_MS`. Returns how many. */
+function writeForAWhile(
   deps: SettleDeps,
   workflow: Unsettled,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { projectId: heavyFor } = workflow
-  const rules = { pace: SETTLE_PACE, heavyFor, signal, forMs: TURN_MS, until: 'none' as const }
+  const rules = { pace: SETTLE_PACE, heavyFor, signal, forMs: PASS_MS, until: 'none' as const }
   return sweep(deps, rules, (tx, limit) => writeSome(deps, tx, workflow, limit))
 }
 

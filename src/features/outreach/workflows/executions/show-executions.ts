@@ -1,4 +1,9 @@
-/** One execution with what it did at each step, removed steps too. */
+/**
+ * Shows executions: one with its work at each step, removed steps too, and the list of a workflow by page number.
+ *
+ * The list begins with the execution that was started last. A workflow may have millions: the page is a merge of the
+ * ranges of the statuses in one index.
+ */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord, StepExecutionRecord } from '../../../../records/execution.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../records/limits.ts'
@@ -54,6 +59,24 @@ const selectSteps = statement((db) =>
     .orderBy(asc(workflowStepExecutions.ordinal)),
 )
 
+type ExecutionQuery = WorkflowKey & {
+  /** Counts from 1, which is the default. */
+  page?: number | undefined
+  /** 20 if absent, at most 100. */
+  pageSize?: number | undefined
+  status?: ExecutionStatus | undefined
+}
+
+type ExecutionPage = { listing: Listing<ExecutionRecord, object>; total: number }
+
+type PageRange = {
+  workflowId: string
+  cancelledThrough: number
+  status: ExecutionStatus | undefined
+  limit: number
+  offset: number
+}
+
 /** @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
 export async function viewExecution(
   { store }: Pick<Base, 'store'>,
@@ -107,27 +130,6 @@ function toStepView(row: StepRow, executionId: string): StepExecutionRecord {
     updatedAt: formatInstant(completedAt ?? startedAt),
     step: toStepReference(stepId, { name: row.stepName, type: row.stepType }),
   }
-}
-
-// Lists the executions of a workflow by page number, those that were started last first. A workflow
-// may have millions: the page is a merge of the ranges of the statuses in one index.
-
-type ExecutionQuery = WorkflowKey & {
-  /** Counts from 1, which is the default. */
-  page?: number | undefined
-  /** 20 if absent, at most 100. */
-  pageSize?: number | undefined
-  status?: ExecutionStatus | undefined
-}
-
-type ExecutionPage = { listing: Listing<ExecutionRecord, object>; total: number }
-
-type PageRange = {
-  workflowId: string
-  cancelledThrough: number
-  status: ExecutionStatus | undefined
-  limit: number
-  offset: number
 }
 
 /** @throws AppError WORKFLOW_NOT_FOUND */

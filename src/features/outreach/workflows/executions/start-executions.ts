@@ -1,4 +1,6 @@
-/** Starts an execution for one contact, at the request of the project. */
+/**
+ * Starts executions: one at the request of the project, or those of many contacts by an event.
+ */
 import { AppError } from '../../../../base/errors.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import { eachOf, jsonItem } from '../../../../store/dialect.ts'
@@ -22,7 +24,19 @@ type NewExecution = WorkflowKey & {
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
+/** Another contact has had the event: its execution stands in the way. */
+const HELD_BACK: StartOutcome = { kind: 'held back', status: 'RUNNING' }
+
+/** Lists the positions of the pairs that have an execution. `pairs`: of a contact and a workflow. */
+const listKnown = statement<{ position: number }>(
+  () => sql`select row.key as position from ${eachOf(parameter('pairs'))} as row
+    where exists (select 1 from workflow_executions
+      where contact_id = ${jsonItem(sql`row.value`, 0)}
+        and workflow_id = ${jsonItem(sql`row.value`, 1)})`,
+)
+
 /**
+ * Starts an execution for one contact.
  * @throws AppError VALIDATION_ERROR (the context breaks a limit of contact data), WORKFLOW_NOT_FOUND,
  *   BAD_REQUEST (disabled, no TRIGGER step), CONTACT_NOT_FOUND; CONFLICT when the rules of re-entry or
  *   the limit of starts stand in the way
@@ -59,21 +73,11 @@ function refusalOf(outcome: StartOutcome): AppError {
   return new AppError('CONFLICT', text, { details: { status } })
 }
 
-// Starts executions of many contacts in their order. Those whose contact has never had an execution of the workflow
-// need no rule, and are written together; the others start one by one (`start.ts`).
-
-/** Another contact has had the event: its execution stands in the way. */
-const HELD_BACK: StartOutcome = { kind: 'held back', status: 'RUNNING' }
-
-/** `pairs`: of a contact and a workflow. The rows are the positions of those with an execution. */
-const listKnown = statement<{ position: number }>(
-  () => sql`select row.key as position from ${eachOf(parameter('pairs'))} as row
-    where exists (select 1 from workflow_executions
-      where contact_id = ${jsonItem(sql`row.value`, 0)}
-        and workflow_id = ${jsonItem(sql`row.value`, 1)})`,
-)
-
-/** The contacts must exist and belong to the projects of the workflows. */
+/**
+ * Starts executions of many contacts in their order. Contacts that never had an execution of the workflow need no
+ * rule, and their rows are written together; the others start one by one (`start.ts`). The contacts must exist and
+ * belong to the projects of the workflows.
+ */
 export async function startExecutions(
   deps: StartDeps,
   tx: Tx,

@@ -1,6 +1,7 @@
 /**
- * Starts executions: the one verb of events, requests, bulk starts and schedules. It applies the rules
- * of re-entry and the limit of starts, and does nothing that can fail for one contact.
+ * Starts executions, and lets failed ones go on. Events, requests, bulk starts and schedules start with one
+ * function, which applies the rules of re-entry and the limit of starts, and does nothing that can fail for one
+ * contact.
  *
  *   allowReentry false   any earlier execution of the contact holds the start back
  *   allowReentry true    an active one does
@@ -165,8 +166,6 @@ async function findRecent(
   return { starts: starts - cutOff, isCutOff: cutOff > 0 }
 }
 
-// Lets a failed execution go on at the step that failed.
-
 type RetryDeps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 type Failed = { workflow: Workflow; execution: FoundExecution }
 
@@ -188,7 +187,7 @@ const reopenFailedStep = statement<{ stepId: string }>(
 )
 
 /**
- * Also of a disabled workflow, as its other executions go on too.
+ * Lets a failed execution go on at the step that failed, also in a disabled workflow, as its other executions go on.
  * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND; CONFLICT: it has not failed, its step was
  *   removed, or the contact has another active execution of the workflow
  */

@@ -1,4 +1,6 @@
-/** The figures of a workflow, as `GET /workflows/:id/stats` returns them. */
+/**
+ * The figures of a workflow, as `GET /workflows/:id/stats` returns them, and the counts of its executions by status.
+ */
 import type { WorkflowStats } from '../../../../records/workflow-stats.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
@@ -18,7 +20,7 @@ type Figures = ReadonlyMap<string, number>
 const NONE: Figures = new Map()
 const TOOK = 'took '
 
-/** Reads an index only. */
+/** Counts from an index only. */
 export const countByStep = statement<{ stepId: string | null; count: number }>(
   () => sql`select current_step_id as "stepId", count(*) as count
     from workflow_executions ${indexedBy('workflow_executions_place')}
@@ -30,6 +32,23 @@ export const countByStep = statement<{ stepId: string | null; count: number }>(
 const listFigures = statement<{ subject: string; figure: string; count: number }>(
   () => sql`select subject, figure, count from workflow_figures
     where workflow_id = ${parameter('workflowId')}`,
+)
+
+type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>
+
+/**
+ * Counts from an index only. `isShown`: 0 for rows that count as cancelled although they do not say so yet;
+ * these are counted in both rows of their status.
+ */
+export const countByStatus = statement<{ status: ExecutionStatus; count: number; isShown: number }>(
+  () => sql`select status, count(*) as count, 1 as "isShown"
+    from workflow_executions ${indexedBy('workflow_executions_status')}
+    where workflow_id = ${parameter('workflowId')} group by status
+    union all
+    select status, count(*), 0
+    from workflow_executions ${indexedBy('workflow_executions_status')}
+    where workflow_id = ${parameter('workflowId')} and status in ('RUNNING', 'WAITING')
+      and number <= ${parameter('through')} group by status`,
 )
 
 /** @throws AppError WORKFLOW_NOT_FOUND */
@@ -83,7 +102,7 @@ function countsOf(figures: Figures): Pick<StepStats, 'completed' | 'failed' | 's
   return { completed: count('completed'), failed: count('failed'), skipped: count('skipped') }
 }
 
-/** The middle of the bucket that holds the median. */
+/** Returns the middle of the bucket that holds the median. */
 function medianOf(figures: Figures): number | null {
   const buckets = [...figures]
     .filter(([figure, count]) => figure.startsWith(TOOK) && count > 0)
@@ -114,25 +133,7 @@ function toExecutionStats(counts: ExecutionCounts, figures: Figures): WorkflowSt
   }
 }
 
-// Counts the executions of a workflow by the status that is shown.
-
-type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>
-
-/**
- * Reads an index only. `isShown`: 0 for rows that count as cancelled although they do not say so yet;
- * these are counted in both rows of their status.
- */
-export const countByStatus = statement<{ status: ExecutionStatus; count: number; isShown: number }>(
-  () => sql`select status, count(*) as count, 1 as "isShown"
-    from workflow_executions ${indexedBy('workflow_executions_status')}
-    where workflow_id = ${parameter('workflowId')} group by status
-    union all
-    select status, count(*), 0
-    from workflow_executions ${indexedBy('workflow_executions_status')}
-    where workflow_id = ${parameter('workflowId')} and status in ('RUNNING', 'WAITING')
-      and number <= ${parameter('through')} group by status`,
-)
-
+/** Counts the executions of a workflow by the status that is shown. */
 export async function countExecutions(
   { store }: Pick<Base, 'store'>,
   { id: workflowId, cancelledThrough: through }: Pick<Workflow, 'id' | 'cancelledThrough'>,

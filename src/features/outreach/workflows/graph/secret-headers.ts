@@ -90,9 +90,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// The config of a WEBHOOK. The url, the values of headers and every text in the body are
-// templates (`step-templates.ts`).
-
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** RFC 9110 section 5.6.2 */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -106,6 +103,10 @@ const OWN_HEADERS: readonly string[] = [
 const OWN_PREFIX = 'webhook-'
 const SCHEME = /^\s*([a-z][a-z0-9+.-]*):/i
 
+/**
+ * Reads the config of a WEBHOOK. The url, the values of headers and every text in the body are templates
+ * (`step-templates.ts`).
+ */
 export function readWebhook(fields: ConfigFields): WebhookConfig {
   const url = readUrl(fields)
   const method = fields.choice('method', METHODS) ?? 'POST'

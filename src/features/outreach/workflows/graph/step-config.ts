@@ -123,8 +123,7 @@ export type Step = {
 
 export type StepOf<Type extends StepType> = Extract<Step, { type: Type }>
 
-// The config of an UPDATE_CONTACT, whose `updates` some clients call `data`.
-
+/** Reads the config of an UPDATE_CONTACT, whose `updates` some clients call `data`. */
 export function readUpdateContact(fields: ConfigFields): UpdateContactConfig {
   const [updates, data] = [
     fields.object('updates', { isMap: true }),

@@ -49,6 +49,12 @@ const MAX_REDIRECTS = 5
 const RETRIED = new Set([408, 425, 429])
 const PROJECT_DISABLED = 'the project is disabled'
 
+/** Deeper values stay text, because the output could not be written as JSON. */
+const MAX_DEPTH = 100
+
+/** Shorter secrets are not hidden: other texts may contain them by chance. */
+const MIN_SECRET_LENGTH = 8
+
 /** Returns undefined if the request is gone, or was aborted. */
 export async function attemptRequest(
   deps: Deps,
@@ -155,15 +161,10 @@ function inputOf({ url, method, headers, body }: HttpMessage): Record<string, un
   return { url, method, headers: Object.fromEntries(shown), body }
 }
 
-// The response of a WEBHOOK step as its output shows it: the value of a JSON text, else the text. A receiver
-// may answer with what it was sent: what the step's input hides is hidden here, too.
-
-/** Deeper values stay text: they could not be written again. */
-const MAX_DEPTH = 100
-/** Shorter words occur by themselves. */
-const MIN_SECRET_LENGTH = 8
-
-/** `secrets`: the values of the headers that the input hides. */
+/**
+ * Returns the response of a WEBHOOK step as its output shows it: the value of a JSON text, else the text. A receiver
+ * may send back what it got, so secrets are hidden here, too. `secrets`: the header values that the input hides.
+ */
 export function parseResponse(body: Buffer, secrets: readonly string[] = []): unknown {
   const text = hide(body.toString('utf8').toWellFormed(), secrets)
   try {

@@ -28,6 +28,14 @@ const MAX_URL_LENGTH = 8_192
 const MAX_HEADER_BYTES = 16 * 1024
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
+/**
+ * Renders the message of a request once and stores it before the first attempt, so that each attempt sends the same
+ * under one id. Returns undefined if the request is gone.
+ */
+export type Prepare = (loaded: LoadedRequest) => Promise<RenderOutcome | undefined>
+
+type PrepareDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'>
+
 async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
   const { config } = loaded
   const { url: source, method } = config
@@ -128,14 +136,6 @@ function problemOf({ url, headers, body }: HttpMessage): string | undefined {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   return total > MAX_HEADER_BYTES ? 'the rendered headers are larger than 16 KB' : undefined
 }
-
-// Renders the message of a request once and stores it before the first attempt, so that each attempt
-// sends the same under one id.
-
-/** Returns undefined if the request is gone. */
-export type Prepare = (loaded: LoadedRequest) => Promise<RenderOutcome | undefined>
-
-type PrepareDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'>
 
 const storeMessage = statement((db) =>
   db

@@ -1,6 +1,8 @@
 /**
- * Makes the requests of WEBHOOK steps (`webhooks/dispatch/dispatcher.ts`): a key is a workflow. The engine
- * adds a row for each and waits; the result makes the execution due again.
+ * Makes the requests of WEBHOOK steps (`webhooks/dispatch/dispatcher.ts`), and records their attempts.
+ *
+ * The engine adds a row for each request and waits. The final result ends the step and makes the execution due, in one
+ * transaction; the engine counts it and goes on. A result whose request was deleted or cancelled meanwhile is dropped.
  */
 import { sql } from '../../../../store/drizzle.ts'
 import { workflowStepExecutions } from '../../../../store/schema/workflows.ts'
@@ -29,6 +31,42 @@ const listWorkflows = statement<DueWorkflow>(
     ) as due where "dueAt" is not null`,
 )
 
+type RecordDeps = Pick<RequesterDeps, 'store' | 'now' | 'workflowNotifier'>
+
+const isIt = sql`execution_number = ${parameter('number')}
+  and step_execution_id = ${parameter('stepExecutionId')}
+  and execution_number > (
+    select cancelled_through from workflows where id = workflow_requests.workflow_id)`
+
+const deleteRequest = statement(() => sql`delete from workflow_requests where ${isIt}`)
+
+const postponeRequest = statement(
+  () => sql`update workflow_requests
+    set attempts = ${parameter('attempts')}, due_at = ${parameter('dueAt')} where ${isIt}`,
+)
+
+const updateStep = statement((db) =>
+  db
+    .update(workflowStepExecutions)
+    .set({
+      status: parameter('status'),
+      input: parameter('input'),
+      output: parameter('output'),
+      error: parameter('error'),
+      completedAt: parameter('completedAt'),
+    })
+    .where(
+      sql`${workflowStepExecutions.executionNumber} = ${parameter('number')}
+        and ${workflowStepExecutions.ordinal} = ${parameter('ordinal')}`,
+    ),
+)
+
+/** A due time of 0 is due at once, also if the clock is set back. */
+const setDue = statement(
+  () => sql`update workflow_executions set due_at = 0
+    where number = ${parameter('number')} and status in ('RUNNING', 'WAITING')`,
+)
+
 export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' | 'stop'> {
   const { store, workflowNotifier } = deps
   const prepare = createPrepare(deps)
@@ -55,48 +93,8 @@ export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' |
   }
 }
 
-// Records the attempts of WEBHOOK steps. The final result ends the step and makes the execution due, in one
-// transaction; the engine counts it and goes on. A result whose request was removed or cancelled
-// meanwhile is dropped.
-
-type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
-
-const isIt = sql`execution_number = ${parameter('number')}
-  and step_execution_id = ${parameter('stepExecutionId')}
-  and execution_number > (
-    select cancelled_through from workflows where id = workflow_requests.workflow_id)`
-
-const removeRequest = statement(() => sql`delete from workflow_requests where ${isIt}`)
-
-const postponeRequest = statement(
-  () => sql`update workflow_requests
-    set attempts = ${parameter('attempts')}, due_at = ${parameter('dueAt')} where ${isIt}`,
-)
-
-const updateStep = statement((db) =>
-  db
-    .update(workflowStepExecutions)
-    .set({
-      status: parameter('status'),
-      input: parameter('input'),
-      output: parameter('output'),
-      error: parameter('error'),
-      completedAt: parameter('completedAt'),
-    })
-    .where(
-      sql`${workflowStepExecutions.executionNumber} = ${parameter('number')}
-        and ${workflowStepExecutions.ordinal} = ${parameter('ordinal')}`,
-    ),
-)
-
-/** 0 is due at once, also if the clock is set back. */
-const setDue = statement(
-  () => sql`update workflow_executions set due_at = 0
-    where number = ${parameter('number')} and status in ('RUNNING', 'WAITING')`,
-)
-
 async function recordRequests(
-  deps: Deps,
+  deps: RecordDeps,
   recorded: readonly { key: TaskKey; result: RequestResult }[],
 ): Promise<void> {
   const { store, now, workflowNotifier } = deps
@@ -118,7 +116,7 @@ async function recordRequests(
 
 async function end(tx: Tx, result: RequestResult, at: number): Promise<boolean> {
   const { number, stepExecutionId, ordinal, status, input, output, error } = result
-  if ((await tx.execute(removeRequest, { number, stepExecutionId })) === 0) return false
+  if ((await tx.execute(deleteRequest, { number, stepExecutionId })) === 0) return false
   await tx.execute(updateStep, { number, ordinal, status, input, output, error, completedAt: at })
   await tx.execute(setDue, { number })
   return true

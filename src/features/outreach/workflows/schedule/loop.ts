@@ -1,6 +1,14 @@
 /**
- * Fires schedules when they are due. All that it knows is in the database; it sleeps until the next
- * firing, but not for long, because the clock of the machine may step.
+ * Fires schedules when they are due. The loop keeps its state in the database, and sleeps until the next firing, but
+ * at most a minute, because the clock of the machine may step.
+ *
+ * One transaction enqueues the job that starts the members of the segment and moves the workflow to its next firing, so
+ * each firing happens once, also after a crash. After a downtime only the last missed firing happens, and so it is while
+ * the job of the firing before is unfinished: the workflow stays due until that job has ended. Firings are told by their
+ * nominal times: when the clock steps back, none of them happens again.
+ *
+ * A schedule that a fence has stopped is enabled, without a next firing. When the fence is gone, the first firing after
+ * it was set is due, or the last one that has passed since; earlier ones do not happen.
  */
 import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
@@ -17,6 +25,48 @@ import { BULK_START_KIND, type BulkStartPayload } from '../executions/bulk.ts'
 import { isProjectEnabled } from '../executions/find.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { type FiringTimes, nextFiring } from './next-firing.ts'
+
+type ScheduleDeps = Pick<Base, 'store' | 'now' | 'log' | 'disk' | 'jobNotifier'>
+
+/** The rest of a job's unique key is the id of the workflow. */
+const KEY_PREFIX = 'schedule '
+
+/** Workflows that share a transaction. */
+const FIRED_AT_ONCE = 50
+
+/** The wait for the end of the job before a firing. */
+const RECHECK_MS = 1_000
+
+/** Due workflows. `isBusy`: the job of the firing before is unfinished. */
+export const listDue = statement<{ id: string; isBusy: number }>(
+  () => sql`select id, exists (select 1 from jobs
+      where unique_key = ${KEY_PREFIX} || workflows.id and state in ('waiting', 'active')) as "isBusy"
+    from workflows where next_fire_at is not null and next_fire_at <= ${parameter('at')}
+    order by next_fire_at`,
+)
+
+export const findNextFiring = statement<{ at: number | null }>(
+  () => sql`select min(next_fire_at) as at from workflows
+    where next_fire_at is not null and next_fire_at > ${parameter('at')}`,
+)
+
+type FencedSchedule = { id: string; version: number; config: string; fencedAt: number }
+
+/** The firing from which a schedule goes on. */
+type FoundFiring = { id: string; version: number; firesAt: number }
+
+const listFenced = statement<FencedSchedule>(
+  () => sql`select workflows.id, version, trigger_config as config, fences.set_at as "fencedAt"
+    from workflows join fences on fences.project_id = workflows.project_id
+    where fences.project_id in ${listOf(parameter('projectIds'))}
+      and enabled = 1 and trigger_type = 'SCHEDULE' and next_fire_at is null`,
+)
+
+const setNextFiring = statement(
+  () => sql`update workflows set next_fire_at = ${parameter('firesAt')}
+    where id = ${parameter('id')} and version = ${parameter('version')}
+      and enabled = 1 and next_fire_at is null`,
+)
 
 /** Wakes at firings, when a schedule changes, and when another process has written. */
 export function startSchedules(deps: ScheduleDeps & { workflowNotifier: WorkflowNotifier }): Loop {
@@ -37,38 +87,10 @@ export function startSchedules(deps: ScheduleDeps & { workflowNotifier: Workflow
   })
 }
 
-// Fires schedules. One transaction enqueues the job that starts the members of the segment and moves
-// the workflow to its next firing, so each firing happens once, also after a crash. After a downtime
-// only the last missed firing happens, and so it is while the job of the firing before is unfinished:
-// the workflow stays due until that job has ended. Firings are told by their nominal times: when the
-// clock steps back, none of them happens again.
-
-type ScheduleDeps = Pick<Base, 'store' | 'now' | 'log' | 'disk' | 'jobNotifier'>
-
-/** The rest of a job's unique key is the id of the workflow. */
-const KEY_PREFIX = 'schedule '
-/** Workflows that share a transaction. */
-const FIRED_AT_ONCE = 50
-/** How often it looks whether the job before a firing has ended. */
-const RECHECK_MS = 1_000
-
-/** Due workflows. `isBusy`: the job of the firing before is unfinished. */
-export const listDue = statement<{ id: string; isBusy: number }>(
-  () => sql`select id, exists (select 1 from jobs
-      where unique_key = ${KEY_PREFIX} || workflows.id and state in ('waiting', 'active')) as "isBusy"
-    from workflows where next_fire_at is not null and next_fire_at <= ${parameter('at')}
-    order by next_fire_at`,
-)
-
-export const findNextFiring = statement<{ at: number | null }>(
-  () => sql`select min(next_fire_at) as at from workflows
-    where next_fire_at is not null and next_fire_at > ${parameter('at')}`,
-)
-
 /** Returns after how many ms to look again; undefined if there is no further firing. */
 export async function fireDue(deps: ScheduleDeps): Promise<number | undefined> {
   const { store, now, log, disk } = deps
-  // What runs needs the space that is left.
+  // Running work needs the space that is left.
   if (disk.isLow()) return RECHECK_MS
   const at = now()
   const due = await store.read.list(listDue, { at })
@@ -139,34 +161,13 @@ function findNext(
   }
 }
 
-// Schedules that a fence stopped: enabled, without a next firing. When the fence is gone, the first firing
-// after it was set is due, or the last one that has passed since; earlier ones do not happen.
-
-type HeldSchedule = { id: string; version: number; config: string; fencedAt: number }
-
-/** What is needed to let one fire again. */
-type FoundFiring = { id: string; version: number; firesAt: number }
-
-const listHeld = statement<HeldSchedule>(
-  () => sql`select workflows.id, version, trigger_config as config, fences.set_at as "fencedAt"
-    from workflows join fences on fences.project_id = workflows.project_id
-    where fences.project_id in ${listOf(parameter('projectIds'))}
-      and enabled = 1 and trigger_type = 'SCHEDULE' and next_fire_at is null`,
-)
-
-const setNextFiring = statement(
-  () => sql`update workflows set next_fire_at = ${parameter('firesAt')}
-    where id = ${parameter('id')} and version = ${parameter('version')}
-      and enabled = 1 and next_fire_at is null`,
-)
-
-/** Takes some ms for each schedule: too long for a transaction. */
-export async function findHeldFirings(
+/** Finds the next firings of fenced schedules. This takes some ms each, too long for a transaction. */
+export async function findFencedFirings(
   { store, log }: Pick<Base, 'store' | 'log'>,
   projectIds: readonly string[],
 ): Promise<FoundFiring[]> {
-  const held = await store.scan.list(listHeld, { projectIds: JSON.stringify(projectIds) })
-  return held.flatMap(({ id, version, config, fencedAt }) => {
+  const fenced = await store.scan.list(listFenced, { projectIds: JSON.stringify(projectIds) })
+  return fenced.flatMap(({ id, version, config, fencedAt }) => {
     try {
       const firesAt = nextFiring(JSON.parse(config) as FiringTimes, fencedAt)
       return firesAt === null ? [] : [{ id, version, firesAt }]

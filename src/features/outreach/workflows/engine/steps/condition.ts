@@ -1,8 +1,13 @@
 /**
- * CONDITION: chooses a branch by the value of a field. `email.received` means mail of a
- * person.
+ * CONDITION: chooses a branch by the value of a field. `email.received` means mail of a person.
+ *
+ * The operators compare strictly: the text "1" does not equal the number 1. Texts compare case-sensitively, except
+ * addresses. A missing value fulfils only `notExists`, and `equals` if null or nothing is expected. A value of a type
+ * that the operator cannot judge fulfils neither the operator nor its opposite.
+ *
+ * They agree with the filters of contact data (`conditions/data-filter.ts`), with three differences: operators on
+ * numbers convert texts and booleans, `equals` takes dates as texts, and null may be expected.
  */
-
 import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from '../../../../../store/drizzle.ts'
 import type { Contact } from '../../../../../store/schema/contacts.ts'
@@ -48,6 +53,14 @@ const findOfCampaign = statement<{ id: string }>(
   () => sql`select id from emails where campaign_id = ${parameter('campaignId')}
       and contact_id = ${parameter('contactId')}`,
 )
+
+type Test = { operator: ConditionOperator; value?: unknown }
+
+/** The source of fields. `context`: the data of the event or request that started the execution. */
+type FieldScope = {
+  contact: Pick<Contact, 'address' | 'subscribed' | 'data'>
+  context: Record<string, unknown> | null
+}
 
 export async function branch(
   tx: Tx,
@@ -101,16 +114,6 @@ function shown(value: unknown): unknown {
   if (text.length <= MAX_SHOWN_LENGTH) return value
   return `${text.slice(0, MAX_SHOWN_LENGTH).toWellFormed()}…`
 }
-
-// The operators of CONDITION. They compare strictly: the text "1" does not equal the
-// number 1. Texts compare case-sensitively, except addresses. A missing value fulfils only `notExists`,
-// and `equals` if null or nothing is expected. A value of a type that the operator cannot judge fulfils
-// neither the operator nor its opposite.
-//
-// They agree with the filters of contact data (`conditions/data-filter.ts`), with three differences:
-// operators on numbers convert texts and booleans, `equals` takes dates as texts, and null may be expected.
-
-type Test = { operator: ConditionOperator; value?: unknown }
 
 /** Returns the branch that a value leads to: yes or no, or the id of a branch, or `default`. */
 export function chooseBranch(config: ConditionConfig, actual: unknown): string {
@@ -206,17 +209,11 @@ function lowerCased(value: unknown): unknown {
   return typeof value === 'string' ? value.toLowerCase() : value
 }
 
-// The value of a field of CONDITION: `contact.email`, `contact.subscribed`,
-// `data.<path>`, `contact.data.<path>`, `event.<path>` and `workflow.<path>`. Paths have dots and read
-// own properties only; what is left of a path may also be a key that has dots.
-
-/** What fields are read from. `context`: the data of the event or request that started the execution. */
-type FieldScope = {
-  contact: Pick<Contact, 'address' | 'subscribed' | 'data'>
-  context: Record<string, unknown> | null
-}
-
-/** Undefined for a missing value and for a field that does not exist. */
+/**
+ * Returns the value of a field: `contact.email`, `contact.subscribed`, `data.<path>`, `contact.data.<path>`,
+ * `event.<path>` or `workflow.<path>`; undefined for a missing value and for a field that does not exist. Paths have
+ * dots and read own properties only; the rest of a path may also be a key that has dots.
+ */
 export function fieldValue({ contact, context }: FieldScope, field: string): unknown {
   if (field === 'contact.email') return contact.address
   if (field === 'contact.subscribed') return contact.subscribed

@@ -2,8 +2,11 @@
  * SEND_EMAIL: accepts an email of the step's template in the transaction of the turn. An
  * email that may not be sent, because its contact has unsubscribed or its address is suppressed,
  * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
- * the step, and so does a limit of the project; the execution can be retried. An answer beyond
- * `answersPerDay` of the trigger is skipped.
+ * the step, and so does a limit of the project; the execution can be retried.
+ *
+ * An answer is the mail of a workflow on `email.received` to the sender of the message that started it. All mail of
+ * one execution is one answer, so a workflow of several emails goes through. Mail to other addresses is no answer,
+ * nor is a suppressed or failed email. An answer beyond `answersPerDay` of the trigger is skipped.
  */
 import { DAY_MS, formatInstant } from '../../../../../base/clock.ts'
 import { AppError } from '../../../../../base/errors.ts'
@@ -31,6 +34,18 @@ type SendCall = StepCall<StepOf<'SEND_EMAIL'>>
 
 /** The plans of a turn by their templates, or why there is none. */
 type TemplatePlans = (templateId: string) => Promise<TemplatePlan | AppError>
+
+/** Counts the answers; reads the emails of the contact, and the execution of each. */
+const countAnswers = statement<{ answers: number }>(
+  () => sql`select count(distinct execution.number) as answers from emails
+    join workflow_executions as execution on execution.id = emails.workflow_execution_id
+    where emails.contact_id = ${parameter('contactId')} and emails.created_at > ${parameter('since')}
+      and emails.workflow_execution_id is not null
+      and ${unindexed(sql`emails.recipient`)} = ${parameter('recipient')}
+      and emails.state not in ('suppressed', 'failed')
+      and ${unindexed(sql`execution.workflow_id`)} = ${parameter('workflowId')}
+      and execution.number <> ${parameter('executionNumber')}`,
+)
 
 export function createTemplatePlans(
   deps: SendEmailDeps,
@@ -153,22 +168,6 @@ function refusalOf(error: unknown): AppError {
   if (error instanceof AppError && error.code !== 'DATABASE_ERROR') return error
   throw error
 }
-
-// Answers: the mail of a workflow on `email.received` to the sender of the message that started it. All
-// mail of one execution is one answer, so a workflow of several emails goes through. Mail to other addresses is
-// none, nor is what was suppressed or has failed.
-
-/** Seeks the emails of the contact, and the execution of each. */
-const countAnswers = statement<{ answers: number }>(
-  () => sql`select count(distinct execution.number) as answers from emails
-    join workflow_executions as execution on execution.id = emails.workflow_execution_id
-    where emails.contact_id = ${parameter('contactId')} and emails.created_at > ${parameter('since')}
-      and emails.workflow_execution_id is not null
-      and ${unindexed(sql`emails.recipient`)} = ${parameter('recipient')}
-      and emails.state not in ('suppressed', 'failed')
-      and ${unindexed(sql`execution.workflow_id`)} = ${parameter('workflowId')}
-      and execution.number <> ${parameter('executionNumber')}`,
-)
 
 /** Returns why the answer is withheld; undefined if it may be sent. */
 async function findWithheld(

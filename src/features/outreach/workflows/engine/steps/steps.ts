@@ -1,4 +1,11 @@
-/** What each type of step does, for the walks of one turn. */
+/**
+ * The steps of a workflow, for the walks of one turn: the table of their functions, and the short ones themselves.
+ *
+ * DELAY: the execution goes on after a span of minutes, hours or days.
+ *
+ * WEBHOOK: leaves a row in `workflow_requests`. `requests/` makes the request outside the transaction and writes its
+ * end into the row of the step, where this step finds it.
+ */
 import { DAY_MS, formatInstant, HOUR_MS, MINUTE_MS } from '../../../../../base/clock.ts'
 import type { Project } from '../../../../../store/schema/accounts.ts'
 import { type Workflow, workflowRequests } from '../../../../../store/schema/workflows.ts'
@@ -29,6 +36,36 @@ type TurnFacts = {
   /** Asks for values that a later turn needs. */
   ask(values: AskedValues): void
 }
+
+const UNIT_MS = { minutes: MINUTE_MS, hours: HOUR_MS, days: DAY_MS } as const
+
+type WebhookCall = StepCall<StepOf<'WEBHOOK'>>
+
+const insertRequest = statement((db) =>
+  db
+    .insert(workflowRequests)
+    .values({
+      executionNumber: parameter('executionNumber'),
+      workflowId: parameter('workflowId'),
+      projectId: parameter('projectId'),
+      stepId: parameter('stepId'),
+      stepExecutionId: parameter('stepExecutionId'),
+      ordinal: parameter('ordinal'),
+      dueAt: parameter('dueAt'),
+    })
+    .onConflictDoUpdate({
+      // A row may be left by a step that failed by a fault of the program, and is tried again.
+      target: workflowRequests.executionNumber,
+      set: {
+        stepId: parameter('stepId'),
+        stepExecutionId: parameter('stepExecutionId'),
+        ordinal: parameter('ordinal'),
+        dueAt: parameter('dueAt'),
+        attempts: 0,
+        request: null,
+      },
+    }),
+)
 
 export function createSteps(
   deps: StepDeps,
@@ -80,62 +117,26 @@ export function createSteps(
   }
 }
 
-// DELAY: the execution goes on after a span of minutes, hours or days.
-
-const UNIT_MS = { minutes: MINUTE_MS, hours: HOUR_MS, days: DAY_MS } as const
-
 function beginDelay({ step: { config } }: StepCall<StepOf<'DELAY'>>, at: number): StepOutcome {
   const dueAt = at + Math.round(config.amount * UNIT_MS[config.unit])
-  return { kind: 'waits', dueAt, scheduledFor: dueAt, output: describe(config, dueAt) }
+  return { kind: 'waits', dueAt, scheduledFor: dueAt, output: describeDelay(config, dueAt) }
 }
 
-/** An execution that is woken too early sleeps on. */
+/** Lets an execution that is woken too early sleep on. */
 function resumeDelay(
   { step: { config } }: StepCall<StepOf<'DELAY'>>,
   { scheduledFor }: OpenStep,
   at: number,
 ): StepOutcome {
   const dueAt = scheduledFor ?? at
-  const output = describe(config, dueAt)
+  const output = describeDelay(config, dueAt)
   if (dueAt > at) return { kind: 'waits', dueAt, scheduledFor: dueAt, output }
   return { kind: 'done', output }
 }
 
-function describe({ amount, unit }: DelayConfig, dueAt: number) {
+function describeDelay({ amount, unit }: DelayConfig, dueAt: number) {
   return { delayAmount: amount, delayUnit: unit, resumeAt: formatInstant(dueAt) }
 }
-
-// WEBHOOK: leaves a row in `workflow_requests`. `features/outreach/workflows/requests` makes the
-// request outside the transaction and writes its end into the row of the step, where this step finds
-// it.
-
-type WebhookCall = StepCall<StepOf<'WEBHOOK'>>
-
-const insertRequest = statement((db) =>
-  db
-    .insert(workflowRequests)
-    .values({
-      executionNumber: parameter('executionNumber'),
-      workflowId: parameter('workflowId'),
-      projectId: parameter('projectId'),
-      stepId: parameter('stepId'),
-      stepExecutionId: parameter('stepExecutionId'),
-      ordinal: parameter('ordinal'),
-      dueAt: parameter('dueAt'),
-    })
-    .onConflictDoUpdate({
-      // Left by a step that failed by a fault of the program, and is tried again.
-      target: workflowRequests.executionNumber,
-      set: {
-        stepId: parameter('stepId'),
-        stepExecutionId: parameter('stepExecutionId'),
-        ordinal: parameter('ordinal'),
-        dueAt: parameter('dueAt'),
-        attempts: 0,
-        request: null,
-      },
-    }),
-)
 
 async function beginWebhook(
   { workflowNotifier }: { workflowNotifier: WorkflowNotifier },
