@@ -1,5 +1,4 @@
 /** Lists as a whole: the items that a reader gets, and how the list ends. */
-
 import { listEvents as events } from '../src/features/ground/events/list.ts'
 import { collect, type Listing } from '../src/features/ground/listing.ts'
 import { listRequests as requests } from '../src/features/ground/requests/list.ts'
@@ -16,10 +15,10 @@ import {
   viewExecution as execution,
   listExecutions as executions,
 } from '../src/features/outreach/workflows/executions/show-executions.ts'
-import { listEventsOfContact as eventsOfContact } from '../src/features/people/contacts/events/list.ts'
-import { listContacts as contacts } from '../src/features/people/contacts/list/list.ts'
-import { listSegments as segments } from '../src/features/people/segments/list.ts'
-import { listSegmentContacts as segmentContacts } from '../src/features/people/segments/list-contacts.ts'
+import { listEventsOfContact as eventsOfContact } from '../src/features/people/contacts/events/contact-events.ts'
+import { listContacts as contacts } from '../src/features/people/contacts/list/contact-list.ts'
+import { listSegmentContacts as segmentContacts } from '../src/features/people/segments/segment-contacts.ts'
+import { listSegments as segments } from '../src/features/people/segments/segments.ts'
 import { listImages as images } from '../src/features/tenancy/uploads/project-images.ts'
 
 type Of<List> = List extends (...given: infer Given) => Promise<Listing<infer Item, infer End>>

@@ -1,5 +1,5 @@
 /** Shows the query plans (`EXPLAIN QUERY PLAN`) of the contact lists. */
-import { chooseQueries } from '../../src/features/people/contacts/list/list.ts'
+import { chooseQueries } from '../../src/features/people/contacts/list/contact-list.ts'
 import type { ContactOrder, ContactScope } from '../../src/features/people/contacts/list/scope.ts'
 import { type ContactSource, hitsOf } from '../../src/features/people/contacts/list/search.ts'
 import { compileSql } from '../../src/store/database.ts'

@@ -5,7 +5,7 @@
 
 import { deleteProject } from '../features/operation/erasure/end-project.ts'
 import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/mail-project.ts'
-import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
+import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'
 import type { ServerProject } from '../records/project.ts'
 import {
   type CommandContext,
@@ -28,7 +28,7 @@ export async function deleteProjectCommand(context: CommandContext, input: Input
     throw new UsageError('add --yes: there is no terminal to ask for confirmation')
   }
   const { project, isDeleted } = await withCore(context, async (core) => {
-    const found = await getProject(core, id)
+    const found = await loadProject(core, id)
     if (id === (await findMailProjectId(core, core.store.read)))
       terminal.stderr.write(`pillarbox: warning: ${MAIL_WARNING}\n`)
     if (!isSure && !(await askYes(terminal, questionAbout(found)))) {

@@ -1,5 +1,4 @@
 /** `domain …`: sender domains and their DNS records. */
-
 import { getServers } from 'node:dns'
 import { addDomain } from '../features/mail/domains/add.ts'
 import { deleteDomain } from '../features/mail/domains/delete.ts'
@@ -8,7 +7,7 @@ import { listDomains } from '../features/mail/domains/list.ts'
 import { describeRisk, formatZoneLine } from '../features/mail/domains/records.ts'
 import { checkServerRecords, type ServerRecord } from '../features/mail/domains/server-records.ts'
 import { verifyDomain } from '../features/mail/domains/verify.ts'
-import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
+import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'
 import { displayDomain } from '../formats/address/address.ts'
 import type { DomainRecord } from '../records/domain.ts'
 import { DOMAIN_COLUMNS, domainState } from '../records/tables.ts'
@@ -88,7 +87,7 @@ export async function removeDomainCommand(context: CommandContext, input: Input)
 export async function listDomainsCommand(context: CommandContext, input: Input): Promise<Result> {
   const projectId = input.text('project')?.trim().toLowerCase()
   const domains = await withCore(context, async (core) => {
-    if (projectId !== undefined) await getProject(core, projectId)
+    if (projectId !== undefined) await loadProject(core, projectId)
     return listDomains(core, projectId)
   })
   return { json: domains, text: formatRecords(DOMAIN_COLUMNS, domains, 'No domains yet.') }

@@ -1,13 +1,14 @@
 /** `project member …`: the members of a project. */
-
 import type { OpenCore } from '../core/open-core.ts'
-import { addMember } from '../features/tenancy/accounts/members/add.ts'
-import { changeRole } from '../features/tenancy/accounts/members/change-role.ts'
-import { handOver } from '../features/tenancy/accounts/members/hand-over.ts'
-import { listMembers } from '../features/tenancy/accounts/members/list.ts'
-import { removeMember } from '../features/tenancy/accounts/members/remove.ts'
-import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
-import { getUserId } from '../features/tenancy/accounts/users/users.ts'
+import {
+  addMember,
+  changeRole,
+  deleteMember,
+  handOver,
+  listMembers,
+} from '../features/tenancy/accounts/members/members.ts'
+import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'
+import { loadUserId } from '../features/tenancy/accounts/users/users.ts'
 import type { MemberRecord } from '../records/member.ts'
 import { MEMBER_COLUMNS } from '../records/tables.ts'
 import { GIVEN_ROLES } from '../records/words.ts'
@@ -18,7 +19,7 @@ type MemberKey = { projectId: string; userId: string }
 
 export async function listMembersCommand(context: CommandContext, input: Input): Promise<Result> {
   const members = await withCore(context, async (core) => {
-    const { id } = await getProject(core, projectIdOf(input))
+    const { id } = await loadProject(core, projectIdOf(input))
     return listMembers(core, id)
   })
   return { json: members, text: formatRecords(MEMBER_COLUMNS, members, 'No members.') }
@@ -42,7 +43,7 @@ export async function changeRoleCommand(context: CommandContext, input: Input): 
 }
 
 export async function removeMemberCommand(context: CommandContext, input: Input): Promise<Result> {
-  const member = await withMember(context, input, removeMember)
+  const member = await withMember(context, input, deleteMember)
   return describeMember(member, 'is no member of the project any more')
 }
 
@@ -57,7 +58,7 @@ async function withMember(
   act: (core: OpenCore, key: MemberKey) => Promise<MemberRecord>,
 ): Promise<MemberRecord> {
   return withCore(context, async (core) => {
-    const userId = await getUserId(core.store.read, input.required('email'))
+    const userId = await loadUserId(core.store.read, input.required('email'))
     return act(core, { projectId: projectIdOf(input), userId })
   })
 }

@@ -1,5 +1,4 @@
 /** `send`: accepts one email as `POST /v1/send` does; a running server delivers it. */
-
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -38,7 +37,7 @@ export async function sendCommand(context: CommandContext, input: Input): Promis
     ...(await readTexts(context, input)),
   }
   return withCore(context, async (core) => {
-    const project = await getProject(core, input.required('project'))
+    const project = await loadProject(core, input.required('project'))
     const once = { idempotency: undefined, toResponseData: (accepted: AcceptedMessage) => accepted }
     const check = { find: createTemplateChecker() }
     const { emails, ...accepted } = await acceptOnce(core, { project, request, check }, once)
@@ -109,7 +108,7 @@ async function readTextFile(file: string): Promise<string> {
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED */
-async function getProject({ directory }: OpenCore, id: string): Promise<Project> {
+async function loadProject({ directory }: OpenCore, id: string): Promise<Project> {
   const project = await directory.findProject(id)
   if (project === undefined) throw projectNotFound(id)
   if (!project.isDisabled) return project

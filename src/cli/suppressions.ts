@@ -1,5 +1,4 @@
 /** `suppressions …`: suppressed addresses, and held suppressions. */
-
 import { formatInstant } from '../base/clock.ts'
 import type { OpenCore } from '../core/open-core.ts'
 import { collect } from '../features/ground/listing.ts'
@@ -10,7 +9,7 @@ import { type HeldView, listHeld } from '../features/mail/suppressions/list-held
 import { removeAddresses } from '../features/mail/suppressions/remove.ts'
 import { undoSuppressions } from '../features/mail/suppressions/undo-suppressions.ts'
 import type { SuppressionReason } from '../features/mail/suppressions/view.ts'
-import { getProject } from '../features/tenancy/accounts/projects/projects.ts'
+import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'
 import type { ParsedAddress } from '../formats/address/address.ts'
 import { parseShownAddress } from '../formats/address/named-mailbox.ts'
 import { suppressionColumns } from '../records/tables.ts'
@@ -165,7 +164,7 @@ function onProject<T>(
 ): Promise<T> {
   const projectId = input.text('project')
   return withCore(context, async (core) => {
-    if (projectId !== undefined) await getProject(core, projectId)
+    if (projectId !== undefined) await loadProject(core, projectId)
     return act(core)
   })
 }

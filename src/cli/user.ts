@@ -1,14 +1,13 @@
 /** `user …`: users, their passwords and what they may do. */
-
 import type { OpenCore } from '../core/open-core.ts'
 import {
-  removeSecondFactor,
+  deleteSecondFactor,
+  deleteUser,
+  listUsers,
   setOperator,
+  setPassword,
   verifyUser,
-} from '../features/tenancy/accounts/users/change.ts'
-import { deleteUser } from '../features/tenancy/accounts/users/delete.ts'
-import { listUsers } from '../features/tenancy/accounts/users/list.ts'
-import { setPassword } from '../features/tenancy/accounts/users/set-password.ts'
+} from '../features/tenancy/accounts/users/edit-users.ts'
 import {
   type CreatedUser,
   createUser,
@@ -69,7 +68,7 @@ export async function verifyUserCommand(context: CommandContext, input: Input): 
 
 export async function totpCommand(context: CommandContext, input: Input): Promise<Result> {
   if (!input.has('disable')) throw new UsageError('--disable is missing: users turn it on')
-  const user = await withCore(context, (core) => removeSecondFactor(core, input.required('email')))
+  const user = await withCore(context, (core) => deleteSecondFactor(core, input.required('email')))
   const name = escapeControls(user.email)
   return { json: user, text: `User ${name} has no second factor, and all sessions have ended.` }
 }

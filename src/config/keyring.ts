@@ -4,7 +4,7 @@
  * nothing new is made with them.
  *
  * One key is not derived: that of address digests is random and stands in the database
- * (`features/people/wishes/address-key.ts`), so that digests outlive a change of `secret`.
+ * (`features/people/wishes/address-digests.ts`), so that digests outlive a change of `secret`.
  */
 import {
   createCipheriv,

@@ -2,14 +2,13 @@
  * The order in which the examples of the API documentation run: each operation needs only what
  * the operations before it have made. `prepare` makes what no operation can make.
  */
-
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts'
 import { createSchedule } from '../../src/core/areas.ts'
 import { appendEvents } from '../../src/features/ground/events/append.ts'
 import { monthOf } from '../../src/features/ground/usage/month.ts'
 import { addCounts } from '../../src/features/insight/reputation/counters.ts'
 import { listDomains } from '../../src/features/mail/domains/list.ts'
-import { createSegment } from '../../src/features/people/segments/create.ts'
+import { createSegment } from '../../src/features/people/segments/edit-segment.ts'
 import { inviteMember } from '../../src/features/tenancy/accounts/invitations/invite.ts'
 import { insertToken } from '../../src/features/tenancy/accounts/links/email-tokens.ts'
 import { endSessions } from '../../src/features/tenancy/accounts/sessions/sessions.ts'

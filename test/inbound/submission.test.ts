@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { readRawEmail } from '../../src/features/insight/emails/raw-email.ts'
+import { readRawEmail } from '../../src/features/insight/emails/show-email.ts'
 import { updateProject } from '../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { projects } from '../../src/store/schema/accounts.ts'

@@ -10,7 +10,7 @@ import { findSuppressed, type SuppressedAddress } from '../../features/mail/supp
 import {
   type ContactOfAddress,
   findByAddress,
-} from '../../features/people/contacts/read/find-by-address.ts'
+} from '../../features/people/contacts/read/find-contact.ts'
 import { hasLeft } from '../../features/people/wishes/wishes.ts'
 import type { CommandContext } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'

@@ -11,7 +11,7 @@ import {
   type QueueSelection,
   queueStates,
 } from '../../features/mail/messages/queue/queue-list.ts'
-import { getProject } from '../../features/tenancy/accounts/projects/projects.ts'
+import { loadProject } from '../../features/tenancy/accounts/projects/projects.ts'
 import { displayDomain } from '../../formats/address/address.ts'
 import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
 import {
@@ -39,7 +39,7 @@ export async function listQueueCommand(context: CommandContext, input: Input): P
   const { recipient, projectId } = selection
   const { configPath } = context
   const found = await withCore(context, async (core) => {
-    if (projectId !== undefined) await getProject(core, projectId)
+    if (projectId !== undefined) await loadProject(core, projectId)
     const oneMore = await listQueue(core, { ...selection, limit: limit + 1 })
     const emails = oneMore.slice(0, limit)
     const total = oneMore.length > limit ? await countListed(core, selection) : limit

@@ -2,8 +2,8 @@
 import { formatInstant, formatOptionalInstant } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import type { OpenCore } from '../../core/open-core.ts'
-import { toAttemptView } from '../../features/insight/emails/attempt-view.ts'
 import { findIdByMessageId } from '../../features/insight/emails/email-path.ts'
+import { toAttemptView } from '../../features/insight/emails/show-email.ts'
 import {
   type EmailHistory,
   getEmailHistory,

@@ -18,7 +18,7 @@ import type { Area } from './manifest/area.ts'
 import { isOwn } from './manifest/part.ts'
 import { erasedByDeletion, erasedByReset, exported } from './manifest/table.ts'
 import { IDEMPOTENCY_KEYS } from './requests/idempotency.ts'
-import { REQUESTS } from './requests/retention.ts'
+import { REQUESTS } from './requests/log.ts'
 
 export const ground: Area<Base> = {
   name: 'ground',

@@ -1,4 +1,5 @@
-import { invoiceExample as open } from '../../records/billing.ts'
+/** Examples of the operations on billing and its limits. */
+import { billingLimitsExample as limits, invoiceExample as open } from '../../records/billing.ts'
 import type { Examples } from './operation-example.ts'
 
 const params = { id: '0199a7c0-0000-7000-8000-000000000001' }
@@ -59,5 +60,16 @@ export const billingExamples: Examples = {
         },
       ],
     },
+  },
+  'GET /users/@me/projects/:id/billing-limits': {
+    params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+    status: 200,
+    response: limits,
+  },
+  'PUT /users/@me/projects/:id/billing-limits': {
+    params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+    request: { workflows: null, campaigns: 10_000, transactional: 2_000, inbound: null },
+    status: 200,
+    response: limits,
   },
 }

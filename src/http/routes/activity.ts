@@ -1,11 +1,9 @@
 /** `GET /activity` and its figures: the history of the project's emails and contacts. */
-
 import { z } from 'zod'
 import { listingOf } from '../../features/ground/listing.ts'
-import { ACTIVITY_TYPES } from '../../features/insight/activity/activity-types.ts'
+import { ACTIVITY_TYPES } from '../../features/insight/activity/activity-entry.ts'
+import { countActivity, countRecent } from '../../features/insight/activity/figures.ts'
 import { listActivity } from '../../features/insight/activity/list.ts'
-import { countRecent } from '../../features/insight/activity/recent.ts'
-import { countActivity } from '../../features/insight/activity/stats.ts'
 import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
 import { createAnswers } from '../../features/insight/analytics/answers.ts'
 import {

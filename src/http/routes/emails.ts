@@ -1,9 +1,12 @@
 /** Every email can be looked up: where it stands, what its receivers said, and its octets. */
-
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
-import { findRawBytes, readRawEmail } from '../../features/insight/emails/raw-email.ts'
-import { requireEmail, showEmail } from '../../features/insight/emails/show-email.ts'
+import {
+  findRawBytes,
+  readRawEmail,
+  requireEmail,
+  showEmail,
+} from '../../features/insight/emails/show-email.ts'
 import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
 import { emailPage, emailQuery, emailRecord } from '../../records/email.ts'
 import { RENDERING } from '../../turns/rendering.ts'

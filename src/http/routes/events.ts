@@ -1,14 +1,15 @@
 /** Events that clients recorded and that the service emitted. */
-
 import { z } from 'zod'
 import { deleteEvents, findDeletionStatus } from '../../features/ground/events/delete.ts'
 import { listEvents } from '../../features/ground/events/list.ts'
 import { countByName } from '../../features/ground/events/names.ts'
 import { findEventUsage } from '../../features/ground/events/usage.ts'
 import { listingOf } from '../../features/ground/listing.ts'
-import { listEventsOfContact } from '../../features/people/contacts/events/list.ts'
-import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
-import { recordEventByIds } from '../../features/people/contacts/events/record-by-ids.ts'
+import {
+  listEventsOfContact,
+  recordEventByAddress,
+  recordEventByIds,
+} from '../../features/people/contacts/events/contact-events.ts'
 import {
   contactEventQuery,
   eventName,

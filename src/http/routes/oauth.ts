@@ -3,16 +3,18 @@
  * the callback with a code. It ends at `/app`, or at `/app/login?error=<code>`. No URL or header of the
  * request decides where it goes.
  */
-
 import { type AppError, notFound } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
-import { ATTEMPT_MS, createLoginAttempts } from '../../features/tenancy/accounts/oauth/attempts.ts'
+import {
+  ATTEMPT_MS,
+  createLoginAttempts,
+  createNetworkLimit,
+} from '../../features/tenancy/accounts/oauth/attempts.ts'
 import { logInWithProvider } from '../../features/tenancy/accounts/oauth/log-in.ts'
 import {
   LoginFailure,
   type LoginFailureCode,
 } from '../../features/tenancy/accounts/oauth/login-failure.ts'
-import { createNetworkLimit } from '../../features/tenancy/accounts/oauth/network-limit.ts'
 import type {
   IdentityProvider,
   ProviderName,

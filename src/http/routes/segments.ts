@@ -1,5 +1,4 @@
 /** Segments of a project, defined by a condition or by hand, and their contacts. */
-
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { type Condition, listFilters } from '../../features/ground/conditions/condition.ts'
@@ -7,14 +6,14 @@ import { findUnknownFields } from '../../features/ground/conditions/unknown-fiel
 import { withEnd } from '../../features/ground/listing.ts'
 import { checkSegment } from '../../features/people/segments/check.ts'
 import { computeSegment } from '../../features/people/segments/compute.ts'
-import { refreshSegment } from '../../features/people/segments/count.ts'
-import { createSegment } from '../../features/people/segments/create.ts'
 import { deleteSegment } from '../../features/people/segments/delete.ts'
-import { addMembers, removeMembers } from '../../features/people/segments/edit-members.ts'
-import { getSegment } from '../../features/people/segments/get.ts'
-import { listSegments } from '../../features/people/segments/list.ts'
-import { listSegmentContacts } from '../../features/people/segments/list-contacts.ts'
-import { updateSegment } from '../../features/people/segments/update.ts'
+import { addMembers, deleteMembers } from '../../features/people/segments/edit-members.ts'
+import { createSegment, updateSegment } from '../../features/people/segments/edit-segment.ts'
+import {
+  listSegmentContacts,
+  refreshSegment,
+} from '../../features/people/segments/segment-contacts.ts'
+import { listSegments, loadSegmentRecord } from '../../features/people/segments/segments.ts'
 import { findings } from '../../records/findings.ts'
 import { numbersOf } from '../../records/page.ts'
 import type { SegmentRecord } from '../../records/segment.ts'
@@ -80,7 +79,7 @@ export const get = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The segment', schema: segmentRecord } },
     refusals: [404],
-    handle: async (call) => largeJson(200, await getSegment(core, rowKeyOf(call))),
+    handle: async (call) => largeJson(200, await loadSegmentRecord(core, rowKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>
@@ -159,7 +158,7 @@ export const removeContacts = ({ core }: RouteDeps) =>
     },
     refusals: [404],
     handle: async (call) =>
-      json(200, await removeMembers(core, { ...rowKeyOf(call), ...call.body })),
+      json(200, await deleteMembers(core, { ...rowKeyOf(call), ...call.body })),
   })
 
 export const compute = ({ core }: RouteDeps) =>

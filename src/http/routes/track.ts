@@ -1,6 +1,6 @@
 /** `POST /v1/track`: records an event of a contact. */
 import { z } from 'zod'
-import { recordEventByAddress } from '../../features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../features/people/contacts/events/contact-events.ts'
 import { eventName } from '../../records/event.ts'
 import { againAtTopLevel, emailAddress, instant, warnings } from '../../records/fields.ts'
 import { idempotentPath, rightsOf } from '../exchange/key-rights.ts'

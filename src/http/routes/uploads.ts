@@ -1,5 +1,4 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
-
 import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
 import { deleteImage, listImages } from '../../features/tenancy/uploads/project-images.ts'
 import { uploadPage, uploadQuery, uploadRecord } from '../../records/upload.ts'

@@ -3,7 +3,6 @@
  * project. In the end no row of the project is left, and none of another one has changed that has
  * contacts with the same addresses.
  */
-
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import path from 'node:path'

@@ -13,7 +13,6 @@
  *
  * A line on stdout says that it waits. Its log is a file beside the database.
  */
-
 import { appendFileSync } from 'node:fs'
 import { createCounters } from '../../../src/base/counters.ts'
 import { createLog, type Log, silentLog } from '../../../src/base/log.ts'

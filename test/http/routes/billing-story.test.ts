@@ -1,5 +1,4 @@
 /** A project subscribes, sends, is charged exactly, and is told that it nears its limit. */
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'

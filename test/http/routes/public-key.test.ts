@@ -229,7 +229,9 @@ test('S33: a used Idempotency-Key of the secret key tells no id', async () => {
 
 test('the setting is in the record, and new projects begin without it', async () => {
   const { id } = await service.makeProject('New')
-  const { getProject } = await import('../../../src/features/tenancy/accounts/projects/projects.ts')
-  assert.equal((await getProject(service.core, id)).publicKeyMayUpdate, false)
+  const { loadProject } = await import(
+    '../../../src/features/tenancy/accounts/projects/projects.ts'
+  )
+  assert.equal((await loadProject(service.core, id)).publicKeyMayUpdate, false)
   assert.equal((await allow(true)).publicKeyMayUpdate, true)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { getSigningSecret } from '../../../src/features/outreach/webhooks/signing-secret.ts'
-import { createSegment } from '../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../src/features/people/segments/edit-segment.ts'
 import type { HttpClient, HttpRequest, HttpResult } from '../../../src/outbound/http/client.ts'
 import { createWebhookClient } from '../../../src/outbound/http/clients.ts'
 import { eq } from '../../../src/store/drizzle.ts'

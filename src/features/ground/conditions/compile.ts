@@ -19,24 +19,23 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { segmentMembers } from '../../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
-import { type Answers, createAnswers } from './answers.ts'
 import { findCandidates } from './candidates.ts'
 import type { Condition, ConditionGroup } from './condition.ts'
 import {
   compileAddressFilter,
+  compileEventFilter,
   compileInstantFilter,
   compileSubscribedFilter,
 } from './contact-filter.ts'
 import { compileDataFilter } from './data-filter.ts'
-import { isUnfit } from './data-fit.ts'
-import { compileEventFilter } from './event-filter.ts'
+import { type Answers, createAnswers, isUnfit } from './data-fit.ts'
 import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
 import {
+  loadReferencedSegment,
   loadReferencedSegments,
   type ReferencedSegment,
   type ReferencedSegments,
-  requireSegment,
 } from './referenced-segments.ts'
 
 type ConditionInput = {
@@ -206,7 +205,7 @@ function compileLeaf(
 }
 
 function compileMembership(compiler: Compiler, { operator }: Filter, id: string): Term {
-  const segment = requireSegment(compiler.segments, id)
+  const segment = loadReferencedSegment(compiler.segments, id)
   if (operator === 'memberOfSegment') return isMember(compiler, segment)
   const { isExact } = compiler
   compiler.isExact = true

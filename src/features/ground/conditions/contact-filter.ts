@@ -1,12 +1,17 @@
-/** Filters on columns of contacts. The columns are never null. */
-
+/**
+ * Filters on the columns of contacts, which are never null, and on the events of a contact. Each
+ * filter on events is a seek in the index of a contact's events by name.
+ */
 import { DAY_MS, parseInstant } from '../../../base/clock.ts'
 import { normalize } from '../../../base/nfc.ts'
 import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
 import type { OperatorOf } from '../../../records/operators.ts'
-import { contains, listOf } from '../../../store/dialect.ts'
+import { contains, jsonValue, listOf } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
+import { events } from '../../../store/schema/events.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
 import { startOfDay } from './dates.ts'
 
 type InstantFilter = {
@@ -15,6 +20,16 @@ type InstantFilter = {
   value: unknown
   /** The start of the span of `within` and `olderThan`. */
   since: number
+}
+
+type EventFilter = {
+  /** As stored. Of bounces only final ones count, of received mail only that of a person. */
+  name: string
+  operator: OperatorOf<'event'>
+  /** The start of the span, for operators with one. */
+  since: number
+  /** Only events of the email that this campaign sent to the contact: there is one at most. */
+  campaignId?: string | undefined
 }
 
 /** Ignores letter case. `value`: a text, or a list of texts for `in` and `notIn`. */
@@ -63,11 +78,6 @@ export function compileInstantFilter({ column, operator, value, since }: Instant
   }
 }
 
-function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: number): SQL {
-  const from = startOfDay(instant)
-  return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
-}
-
 /**
  * Normalizes an address like stored addresses (domain in U-labels); other text only gets lower case
  * and NFC.
@@ -81,7 +91,47 @@ export function normalizeAddresses(values: unknown): string[] {
   return (values as unknown[]).map((value) => normalizeAddress(String(value)))
 }
 
+/**
+ * Returns an expression that is 1 or 0 (or null for `triggeredOlderThan`) for a row of `contacts`.
+ */
+export function compileEventFilter({ name, operator, since, campaignId }: EventFilter): SQL {
+  const happened = sql`from ${events} where ${events.contactId} = ${contacts.id}
+    and ${events.name} = ${name}${ofCampaign(campaignId)}${alsoRequired(name)}`
+  const recently = sql`exists (select 1 ${happened} and ${events.createdAt} >= ${since})`
+  switch (operator) {
+    case 'triggered':
+      return sql`exists (select 1 ${happened})`
+    case 'notTriggered':
+      return sql`not exists (select 1 ${happened})`
+    case 'triggeredWithin':
+      return recently
+    case 'notTriggeredWithin':
+      return sql`not ${recently}`
+    case 'triggeredOlderThan':
+      return sql`(select ${events.createdAt} ${happened}
+        order by ${events.createdAt} desc limit 1) < ${since}`
+  }
+}
+
+function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: number): SQL {
+  const from = startOfDay(instant)
+  return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
+}
+
 /** Lower case and NFC, like stored addresses. */
 function normalizeAddressPart(text: string): string {
   return normalize(normalize(text).toLowerCase())
+}
+
+function ofCampaign(id: string | undefined): SQL {
+  if (id === undefined) return sql``
+  return sql` and ${events.emailId} = (select ${emails.id} from ${emails}
+    where ${emails.campaignId} = ${id} and ${emails.contactId} = ${contacts.id})`
+}
+
+function alsoRequired(name: string): SQL {
+  if (name === 'email.bounce') {
+    return sql` and coalesce(${jsonValue(events.data, 'transientBounce')}, 0) <> 1`
+  }
+  return name === RECEIVED ? sql` and not ${isAutomaticRow}` : sql``
 }

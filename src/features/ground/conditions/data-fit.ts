@@ -9,11 +9,13 @@
  *   greaterThan, lessThan, …    all but numbers for a number, all but texts for a text
  *   within, olderThan           what does not have the shape of a date
  */
-
 import type { OperatorOf } from '../../../records/operators.ts'
 import { hasDateShape, jsonType, jsonValue } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
+import { type Condition, listFilters } from './condition.ts'
+import { parseField } from './field.ts'
+import type { ReferencedSegments } from './referenced-segments.ts'
 
 export type DataType = 'text' | 'number' | 'boolean' | 'list' | 'object'
 
@@ -25,7 +27,16 @@ const STORED_TYPES: Readonly<Record<DataType, readonly string[]>> = {
   object: ['object'],
 }
 
-export type JudgedData = { key: string; operator: OperatorOf<'data'>; value: unknown }
+type JudgedData = { key: string; operator: OperatorOf<'data'>; value: unknown }
+
+/**
+ * `mayLack`: a filter of the condition may meet a value that it cannot judge, also by way of segments. `filters`:
+ * the number of filters that are compiled to find such contacts, with the filters of segments. `depth`: the
+ * segments around the innermost filter.
+ */
+export type Answers = { mayLack: boolean; filters: number; depth: number }
+
+const OF_ROWS: Answers = { mayLack: false, filters: 1, depth: 0 }
 
 /** Returns the types that the operator cannot judge. */
 export function unfitTypes({ operator, value }: Omit<JudgedData, 'key'>): readonly DataType[] {
@@ -69,4 +80,36 @@ export function isUnfit({ key, ...judged }: JudgedData): SQL | undefined {
     sql`, `,
   )
   return sql`${type} in (${names})`
+}
+
+/** Returns a function that looks at each segment once. The segments have no loops. */
+export function createAnswers(segments: ReferencedSegments): (condition: Condition) => Answers {
+  const known = new Map<string, Answers>()
+
+  function ofSegment(id: string): Answers {
+    const segment = segments.get(id)
+    if (segment?.condition === undefined) return OF_ROWS
+    const found = known.get(id) ?? ofCondition(segment.condition)
+    known.set(id, found)
+    if (segment.hasMembers && !found.mayLack) return OF_ROWS
+    return { ...found, depth: found.depth + 1 }
+  }
+
+  function ofCondition(condition: Condition): Answers {
+    const sum: Answers = { mayLack: false, filters: 0, depth: 0 }
+    for (const filter of listFilters(condition)) {
+      const { operator, value } = filter
+      const parsed = parseField(filter)
+      const judged = { operator: operator as OperatorOf<'data'>, value }
+      const isData = parsed?.kind === 'data'
+      const mayLack = isData && isUnfit({ key: parsed.key, ...judged }) !== undefined
+      const own = parsed?.kind === 'segment' ? ofSegment(parsed.id) : { ...OF_ROWS, mayLack }
+      sum.mayLack ||= own.mayLack
+      sum.filters += own.filters
+      sum.depth = Math.max(sum.depth, own.depth)
+    }
+    return sum
+  }
+
+  return ofCondition
 }

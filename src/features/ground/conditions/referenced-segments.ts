@@ -45,7 +45,7 @@ export async function loadReferencedSegments(
     if (seen.size > MAX_REFERENCED_SEGMENTS) throw tooMany()
     const found = await findSegments({ store }, { projectId, ids: wanted })
     for (const segment of found) known.set(segment.id, segment)
-    for (const id of wanted) if (id !== ofSegmentId) requireSegment(known, id)
+    for (const id of wanted) if (id !== ofSegmentId) loadReferencedSegment(known, id)
     wanted = [...new Set(found.flatMap(referredBy))].filter((id) => !seen.has(id))
     for (const id of wanted) seen.add(id)
   }
@@ -54,7 +54,7 @@ export async function loadReferencedSegments(
 }
 
 /** @throws AppError BAD_REQUEST when the project has no such segment */
-export function requireSegment(known: ReferencedSegments, id: string): ReferencedSegment {
+export function loadReferencedSegment(known: ReferencedSegments, id: string): ReferencedSegment {
   const segment = known.get(id)
   if (segment !== undefined) return segment
   throw new AppError('BAD_REQUEST', `There is no segment "${shortenForError(id)}" in this project.`)

@@ -8,16 +8,17 @@
 import { parseJsonText } from '../../../base/json-text.ts'
 import { unseen } from '../../../store/dialect.ts'
 import { asc, getTableColumns, gt, sql } from '../../../store/drizzle.ts'
+import { type CountedEvent, countedEvents, deletedEvents } from '../../../store/schema/analytics.ts'
 import { type EventRow, events } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { type Follower, startFollower } from '../../../work/follower.ts'
 import type { Base } from '../base.ts'
 import type { LazyHandler, UrgentEvent, UrgentHandler } from '../event-handlers.ts'
-import { listCounted } from './counted-events.ts'
 import { followedRows } from './followed-rows.ts'
 import { createCursors } from './follower-cursor.ts'
 
 type Deps = Pick<Base, 'store' | 'log' | 'now'>
+
 /** For tests. `clock`: ms. */
 type Options = { batch?: number; clock?: () => number }
 
@@ -38,6 +39,26 @@ const listUrgent = statement((db) => {
     .orderBy(asc(events.seq))
     .limit(unseen(parameter('limit')))
 })
+
+const SEQ = parameter('seq')
+const { host: _, ...columns } = getTableColumns(deletedEvents)
+
+/**
+ * Events for the handlers that count, each with the facts that they need of its email, at the time
+ * of reading. Events that were deleted before 'analytics' and 'billing' had counted them come in
+ * their places, so a deletion changes no count. The database copies and deletes such rows itself
+ * (triggers of migration 0017). The parameters are `seq` and `limit`. The database merges the two
+ * lists, which are in the order of `seq`.
+ */
+const listCounted = statement<CountedEvent>((db) =>
+  db
+    .select(columns)
+    .from(deletedEvents)
+    .where(gt(deletedEvents.seq, SEQ))
+    .unionAll(db.select().from(countedEvents).where(gt(countedEvents.seq, SEQ)))
+    .orderBy(asc(deletedEvents.seq))
+    .limit(unseen(parameter('limit'))),
+)
 
 export function startUrgentReader(
   deps: Deps,

@@ -2,16 +2,17 @@
  * The log of API requests, one row each, written in batches after the responses. The log is for
  * people: lines are dropped when too many wait, and when the database cannot write.
  */
-
+import { DAY_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
 import type { Log } from '../../../base/log.ts'
 import { listOf } from '../../../store/dialect.ts'
-import { and, isNull, sql } from '../../../store/drizzle.ts'
+import { and, asc, isNull, lt, lte, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { apiRequests } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { startLoop } from '../../../work/loop.ts'
+import type { Retention } from '../../../work/retention.ts'
 import type { Base } from '../base.ts'
 
 export type RequestLogEntry = {
@@ -76,6 +77,32 @@ const insertRequest = statement((db) =>
     createdAt: parameter('createdAt'),
   }),
 )
+
+/** The rows of one write, which takes far less than 20 ms. */
+const CHUNK_ROWS = 1000
+
+/** Deletes up to the instant of the 1,000th oldest line, so that rows need no key. */
+const deleteChunk = statement((db) => {
+  const isOld = lt(apiRequests.createdAt, parameter('before'))
+  const last = db
+    .select({ createdAt: apiRequests.createdAt })
+    .from(apiRequests)
+    .where(isOld)
+    .orderBy(asc(apiRequests.createdAt))
+    .limit(1)
+    .offset(CHUNK_ROWS - 1)
+  const reach = sql`coalesce((${last}), ${parameter('before')})`
+  return db.delete(apiRequests).where(and(isOld, lte(apiRequests.createdAt, reach)))
+})
+
+/** Deletes lines of the request log after `retention.request_log_days`. */
+export const REQUESTS: Retention = {
+  name: 'delete-expired-requests',
+  schedule: '0 3 * * *',
+  keptMs: ({ requestLogDays }) => requestLogDays * DAY_MS,
+  deletions: [{ statement: deleteChunk, index: 'api_requests_age' }],
+  pace: { rows: CHUNK_ROWS, rest: 'none' },
+}
 
 export function startRequestLog({ store, log }: Pick<Base, 'store' | 'log'>): RequestLog {
   let waiting: RequestLogEntry[] = []

@@ -59,7 +59,7 @@ const findUsed = statement<CategoryNumbers>(
 
 /**
  * The same with `usedByOthers`, in one statement: what the owner's other projects without a subscription
- * have used, and those that the owner has deleted (`owner-months.ts`).
+ * have used, and those that the owner has deleted (`month.ts`).
  */
 const findUsedOfOwner = statement<CategoryNumbers & { usedByOthers: number }>(
   () => sql`select coalesce(own.transactional, 0) as transactional,

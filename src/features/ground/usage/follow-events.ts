@@ -6,16 +6,24 @@
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { LazyHandler } from '../event-handlers.ts'
-import { giveBack } from './give-back.ts'
+import { categoryOf } from './categories.ts'
+import { type MonthChange, takeOff } from './counters.ts'
+import { monthOf } from './month.ts'
 
 /**
  * Plans what is charged for the events, which come in order and once each. The rules of closures for
  * `store.write` apply.
  */
-export type Meter = (tx: Tx, events: readonly CountedEvent[]) => Promise<void>
+type Meter = (tx: Tx, events: readonly CountedEvent[]) => Promise<void>
 
 /** The events that metering reads. */
 export const METERED: readonly string[] = ['email.sent', 'email.received']
+
+/** The events of emails that no longer count. */
+const ENDS: readonly string[] = ['email.failed', 'email.suppressed']
+
+/** The detail of an end that came with the acceptance. */
+const AT_ACCEPTANCE = 'acceptance'
 
 /** `meter`: absent on a server without Stripe. */
 export function usageHandler(meter?: Meter): LazyHandler {
@@ -26,4 +34,25 @@ export function usageHandler(meter?: Meter): LazyHandler {
       await meter?.(tx, events)
     },
   }
+}
+
+/**
+ * Takes emails that failed or were suppressed off the use of the month in which they were accepted.
+ * An email that is tried again counts again (`count.ts`), and can fail again. An email that ended
+ * when it was accepted was never counted; its event says so.
+ */
+async function giveBack(tx: Tx, events: readonly CountedEvent[]): Promise<void> {
+  const sums = new Map<string, MonthChange>()
+  for (const event of events) {
+    const { name, projectId, acceptedAt, sourceType, isPlatform } = event
+    if (!ENDS.includes(name) || event.detail === AT_ACCEPTANCE) continue
+    // Nothing is known of an email that was deleted before its event.
+    if (acceptedAt === null || sourceType === null || isPlatform) continue
+    const startsAt = monthOf(acceptedAt)
+    const category = categoryOf(sourceType)
+    const key = `${projectId} ${startsAt} ${category}`
+    const count = (sums.get(key)?.count ?? 0) + 1
+    sums.set(key, { projectId, startsAt, category, count })
+  }
+  for (const change of sums.values()) await takeOff(tx, change)
 }

@@ -19,9 +19,8 @@ import { listNames } from '../../ground/events/names.ts'
 import { type EventCursor, type EventScope, selectPage } from '../../ground/events/select-page.ts'
 import { type CountedEnd, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, listingOf, pageListing, withEnd } from '../../ground/listing.ts'
-import { eventNamesOf, serviceEventNames } from './activity-types.ts'
+import { eventNamesOf, type FeedEvent, serviceEventNames, toActivity } from './activity-entry.ts'
 import { findEmailBytes } from './email-bytes.ts'
-import { type FeedEvent, toActivity } from './entry.ts'
 import { type FeedDeps, loadShownEmails } from './show-emails.ts'
 
 type ActivityQuery = {

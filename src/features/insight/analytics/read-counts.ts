@@ -2,15 +2,16 @@
  * Reads the rows of counts that cover spans of time: one query for all spans, along the primary key. Scan
  * threads add up the rows, so the number of rows does not load the main thread.
  */
+import { DAY_MS } from '../../../base/clock.ts'
 import { eachOf, jsonItem, orderedJoin } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { AnalyticsKind } from '../../../store/schema/words.ts'
 import type { Base } from '../../ground/base.ts'
+import { QUARTER_MS, quartersFrom } from './buckets.ts'
 import type { MailCounts } from './mail-counts.ts'
 import { MAIL_SUMS } from './metrics.ts'
-import { coverSpans } from './range/cover.ts'
 import type { Range, StreamChoice } from './range/range.ts'
-import type { Zone } from './range/zone.ts'
+import { dayAt, type Zone } from './range/zone.ts'
 
 export type AnalyticsDeps = Pick<Base, 'store' | 'now'>
 
@@ -24,6 +25,9 @@ type Counts = { projectId: string; stream: StreamChoice; spans: Spans }
 
 /** The number of the span that a row is in, from 0. */
 export const SEGMENT = sql.raw('pieces.segment')
+
+/** Buckets of one length that start in [from, to). `segment`: the number of the span. */
+type Piece = readonly [segment: number, span: number, from: number, to: number]
 
 /** Both periods as two spans: 0 is the previous one, 1 the current one. */
 export function bothPeriods({ previousFromAt, fromAt, toAt, zone }: Range, now: number): Spans {
@@ -71,4 +75,40 @@ function rowsOf(
     ${orderedJoin()} ${sql.raw(table)} as counts
       on ${own} and counts.span = pieces.span
         and counts.starts_at >= pieces."from" and counts.starts_at < pieces."to"${filter}`
+}
+
+/**
+ * Turns spans of time into buckets of the tables: whole UTC days are read as days, the rest as
+ * quarters of an hour. Before the oldest kept quarter, the borders of a span move to UTC midnights:
+ * the day of a zone's clock becomes the UTC day of the same date. So every bucket is in one span at
+ * most. `borders`: of consecutive spans, rising; one more than spans. Empty spans have no piece.
+ */
+function coverSpans(
+  borders: readonly number[],
+  { zone, now }: { zone: Zone; now: number },
+): Piece[] {
+  const moved = moveBorders(borders, zone, quartersFrom(now))
+  return moved.slice(1).flatMap((to, segment) => coverSpan(segment, moved[segment] ?? to, to))
+}
+
+function moveBorders(borders: readonly number[], zone: Zone, limit: number): number[] {
+  return borders.map((at, index) => {
+    if (at >= limit) return at
+    const isEnd = index === borders.length - 1
+    return (isEnd ? dayAt(zone, at - 1) + 1 : dayAt(zone, at)) * DAY_MS
+  })
+}
+
+function coverSpan(segment: number, from: number, to: number): Piece[] {
+  const firstDay = Math.ceil(from / DAY_MS) * DAY_MS
+  const lastDay = Math.floor(to / DAY_MS) * DAY_MS
+  const pieces: Piece[] =
+    firstDay >= lastDay
+      ? [[segment, QUARTER_MS, from, to]]
+      : [
+          [segment, QUARTER_MS, from, firstDay],
+          [segment, DAY_MS, firstDay, lastDay],
+          [segment, QUARTER_MS, lastDay, to],
+        ]
+  return pieces.filter(([, , start, end]) => start < end)
 }

@@ -30,10 +30,10 @@ export type PathKey = 'created' | 'number' | 'contact'
 export type EmailPath = {
   key: PathKey
   /** Each is `indexed by … where …`; their rows are merged. */
-  lanes: readonly SQL[]
-  /** What the rows of the lanes must match besides. */
+  branches: readonly SQL[]
+  /** What the rows of the branches must match besides. */
   filter: SQL | undefined
-  /** The same without the project: the rows of a lane are of one project. */
+  /** The same without the project: the rows of a branch are of one project. */
   ownFilter: SQL | undefined
   /** What its cursors begin with: they go on along this path. New contacts do not change it. */
   label: string
@@ -101,7 +101,7 @@ export async function findNamedEmails(
 }
 
 /**
- * A contact, campaign or template of another project has no lanes. `begun`: undefined at the beginning
+ * A contact, campaign or template of another project has no branches. `begun`: undefined at the beginning
  * of a list.
  */
 export async function chooseEmailPath(
@@ -116,10 +116,10 @@ export async function chooseEmailPath(
   const contactIds = found?.ids ?? []
   const indexed = chooseIndex(filter, prefix === '' ? undefined : { prefix, contactIds })
   const isForeign = await isOfOtherProject(deps, indexed, projectId)
-  const path = isForeign ? { ...indexed, lanes: [] } : indexed
+  const path = isForeign ? { ...indexed, branches: [] } : indexed
   if (found === undefined) return { ...path, label: prefix === '' ? '' : 'recipient_' }
-  const lane = ofContacts(contactIds)
-  const way = { key: 'created', index: 'emails_contact', lanes: [lane] } as const
+  const branch = ofContacts(contactIds)
+  const way = { key: 'created', index: 'emails_contact', branches: [branch] } as const
   return {
     ...pathOf(way, filter, undefined),
     label: `contacts_${found.upTo}_`,
@@ -133,26 +133,26 @@ type RecipientSearch = { prefix: string; contactIds: readonly string[] }
 function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): EmailPath {
   const { projectId, contactId, campaignId, templateId, statuses = [] } = filter
   if (contactId !== undefined) {
-    const lanes = [ofContacts([contactId])]
-    return pathOf({ key: 'created', index: 'emails_contact', lanes }, filter, search)
+    const branches = [ofContacts([contactId])]
+    return pathOf({ key: 'created', index: 'emails_contact', branches }, filter, search)
   }
   if (campaignId !== undefined) {
-    const lanes = [sql`campaign_id = ${campaignId}`]
-    return pathOf({ key: 'contact', index: 'emails_campaign', lanes }, filter, search)
+    const branches = [sql`campaign_id = ${campaignId}`]
+    return pathOf({ key: 'contact', index: 'emails_campaign', branches }, filter, search)
   }
   if (templateId !== undefined) {
-    const lanes = [sql`template_id = ${templateId}`]
-    return pathOf({ key: 'number', index: 'emails_template', lanes }, filter, search)
+    const branches = [sql`template_id = ${templateId}`]
+    return pathOf({ key: 'number', index: 'emails_template', branches }, filter, search)
   }
   const ofProject = sql`project_id = ${projectId}`
   if (statuses.length > 0 && statuses.every(isBadStatus)) {
-    const lanes = [...new Set(statuses)].map(
+    const branches = [...new Set(statuses)].map(
       (status) => sql`${ofProject} and ${isBadEnd} and ${onShelves(BAD_ENDS[status])}`,
     )
-    return pathOf({ key: 'created', index: 'emails_ends', lanes }, filter, search)
+    return pathOf({ key: 'created', index: 'emails_ends', branches }, filter, search)
   }
-  const lanes = [ofProject]
-  return pathOf({ key: 'created', index: 'emails_newest', lanes }, filter, search)
+  const branches = [ofProject]
+  return pathOf({ key: 'created', index: 'emails_newest', branches }, filter, search)
 }
 
 function isBadStatus(status: EmailStatus): status is keyof typeof BAD_ENDS {
@@ -162,11 +162,11 @@ function isBadStatus(status: EmailStatus): status is keyof typeof BAD_ENDS {
 /** The rows of a path belong to one project; a template may be gone while its emails are there. */
 async function isOfOtherProject(
   { store }: Pick<Base, 'store'>,
-  { lanes }: EmailPath,
+  { branches }: EmailPath,
   projectId: string,
 ): Promise<boolean> {
   const rows = await store.read.all<{ projectId: string }>(
-    sql`select project_id as "projectId" from emails ${lanes[0]} limit 1`,
+    sql`select project_id as "projectId" from emails ${branches[0]} limit 1`,
   )
   return rows.some((row) => row.projectId !== projectId)
 }
@@ -202,10 +202,10 @@ function ofContacts(ids: readonly string[]): SQL {
   return ids.length === 1 ? sql`contact_id = ${id}` : sql`contact_id in ${listOf(ids)}`
 }
 
-type Way = { key: PathKey; index: NamedIndex; lanes: readonly SQL[] }
+type Way = { key: PathKey; index: NamedIndex; branches: readonly SQL[] }
 
 function pathOf(
-  { key, index, lanes }: Way,
+  { key, index, branches }: Way,
   filter: EmailFilter,
   search: RecipientSearch | undefined,
 ): EmailPath {
@@ -216,7 +216,7 @@ function pathOf(
     endAt === undefined ? undefined : sql`created_at <= ${endAt}`,
   )
   // Along the order of creation the span is a part of the index.
-  const inLane = key === 'created' && span !== undefined ? sql` and ${span}` : sql``
+  const inBranch = key === 'created' && span !== undefined ? sql` and ${span}` : sql``
   const isOfProject = index === 'emails_newest' || index === 'emails_ends'
   const ownFilter = and(
     key === 'created' ? undefined : span,
@@ -233,7 +233,7 @@ function pathOf(
   )
   return {
     key,
-    lanes: lanes.map((lane) => sql`${indexedBy(index)} where ${lane}${inLane}`),
+    branches: branches.map((branch) => sql`${indexedBy(index)} where ${branch}${inBranch}`),
     filter: and(isOfProject ? undefined : sql`project_id = ${projectId}`, ownFilter),
     ownFilter,
     label: '',

@@ -32,7 +32,6 @@ import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'
 import { findLiveStateForProject } from '../../mail/messages/explain/project-live-status.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { SUMMARY_COLUMNS, toSummary } from '../../mail/messages/summary.ts'
-import { countEmails } from './count-emails.ts'
 import {
   chooseEmailPath,
   type EmailFilter,
@@ -40,7 +39,15 @@ import {
   findNamedEmails,
   type PathKey,
 } from './email-path.ts'
-import { KEYS, ORDERS, type Position, rowsOf, STRETCH, selectStretch } from './path-rows.ts'
+import {
+  countEmails,
+  KEYS,
+  ORDERS,
+  type Position,
+  rowsOf,
+  STRETCH,
+  selectStretch,
+} from './path-rows.ts'
 
 export type EmailQuery = EmailFilter & {
   limit: number
@@ -136,8 +143,8 @@ async function findEmails(
 type Stretch = { after: Position | undefined; wanted: number }
 
 /**
- * Reads the next rows of all lanes, at most one more than `wanted`. `end`: how far the rows of every
- * lane are known; undefined if no lane has more.
+ * Reads the next rows of all branches, at most one more than `wanted`. `end`: how far the rows of every
+ * branch are known; undefined if no branch has more.
  */
 async function readStretch(
   deps: Deps,
@@ -145,24 +152,24 @@ async function readStretch(
   { after, wanted }: Stretch,
 ): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
   const { key } = path
-  const lanes = await Promise.all(
-    path.lanes.map((lane) => readLane(deps, path, { lane, after, wanted })),
+  const branches = await Promise.all(
+    path.branches.map((branch) => readBranch(deps, path, { branch, after, wanted })),
   )
-  const ends = lanes.flatMap(({ end }) => end ?? [])
+  const ends = branches.flatMap(({ end }) => end ?? [])
   const end = ends.toSorted((one, other) => compare(key, one, other))[0]
-  const rows = lanes
-    .flatMap((lane) => lane.rows)
+  const rows = branches
+    .flatMap((branch) => branch.rows)
     .filter((row) => end === undefined || compare(key, row, end) <= 0)
     .toSorted((one, other) => compare(key, one, other))
   return { rows: rows.slice(0, wanted + 1), end }
 }
 
-type LaneStretch = Stretch & { lane: SQL }
+type BranchStretch = Stretch & { branch: SQL }
 
-async function readLane(
+async function readBranch(
   { store }: Deps,
   path: EmailPath,
-  stretch: LaneStretch,
+  stretch: BranchStretch,
 ): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
   const rows = await store.scan.all<FoundRow>(selectStretch(path, stretch))
   if (rows.length > stretch.wanted) return { rows, end: undefined }

@@ -1,24 +1,37 @@
-/** The rows of a path of emails (`email-path.ts`), in its order, from a position on. */
+/**
+ * The rows of a path of emails (`email-path.ts`), in its order, from a position on, and their
+ * number.
+ */
 import { rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import type { EmailPath, PathKey } from './email-path.ts'
+import type { Base } from '../../ground/base.ts'
+import { addCounts, countStretches, type RowCount } from '../../ground/list-totals.ts'
+import { chooseEmailPath, type EmailFilter, type EmailPath, type PathKey } from './email-path.ts'
 
 export type Position = { at: number; number: number; contactId: string }
 
 /** Rows that one statement of a page looks at. */
 export const STRETCH = 5_000
 
-export type LaneRange = { lane: SQL; after: Position | undefined }
+type BranchRange = { branch: SQL; after: Position | undefined }
 
 export const KEYS = sql`id, created_at as at, ${rowNumber('emails')} as number,
   contact_id as "contactId"`
 
 /** The columns that filters ask for. */
-export const FILTERED = sql`project_id, status, source_type, recipient, recipient_domain,
+const FILTERED = sql`project_id, status, source_type, recipient, recipient_domain,
   contact_id, campaign_id, template_id, created_at`
 
+export const ORDERS: Record<PathKey, SQL> = {
+  created: sql`created_at desc, emails.${rowNumber()} desc`,
+  number: sql`emails.${rowNumber()} desc`,
+  contact: sql`contact_id desc`,
+}
+
+type Deps = Pick<Base, 'store' | 'listTotals'>
+
 /** Returns a select of the rows of a stretch that match, one more than wanted at most. */
-export function selectStretch(path: EmailPath, stretch: LaneRange & { wanted: number }): SQL {
+export function selectStretch(path: EmailPath, stretch: BranchRange & { wanted: number }): SQL {
   const rows = sql`select ${KEYS}, ${FILTERED}
     ${rowsOf(path, stretch)} order by ${ORDERS[path.key]} limit ${STRETCH}`
   const matching = path.filter === undefined ? sql`` : sql` where ${path.filter}`
@@ -26,14 +39,18 @@ export function selectStretch(path: EmailPath, stretch: LaneRange & { wanted: nu
     limit ${stretch.wanted + 1}`
 }
 
-export function rowsOf({ key }: EmailPath, { lane, after }: LaneRange): SQL {
-  return sql`from emails ${lane}${after === undefined ? sql`` : isAfter(key, after)}`
+export function rowsOf({ key }: EmailPath, { branch, after }: BranchRange): SQL {
+  return sql`from emails ${branch}${after === undefined ? sql`` : isAfter(key, after)}`
 }
 
-export const ORDERS: Record<PathKey, SQL> = {
-  created: sql`created_at desc, emails.${rowNumber()} desc`,
-  number: sql`emails.${rowNumber()} desc`,
-  contact: sql`contact_id desc`,
+export async function countEmails(deps: Deps, filter: EmailFilter): Promise<RowCount> {
+  const path = await chooseEmailPath(deps, filter)
+  const paths = path.rest === undefined ? [path] : [path, path.rest.path]
+  const counts: RowCount[] = []
+  for (const each of paths) {
+    for (const branch of each.branches) counts.push(await countBranch(deps, each, branch))
+  }
+  return addCounts(deps, counts)
 }
 
 /** The condition on the instant alone lets SQLite search the index. */
@@ -42,4 +59,30 @@ function isAfter(key: PathKey, { at, number, contactId }: Position): SQL {
   if (key === 'contact') return sql` and contact_id < ${contactId}`
   if (key === 'number') return sql` and ${row} < ${number}`
   return sql` and created_at <= ${at} and (created_at, ${row}) < (${at}, ${number})`
+}
+
+function countBranch(
+  { store, listTotals: { stretch } }: Deps,
+  path: EmailPath,
+  branch: SQL,
+): Promise<RowCount> {
+  return countStretches<Position>(async (after) => {
+    const [row] = await store.scan.all<{ count: number }>(
+      countStretch(path, { branch, after, stretch }),
+    )
+    const [end] = await store.scan.all<Position>(
+      sql`select ${KEYS} ${rowsOf(path, { branch, after })}
+        order by ${ORDERS[path.key]} limit 1 offset ${stretch - 1}`,
+    )
+    return { count: row?.count ?? 0, end }
+  })
+}
+
+/** The rows of a stretch that match. Without a filter the index is enough. */
+function countStretch(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
+  const { ownFilter: filter } = path
+  const columns = filter === undefined ? sql`1` : FILTERED
+  const rows = sql`select ${columns} ${rowsOf(path, branch)}
+    order by ${ORDERS[path.key]} limit ${branch.stretch}`
+  return sql`select count(*) as count from (${rows})${filter === undefined ? sql`` : sql` where ${filter}`}`
 }

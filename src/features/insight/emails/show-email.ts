@@ -1,27 +1,39 @@
 /**
  * Shows one email of a project: its record with subject and body as the recipient gets them, each
- * attempt with its steps and replies, its events, and in words where it stands.
+ * attempt with its steps and replies, its events, and its state in words; or its octets (RFC 5322).
+ * Sent mail is composed from its snapshot as delivery composes it, and signed with the keys and the
+ * time of now. The octets of received mail are the ones that the client sent.
  */
 import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
+import { AppError } from '../../../base/errors.ts'
 import { parseJsonText } from '../../../base/json-text.ts'
-import { indexedBy, listOf, octets } from '../../../store/dialect.ts'
+import { parseAddress } from '../../../formats/address/address.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { contains, indexedBy, listOf, octets } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
+import { inboundMessages } from '../../../store/schema/inbound.ts'
 import type { AttachmentFacts } from '../../../store/schema/json-values.ts'
-import { contents, emails } from '../../../store/schema/messages.ts'
+import { type Attempt, contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { wholeListing } from '../../ground/listing.ts'
+import { readRaw } from '../../incoming/receiving/raw.ts'
+import { readAttachments } from '../../mail/messages/accept/content.ts'
+import { contentOctets } from '../../mail/messages/content-octets.ts'
+import { returnPathOf } from '../../mail/messages/delivery/return-path.ts'
+import { type LoadedEmail, loadEmails, toSource } from '../../mail/messages/delivery/source.ts'
 import { emailNotFound, getEmailHistory } from '../../mail/messages/explain/email-history.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
-import { toAttemptView } from './attempt-view.ts'
 
 /** An email of a project. Another project's email counts as unknown. */
-export type EmailKey = { projectId: string; id: string }
+type EmailKey = { projectId: string; id: string }
 
 type EventLine = { seq: number; bytes: number }
+
 type EmailEvent = { seq: number; id: string; name: string; data: string | null; createdAt: number }
+
 type EmailEventView = { id: string; name: string; data: unknown; createdAt: string }
 
 /** An address that follows every link has so many events; the first ones say enough. */
@@ -38,6 +50,20 @@ const listEvents = statement<EventLine>(
 const listBySeq = statement<EmailEvent>(
   () => sql`select seq, id, name, data, created_at as "createdAt" from events
     where seq in ${listOf(parameter('seqs'))}`,
+)
+
+type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
+  outbound: Pick<Outbound, 'sign'>
+}
+
+/** Sizes come from the heads of rows; the texts themselves are not read. */
+const findBytes = statement<{ bytes: number | null }>(
+  () => sql`select case source_type
+      when 'INBOUND' then (select size_bytes from inbound_messages
+        where received_at = emails.delivered_at and ${contains(sql`summary`, sql`emails.id`)} limit 1)
+      else (select ${contentOctets} + chunk_bytes from contents
+        where contents.id = emails.content_id) end as bytes
+    from emails where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
 )
 
 /** @throws AppError RESOURCE_NOT_FOUND */
@@ -80,6 +106,42 @@ export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
   return { record, events }
 }
 
+/** An attempt or a report as the API and `queue show --json` print it. */
+export function toAttemptView(attempt: Attempt) {
+  const { replyCode: code, enhancedCode, replyText: text } = attempt
+  return {
+    at: formatInstant(attempt.at),
+    durationMs: attempt.durationMs,
+    host: attempt.host,
+    address: attempt.address,
+    tls: attempt.tls,
+    result: attempt.result,
+    class: attempt.class,
+    reply: code === null && enhancedCode === null ? null : { code, enhancedCode, text },
+    error: attempt.error,
+    finalRecipient: attempt.finalRecipient,
+    maybeDelivered: attempt.isMaybeDelivered,
+    steps: attempt.steps,
+  }
+}
+
+/** About the size of what an email's octets are made of; 0 for an unknown email. */
+export async function findRawBytes({ store }: Pick<Base, 'store'>, key: EmailKey): Promise<number> {
+  return (await store.read.find(findBytes, key))?.bytes ?? 0
+}
+
+/**
+ * @throws AppError RESOURCE_NOT_FOUND for an unknown email, and for one whose octets or content were
+ *   cleared by retention; FORBIDDEN for mail of the server to its users; BAD_REQUEST if its templates can
+ *   no longer be rendered
+ */
+export async function readRawEmail(deps: Deps, key: EmailKey): Promise<Uint8Array> {
+  const [email] = await loadEmails(deps, [key.id])
+  if (email === undefined || email.projectId !== key.projectId) throw emailNotFound(key.id)
+  if (email.isPlatform) throw hidden()
+  return email.sourceType === 'INBOUND' ? readReceived(deps, email) : compose(deps, email)
+}
+
 async function readEvents({ store }: Pick<Base, 'store'>, lines: readonly EventLine[]) {
   const seqs = JSON.stringify(lines.map(({ seq }) => seq))
   const rows = await store.scan.list(listBySeq, { seqs })
@@ -112,4 +174,59 @@ async function describeContent({ store }: Pick<Base, 'store'>, contentId: string
 
 function toAttachment({ filename, contentType, contentId, disposition }: AttachmentFacts) {
   return { filename, contentType, contentId, disposition }
+}
+
+async function compose(deps: Deps, email: LoadedEmail): Promise<Uint8Array> {
+  const content = await loadContent(deps, email)
+  const project = await deps.directory.findProject(email.projectId)
+  if (content === undefined || email.variables === null || project === undefined) {
+    throw cleared(email.id)
+  }
+  const sender = parseAddress(email.fromAddress)?.domain
+  const domain =
+    sender === undefined
+      ? undefined
+      : await deps.directory.findSenderDomain(email.projectId, sender)
+  const [returnKey] = deps.keyring.keys('return-path')
+  const returnPath = returnPathOf({ ...deps, returnKey }, email, domain)
+  const source = toSource(deps, { email, project, content, returnPath })
+  const octets = await deps.outbound.sign({ source, keys: domain?.signingKeys ?? [] })
+  if (octets === null) {
+    throw new AppError('BAD_REQUEST', 'The message of this email can no longer be composed.')
+  }
+  return octets
+}
+
+async function loadContent({ store }: Deps, { contentId }: LoadedEmail) {
+  const row = await store.read.select().from(contents).where(eq(contents.id, contentId)).get()
+  if (row === undefined || row.body === null) return undefined
+  const { id, subject, body, isText, text, isLiteral, recipientFields } = row
+  const attachments = await readAttachments({ store }, id, row.attachments ?? [])
+  const content = { id, subject, body, isText, text, isLiteral }
+  return attachments && { ...content, attachments, ...(recipientFields && { recipientFields }) }
+}
+
+/** The message came in at the time that its email has as the time of its delivery. */
+async function readReceived({ store }: Deps, { id }: LoadedEmail): Promise<Uint8Array> {
+  const rows = await store.read
+    .select()
+    .from(inboundMessages)
+    .where(
+      sql`${inboundMessages.receivedAt} = (select delivered_at from emails where id = ${id})
+        and ${contains(inboundMessages.summary, id)}`,
+    )
+    .limit(1)
+  const octets = rows[0] === undefined ? null : await readRaw(store, rows[0])
+  if (octets === null) throw cleared(id)
+  return octets
+}
+
+function hidden(): AppError {
+  return new AppError('FORBIDDEN', 'Mail of the server to its users is shown to nobody else.')
+}
+
+function cleared(id: string): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', 'Retention has cleared the message of this email.', {
+    details: { resource: 'email', id },
+  })
 }

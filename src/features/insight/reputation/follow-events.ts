@@ -1,23 +1,32 @@
 /**
- * The handler that counts the mail of projects for their reputation, by the instants of events:
+ * The handler that counts the mail of projects for their reputation, by the instants of events, and
+ * disables projects whose reputation has become critical.
  *
  *   emails      sent, or refused for good before they were sent
  *   bounces     permanent ones; an email has one at most, because it is over then
  *   complaints  an email has one at most
  *
- * Mail of the server to its users does not count, nor does mail to the mailbox simulator of Amazon SES.
- * The counts, what follows from them and the cursor are written in one transaction, so a server that was
- * killed goes on where it stopped.
+ * Mail of the server to its users does not count, nor does mail to the mailbox simulator of Amazon
+ * SES. The counts, their consequences and the cursor are written in one transaction, so a server
+ * that was killed goes on where it stopped.
+ *
+ * The project that sends the mail of this server is never disabled, because its members could not
+ * be told by mail; a line in the log warns of it once an hour.
  */
+import { HOUR_MS } from '../../../base/clock.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { projects } from '../../../store/schema/accounts.ts'
+import { type Project, projects } from '../../../store/schema/accounts.ts'
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
 import type { LazyHandler } from '../../ground/event-handlers.ts'
-import { addCounts, type HourCounts, hourOf } from './counters.ts'
-import { createEnforcement, type EnforceDeps, type Enforcement } from './enforce.ts'
+import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
+import { findMailProjectId } from '../../tenancy/accounts/platform-mail/mail-project.ts'
+import { disableProject } from '../../tenancy/accounts/projects/disable.ts'
+import { addCounts, type HourCounts, hourOf, readWindows } from './counters.ts'
+import { judge } from './judge.ts'
 
 const SIMULATOR = 'simulator.amazonses.com'
 const COUNTED: ReadonlySet<string> = new Set(['email.sent', 'email.bounce', 'email.complaint'])
@@ -34,6 +43,16 @@ const listProjects = statement((db) =>
     .from(projects)
     .where(sql`${projects.id} in ${listOf(parameter('ids'))}`),
 )
+
+type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
+
+/** The columns of a project that its judgement needs. */
+type JudgedProject = Pick<Project, 'id' | 'name' | 'isDisabled' | 'reputationSince' | 'createdAt'>
+
+type Enforcement = {
+  /** Judges the projects, and disables the critical ones. */
+  enforce(tx: Tx, projects: readonly JudgedProject[]): Promise<void>
+}
 
 export function reputationHandler(deps: EnforceDeps): LazyHandler {
   const enforcement = createEnforcement(deps)
@@ -102,4 +121,50 @@ function createSums(sinceOf: ReadonlyMap<string, number>) {
     },
     all: () => [...sums.values()],
   }
+}
+
+function createEnforcement(deps: EnforceDeps): Enforcement {
+  const warnedAt = new Map<string, number>()
+
+  function warn(project: JudgedProject, violations: readonly string[]): void {
+    const at = deps.now()
+    if (at - (warnedAt.get(project.id) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return
+    warnedAt.set(project.id, at)
+    const facts = { projectId: project.id, name: project.name, violations }
+    deps.log.warn(facts, 'a project has a critical reputation and is not disabled')
+  }
+
+  async function enforceOne(tx: Tx, project: JudgedProject): Promise<void> {
+    if (project.isDisabled) return
+    const at = deps.now()
+    const violations = await findViolations(deps, tx, { project, at })
+    if (violations.length === 0) return
+    const isAutomatic = deps.config.security.autoDisable
+    if (!isAutomatic || project.id === (await findMailProjectId(deps, tx))) {
+      tx.afterCommit(() => warn(project, violations))
+      return
+    }
+    const { id: projectId, name } = project
+    await disableProject(deps, tx, { projectId, reason: 'EMAIL_REPUTATION', at })
+    tx.afterCommit(() => {
+      deps.log.warn({ projectId, name, violations }, 'a project was disabled')
+    })
+  }
+
+  return {
+    async enforce(tx, projects) {
+      for (const project of projects) await enforceOne(tx, project)
+    },
+  }
+}
+
+async function findViolations(
+  { config }: EnforceDeps,
+  tx: Tx,
+  { project, at }: { project: JudgedProject; at: number },
+): Promise<string[]> {
+  const { id: projectId, reputationSince: since } = project
+  const windows = await readWindows(tx, { projectId, since, at })
+  const { findings } = judge(config.security, windows, { isNew: isYoung(project, at) })
+  return findings.filter(({ level }) => level === 'critical').map(({ text }) => text)
 }

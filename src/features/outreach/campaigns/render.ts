@@ -19,7 +19,7 @@ import { nameVariables } from '../../mail/templates/named-variables.ts'
 import { suggestForSlip, suggestVariable } from '../../mail/templates/suggest-variable.ts'
 import { checkFields } from '../../mail/templates/validate.ts'
 import { templateNotFound } from '../../mail/templates/view.ts'
-import { getContact } from '../../people/contacts/read/get.ts'
+import { loadContact } from '../../people/contacts/read/find-contact.ts'
 import { mergeData, parseData } from '../../people/contacts/write/data.ts'
 import { loadCampaign } from './campaign.ts'
 
@@ -68,7 +68,7 @@ export async function renderRequest(
   const reader =
     contactId === undefined
       ? NO_CONTACT
-      : await getContact(deps, { projectId: project.id, id: contactId })
+      : await loadContact(deps, { projectId: project.id, id: contactId })
   const preview = toPreview(await renderPreview(deps, { project, text, reader, data }))
   const values = { ...mergeData(reader.data, data.changes), ...data.variables }
   const warnings = [...preview.warnings, ...listForeign(text, values)]

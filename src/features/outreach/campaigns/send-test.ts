@@ -18,9 +18,9 @@ import { acceptEmails, weighPlan } from '../../mail/messages/accept/accept-email
 import type { AcceptDeps, AcceptedEmail } from '../../mail/messages/accept/email-drafts.ts'
 import type { EmailPlan } from '../../mail/messages/accept/plan.ts'
 import { walkContacts } from '../../people/contacts/list/walk.ts'
-import { getContact } from '../../people/contacts/read/get.ts'
+import { loadContact } from '../../people/contacts/read/find-contact.ts'
 import { findKnownAddresses } from '../../people/contacts/read/known-addresses.ts'
-import { findMemberAddresses } from '../../tenancy/accounts/members/addresses.ts'
+import { findMemberAddresses } from '../../tenancy/accounts/members/members.ts'
 import { audienceScope, recipientScope } from './audience/scope.ts'
 import { type FoundCampaign, loadCampaign } from './campaign.ts'
 import { requireSenderDomain } from './sending/send.ts'
@@ -57,7 +57,7 @@ export async function sendTest(
   const { id: projectId } = project
   const campaign = await loadCampaign(deps.store.read, { projectId, id: campaignId })
   const reader =
-    contactId === undefined ? undefined : await getContact(deps, { projectId, id: contactId })
+    contactId === undefined ? undefined : await loadContact(deps, { projectId, id: contactId })
   const addresses = distinct(request.addresses)
   await checkMembers(deps, projectId, addresses)
   const senderDomain = await requireSenderDomain(deps, campaign)

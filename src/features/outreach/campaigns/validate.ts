@@ -1,5 +1,4 @@
 /** Validates the fields of a campaign. Its texts, sender and type obey the rules of templates. */
-
 import { AppError, invalidField } from '../../../base/errors.ts'
 import { MAX_PER_HOUR } from '../../../records/limits.ts'
 import type { Campaign } from '../../../store/schema/campaigns.ts'
@@ -8,8 +7,8 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Condition, parseCondition } from '../../ground/conditions/condition.ts'
 import { checkFields, type TemplateChanges } from '../../mail/templates/validate.ts'
-import { loadSegment } from '../../people/segments/get.ts'
-import { requireReferences } from '../../people/segments/require-references.ts'
+import { requireReferences } from '../../people/segments/references.ts'
+import { loadSegment } from '../../people/segments/segments.ts'
 
 /** Some of the fields; undefined means absent, null clears a field. */
 export type CampaignChanges = TemplateChanges & {

@@ -1,12 +1,23 @@
-/** Imports rows as contacts: a row with a known address changes its contact, others create one. */
+/**
+ * Imports rows as contacts: a row with a known address changes its contact, others create one. A
+ * dry run previews the rows instead: each row sees the changes that the rows before it would have
+ * made.
+ */
 import { isInvalid } from '../../../base/errors.ts'
 import type { ContactImportResult, ImportResult } from '../../../records/import.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
+import type { Reader } from '../../../store/store.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
+import { findKnownAddresses, type KnownAddresses } from '../contacts/read/known-addresses.ts'
 import { parseData } from '../contacts/write/data.ts'
-import { type ContactEntry, withoutData } from '../contacts/write/next-contact.ts'
+import {
+  type ContactEntry,
+  previewContacts,
+  type SubscriptionRule,
+  withoutData,
+} from '../contacts/write/next-contact.ts'
 import { upsertValidContacts } from '../contacts/write/upsert.ts'
-import { createContactPreview } from './contact-preview.ts'
 import { type ColumnType, readCell } from './csv/cell.ts'
 import { keyOf } from './csv/column-names.ts'
 import { type Header, pickCell } from './csv/header.ts'
@@ -16,12 +27,21 @@ import { readAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
 import { isWithheld } from './last-unsubscriptions.ts'
-import { type RowHandler, runImport } from './run.ts'
+import { type RowHandler, type RowResult, runImport } from './run.ts'
 import type { Tally } from './tally.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 
 const MAX_UNKNOWN_FIELDS = 20
+
+type Reading = { typeOf: (field: string) => ColumnType; areStrings: boolean }
+
+type Rows = { entries: readonly ContactEntry[]; at: number }
+
+/** `hasLeft`: a row would have recorded a wish. */
+type SeenAddress = { subscribed: boolean; hasLeft: boolean }
+
+type Seen = { addresses: readonly string[]; seen: ReadonlyMap<string, SeenAddress> }
 
 /** Runs the job. @throws FinalFailure for a file that cannot be read */
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ContactImportResult> {
@@ -39,6 +59,22 @@ export async function importContacts(deps: Deps, job: RunningJob): Promise<Conta
     unsubscribedCount: tally.unsubscribedCount ?? 0,
     keptUnsubscribedCount: tally.keptUnsubscribedCount ?? 0,
     subscriptionWords: tally.stateWords ?? [],
+  }
+}
+
+/** The counts under the names of the API. */
+export function toResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
+  return {
+    totalRows: rows,
+    successCount: newCount + knownCount,
+    createdCount: newCount,
+    updatedCount: knownCount,
+    failureCount: tally.failureCount,
+    errors: tally.errors,
+    warnings: tally.warnings,
+    columns: tally.columns,
+    damage: tally.damage,
+    unknownFields: (tally.unknownFields ?? []).slice(0, MAX_UNKNOWN_FIELDS),
   }
 }
 
@@ -63,22 +99,6 @@ function describeUnsubscribed(rows: number): string[] {
       '"resubscribe" alone subscribes new contacts only. To subscribe them, add the form field ' +
       'subscribed=true, or a column "subscribed" with the word yes.',
   ]
-}
-
-/** The counts under the names of the API. */
-export function toResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
-  return {
-    totalRows: rows,
-    successCount: newCount + knownCount,
-    createdCount: newCount,
-    updatedCount: knownCount,
-    failureCount: tally.failureCount,
-    errors: tally.errors,
-    warnings: tally.warnings,
-    columns: tally.columns,
-    damage: tally.damage,
-    unknownFields: (tally.unknownFields ?? []).slice(0, MAX_UNKNOWN_FIELDS),
-  }
 }
 
 function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<ContactEntry> {
@@ -119,8 +139,6 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
   }
 }
 
-type Reading = { typeOf: (field: string) => ColumnType; areStrings: boolean }
-
 /** @throws AppError VALIDATION_ERROR for data that breaks a limit */
 function readChanges(
   record: CsvRecord,
@@ -143,4 +161,44 @@ function readChanges(
   }
   // A column of its own counts more than a key within an object.
   return parseData(Object.fromEntries([...ofObjects, ...entries])).changes
+}
+
+/** The memory that the returned function keeps grows with the file, which has at most 5 MB. */
+function createContactPreview(rule: Omit<SubscriptionRule, 'at'>) {
+  /** What earlier rows would have made of addresses. */
+  const seen = new Map<string, SeenAddress>()
+  return async (reader: Reader, { entries, at }: Rows): Promise<RowResult[]> => {
+    const { projectId } = rule
+    const addresses = entries.map(({ address }) => address.address)
+    const known = await findKnownAddresses(reader, projectId, addresses)
+    const results = previewContacts({ ...rule, at }, addSeen(known, { addresses, seen }), entries)
+    for (const [index, result] of results.entries()) {
+      if (!('isNew' in result)) continue
+      const { address, subscribed } = result.contact
+      const hasLeft = entries[index]?.hasLeft === true
+      if (!hasLeft && !result.isNew && result.becomes === undefined) continue
+      const wasLeft = !subscribed && seen.get(address)?.hasLeft === true
+      seen.set(address, { subscribed, hasLeft: hasLeft || wasLeft })
+    }
+    return results
+  }
+}
+
+function addSeen(known: KnownAddresses, { addresses, seen }: Seen): KnownAddresses {
+  const contacts = new Map(known.contacts)
+  const left = new Set(known.left)
+  for (const address of addresses) {
+    const before = seen.get(address)
+    if (before === undefined) continue
+    const { subscribed, hasLeft } = before
+    contacts.set(address, { ...(contacts.get(address) ?? unknownContact(address)), subscribed })
+    if (hasLeft) left.add(address)
+    else if (subscribed) left.delete(address)
+  }
+  return { ...known, contacts, left }
+}
+
+function unknownContact(address: string): Contact {
+  const at = { createdAt: 0, updatedAt: 0 }
+  return { id: '', projectId: '', address, subscribed: false, data: null, ...at }
 }

@@ -6,12 +6,14 @@
  */
 import { HOUR_MS } from '../../../base/clock.ts'
 import type { FieldWarning } from '../../../base/errors.ts'
+import type { ImportData } from '../../../records/import.ts'
 import { jsonValue } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { idTime, newId } from '../../../store/ids.ts'
 import { importChunks } from '../../../store/schema/jobs.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { findJobStatus, type JobStatus } from '../../../work/jobs/status.ts'
 import type { Base } from '../../ground/base.ts'
 import { enqueueForProject } from '../../ground/enqueue-for-project.ts'
 import type { Mapping } from './csv/column-names.ts'
@@ -145,4 +147,25 @@ export async function deleteExpiredImportFiles({
       await deleteImportFile(tx, uploadId)
     })
   }
+}
+
+/**
+ * Finds the status of an import, with the options of its request and without the file. Finds an
+ * import.
+ * @throws AppError RESOURCE_NOT_FOUND, also for another project's
+ */
+export async function findImport(
+  deps: Pick<Base, 'store' | 'now'>,
+  { projectId, id, kind }: { projectId: string; id: string; kind: ImportKind },
+): Promise<JobStatus & { data: ImportData }> {
+  const status = await findJobStatus(deps, { projectId, id, kinds: [kind] })
+  return { ...status, data: toData(status.data as ImportPayload) }
+}
+
+function toData(payload: ImportPayload): ImportData {
+  const { filename, sizeBytes, areStrings, subscribed } = payload
+  const { resubscribe = false, dryRun = false } = payload
+  const types = areStrings ? 'strings' : 'values'
+  const mapping = Object.fromEntries(payload.mapping)
+  return { filename, sizeBytes, mapping, types, subscribed, resubscribe, dryRun }
 }

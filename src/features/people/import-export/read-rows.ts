@@ -1,4 +1,10 @@
-/** Reads an import file as rows, chunk by chunk; other work runs between two chunks, and within one. */
+/**
+ * Reads an import file as rows, chunk by chunk; other work runs between two chunks, and within one.
+ *
+ * The delimiter is detected: a line `sep=;` before the header names it, as spreadsheet programs
+ * write. Otherwise it is the character with which the header has an address column; among several
+ * such characters, the one with which the header has the most columns.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { and, eq } from '../../../store/drizzle.ts'
 import { importChunks } from '../../../store/schema/jobs.ts'
@@ -7,7 +13,6 @@ import { FinalFailure } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Mapping } from './csv/column-names.ts'
 import { findReplaced, type RowDamage, repairRecord } from './csv/damage.ts'
-import { detectDelimiter } from './csv/delimiter.ts'
 import { type DecodedPiece, decode, type Encoding } from './csv/encoding.ts'
 import {
   type Header,
@@ -31,7 +36,9 @@ type RowBatch = {
 export type FileRow = { number: number; record: CsvRecord; damage?: RowDamage }
 
 type Deps = Pick<Base, 'store'>
+
 type Source = { uploadId: string; mapping: Mapping; filename: string }
+
 type ReaderState = { parser: CsvParser; skippedLines: number; header?: Header; rows: number }
 
 /** How a ZIP archive begins; a workbook is one, too. */
@@ -50,6 +57,22 @@ const selectChunk = statement((db) =>
       ),
     ),
 )
+
+type NextRecords = { records: CsvRecord[]; piece: DecodedPiece; source: Source }
+
+type Repaired = { record: CsvRecord; damage: { damage?: RowDamage } }
+
+type Beginning = {
+  delimiter: string
+  /** Number of lines before the header. */
+  skippedLines: 0 | 1
+}
+
+/** Characters that are parsed at a time: mostly enough for the first record of a long sample. */
+const STEP = 1024
+
+const DELIMITERS = [',', ';', '\t', '|']
+const DECLARATION = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i
 
 /** Yields the rows of a file. @throws FinalFailure for a file without a usable header */
 export async function* readRows(deps: Deps, source: Source): AsyncGenerator<RowBatch> {
@@ -74,6 +97,22 @@ export async function* readRows(deps: Deps, source: Source): AsyncGenerator<RowB
   yield batch
 }
 
+/** `isNameOfAddress`: whether a header names the address column. */
+export function detectDelimiter(
+  sample: string,
+  isNameOfAddress: (header: string) => boolean,
+): Beginning {
+  const declared = DECLARATION.exec(sample)?.[1]
+  if (declared !== undefined) return { delimiter: declared, skippedLines: 1 }
+  const ranked = DELIMITERS.map((delimiter) => {
+    const first = firstRecord(sample, delimiter)
+    const cells = first === undefined ? [] : repairRecord(first).record.cells
+    const hasAddressColumn = cells.some(({ text }) => isNameOfAddress(text))
+    return { delimiter, rank: (hasAddressColumn ? RECORD_LIMITS.maxCells + 1 : 0) + cells.length }
+  }).sort((one, other) => other.rank - one.rank)
+  return { delimiter: ranked[0]?.delimiter ?? ',', skippedLines: 0 }
+}
+
 async function* readChunks({ store }: Deps, { uploadId }: Source): AsyncGenerator<Uint8Array> {
   for (let number = 0; ; number += 1) {
     const chunk = await store.read.find(selectChunk, { uploadId, number })
@@ -93,8 +132,6 @@ function openReader(text: string, { mapping }: Source): ReaderState {
   return { parser: createCsvParser({ delimiter, ...RECORD_LIMITS }), skippedLines, rows: 0 }
 }
 
-type NextRecords = { records: CsvRecord[]; piece: DecodedPiece; source: Source }
-
 /** Returns undefined until the header is complete. */
 function toBatch(
   state: ReaderState,
@@ -112,8 +149,6 @@ function toBatch(
   return header && { header, rows, bytesRead, encoding }
 }
 
-type Repaired = { record: CsvRecord; damage: { damage?: RowDamage } }
-
 function repair(record: CsvRecord, { name }: Encoding): Repaired {
   if (name === 'utf-8') {
     const { record: repaired, damage } = repairRecord(record)
@@ -121,4 +156,17 @@ function repair(record: CsvRecord, { name }: Encoding): Repaired {
   }
   const damage = findReplaced(record)
   return { record, damage: damage === undefined ? {} : { damage } }
+}
+
+function firstRecord(sample: string, delimiter: string): CsvRecord | undefined {
+  const parser = createCsvParser({ delimiter, ...RECORD_LIMITS })
+  for (let at = 0; at < sample.length; at += STEP) {
+    const found = parser.push(sample.slice(at, at + STEP)).find(isFilled)
+    if (found !== undefined) return found
+  }
+  return parser.end().find(isFilled)
+}
+
+function isFilled(record: CsvRecord): boolean {
+  return !isBlankRecord(record)
 }

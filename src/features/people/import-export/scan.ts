@@ -8,15 +8,20 @@ import type { FieldWarning } from '../../../base/errors.ts'
 import type { ColumnReading, FileDamage, StateWord } from '../../../records/import.ts'
 import type { Base } from '../../ground/base.ts'
 import { keyOf, shorten } from './csv/column-names.ts'
-import { type ColumnScans, decideTypes, scanRecord } from './csv/column-types.ts'
-import { decideExportTypes, type ExportScans, scanExported } from './csv/export-types.ts'
+import {
+  type ColumnScans,
+  decideExportTypes,
+  decideTypes,
+  type ExportScans,
+  scanExported,
+  scanRecord,
+} from './csv/column-types.ts'
 import { findDropped, type Header } from './csv/header.ts'
 import { findMixedColumns, type JsonScan, keysOfObjects, scanJsonData } from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
-import { describeStates, type StateScan, scanStates } from './csv/state-scan.ts'
+import { describeStates, type StateScan, scanStates } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
-import { findKnownKinds } from './known-kinds.ts'
-import { findOtherCases } from './letter-case.ts'
+import { findKnownKinds, findOtherCases } from './known-fields.ts'
 import { readRows } from './read-rows.ts'
 
 export type FileScan = {

@@ -7,9 +7,10 @@
  *   it recorded an event                the event, if the condition asks for events of that name
  *   another segment changed by it       a row again, if a condition refers to that segment
  *
- * A cause counts until a complete computation of each segment has seen it. Then its row ends (`retention.ts`).
- * A segment whose last computation is a day older than another one's is left out: its computation fails. A
- * contact that somebody else changed, too, between two computations has the depth all the same.
+ * A cause counts until a complete computation of each segment has seen it. Then its row is deleted
+ * (`deleteSeenChanges`). A segment whose last computation is a day (`STUCK_MS`) older than another one's is left out:
+ * its computation fails. A contact that somebody else changed, too, between two computations has the depth
+ * all the same.
  */
 import { DAY_MS } from '../../../base/clock.ts'
 import {
@@ -26,6 +27,7 @@ import { sql } from '../../../store/drizzle.ts'
 import type { Segment } from '../../../store/schema/segments.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { sweepRows } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { listReferences } from '../../ground/conditions/condition.ts'
 import { loadReferencedSegments } from '../../ground/conditions/referenced-segments.ts'
@@ -69,7 +71,7 @@ const findOldestSeen = statement<{ seenChange: number | null }>(
     and ${computedAt} > (select max(${computedAt}) from ${tracked}) - ${STUCK_MS}`,
 )
 
-const removeChanges = statement(() => sql`delete from ${ofContacts}`)
+const deleteChanges = statement(() => sql`delete from ${ofContacts}`)
 
 /** `changes`: pairs of a contact and the depth. */
 const insertChanges = statement(
@@ -103,6 +105,29 @@ const listByEvents = statement<{ contactId: string; depth: number }>(
     group by events.contact_id`,
 )
 
+/**
+ * A segment whose last computation is older than another one's by this time keeps no causes: its
+ * computation fails.
+ */
+const KEPT_MS = 7 * DAY_MS
+const BATCH = 1000
+
+const findBatchEnd = statement<{ until: number | null }>(
+  () => sql`select max(number) as "until" from (
+    select number from caused_changes where number > ${parameter('after')} order by number limit ${BATCH})`,
+)
+
+const lastComputedAt = sql`coalesce(counted_at, created_at)`
+const computed = sql`segments
+  where project_id = (select project_id from contacts where id = caused_changes.contact_id)
+    and type = 'DYNAMIC' and track_membership = 1`
+
+const deleteSeen = statement(
+  () => sql`delete from caused_changes where number > ${parameter('after')} and number <= ${parameter('until')}
+    and number <= coalesce((select min(seen_change) from ${computed}
+      and ${lastComputedAt} > (select max(${lastComputedAt}) from ${computed}) - ${KEPT_MS}), number)`,
+)
+
 /** How far a computation that begins now will see. */
 export async function readSeen(queries: Pick<Tx, 'find'>): Promise<Seen> {
   return (await queries.find(findSeen, {})) ?? { seenChange: 0, seenEvent: 0 }
@@ -117,7 +142,7 @@ export async function recordCausedChanges(
   if (depths.size === 0) return
   const contactIds = JSON.stringify([...depths.keys()])
   const known = await tx.list(listKnown, { contactIds })
-  if (known.length > 0) await tx.execute(removeChanges, { contactIds })
+  if (known.length > 0) await tx.execute(deleteChanges, { contactIds })
   const seen = (await tx.find(findOldestSeen, { projectId }))?.seenChange ?? null
   if (seen === null) return
   const deepest = new Map(depths)
@@ -178,4 +203,31 @@ export async function findCauses(
     depths.set(contactId, Math.max(depth, depths.get(contactId) ?? 0))
   }
   return depths
+}
+
+/**
+ * Deletes the causes that every segment has seen: each segment of the project that is computed, or
+ * the project has none. Returns the number of deleted rows. @throws the signal's reason when it
+ * aborts
+ */
+export async function deleteSeenChanges(
+  deps: Pick<Base, 'store'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const { deleted } = await sweepRows<number, { after: number; deleted: number }>(
+    deps,
+    { pace: { rows: BATCH, rest: 'event loop' }, heavyFor: undefined, job: { signal } },
+    {
+      from: { after: 0, deleted: 0 },
+      find: async (_, { after }) => {
+        const until = (await deps.store.read.find(findBatchEnd, { after }))?.until ?? null
+        return until === null ? [] : [until]
+      },
+      change: async (tx, [until = 0], { after, deleted }) => ({
+        after: until,
+        deleted: deleted + (await tx.execute(deleteSeen, { after, until })),
+      }),
+    },
+  )
+  return deleted
 }

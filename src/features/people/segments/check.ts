@@ -4,8 +4,8 @@ import type { Finding } from '../../../formats/compose/message-findings.ts'
 import type { Base } from '../../ground/base.ts'
 import { findMisfits } from '../../ground/conditions/find-misfits.ts'
 import { compileSegment, readSegmentCondition } from './contact-scope.ts'
-import { loadSegment } from './get.ts'
-import type { SegmentKey } from './view.ts'
+import type { SegmentKey } from './segments.ts'
+import { loadSegment } from './segments.ts'
 
 /** Errors first; nothing for a STATIC segment. @throws AppError RESOURCE_NOT_FOUND */
 export async function checkSegment(

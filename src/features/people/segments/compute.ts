@@ -29,13 +29,12 @@ import {
   type Seen,
 } from './caused-changes.ts'
 import { compileSegment } from './contact-scope.ts'
-import { countSegment, saveCount } from './count.ts'
-import { hasConditionOf, isSegment, loadSegment } from './get.ts'
-import { endMemberships, startMemberships } from './member-rows.ts'
-import { type Change, findChanges } from './membership-changes.ts'
+import { type Change, endMemberships, findChanges, startMemberships } from './member-rows.ts'
 import { afterRuleChange, findRuleChange, type RuleChange } from './rule-change.ts'
+import { countSegment, saveCount } from './segment-contacts.ts'
+import type { SegmentKey } from './segments.ts'
+import { hasConditionOf, isSegment, loadSegment } from './segments.ts'
 import { segmentEvent } from './slug.ts'
-import type { SegmentKey } from './view.ts'
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 type ComputeResult = { added: number; removed: number; total: number }

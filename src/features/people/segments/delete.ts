@@ -9,8 +9,8 @@ import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Reference } from '../../ground/manifest/reference.ts'
 import { findReferences, isUsed } from '../../ground/references/registry.ts'
-import { isSegment, loadSegment } from './get.ts'
-import type { SegmentKey } from './view.ts'
+import type { SegmentKey } from './segments.ts'
+import { isSegment, loadSegment } from './segments.ts'
 
 /** A transaction takes about 10 ms. */
 const BATCH = 500

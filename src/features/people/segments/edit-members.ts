@@ -14,9 +14,9 @@ import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../contacts/write/upsert.ts'
-import { isSegment, loadSegment } from './get.ts'
 import { endMemberships, startMemberships } from './member-rows.ts'
-import type { SegmentKey } from './view.ts'
+import type { SegmentKey } from './segments.ts'
+import { isSegment, loadSegment } from './segments.ts'
 
 type MemberChange = SegmentKey & { emails: readonly string[] }
 type NewMembers = MemberChange & {
@@ -62,7 +62,7 @@ export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMe
 }
 
 /** @throws AppError as `addMembers` */
-export async function removeMembers(
+export async function deleteMembers(
   deps: Deps,
   { emails, ...key }: MemberChange,
 ): Promise<{ removed: number }> {

@@ -1,12 +1,16 @@
 /**
- * Writes the rows of `segment_members`. The transaction compares each row first, so a change that
- * was already made is not counted again. A contact that leaves keeps its row, which is reused when
- * the contact enters again.
+ * The rows of `segment_members`: the difference between them and the contacts that match the
+ * condition of the segment now, and the writes. Scan threads compare one range of contact numbers
+ * at a time and return only the differences. The transaction compares each row first, so a change
+ * that was already made is not counted again. A contact that leaves keeps its row, which is reused
+ * when the contact enters again.
  */
-import { eachOf, listOf } from '../../../store/dialect.ts'
-import { sql } from '../../../store/drizzle.ts'
+import { eachOf, indexedBy, listOf } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
+import { type NumberRange, walkNumberRanges, within } from '../contacts/list/number-ranges.ts'
 
 type MembershipChange = { segmentId: string; contactIds: readonly string[]; at: number }
 
@@ -33,6 +37,22 @@ const updateEndedMembers = statement<{ id: string }>(
     returning contact_id as id`,
 )
 
+/** `isSilent`: by new rules of filters, so that it is no event. */
+export type Change = { contactId: string; isEntry: boolean; isSilent: boolean }
+
+type ComparedSegment = {
+  projectId: string
+  segmentId: string
+  condition: SQL
+  /** Whether a change of the contact is silent; none is if absent. */
+  isSilent: SQL | undefined
+}
+
+type Deps = Pick<Base, 'store'>
+
+/** Contacts in a range. All of them may have changed, so this also limits the changes in memory. */
+const MAX_NUMBERS = 10_000
+
 /** Returns the ids of contacts that were not members; deleted contacts are omitted. */
 export async function startMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(insertMembers, valuesOf(change)))
@@ -43,10 +63,40 @@ export async function endMemberships(tx: Tx, change: MembershipChange): Promise<
   return idsOf(await tx.list(updateEndedMembers, valuesOf(change)))
 }
 
+/**
+ * Yields the changes range by range; a range may have none. A contact that is created or changed
+ * meanwhile may be missed.
+ */
+export function findChanges(deps: Deps, segment: ComparedSegment): AsyncGenerator<Change[]> {
+  const compareRange = (numberRange: NumberRange) => findDifferences(deps, segment, numberRange)
+  return walkNumberRanges(deps, { scope: segment, range: { maxSize: MAX_NUMBERS } }, compareRange)
+}
+
 function valuesOf({ contactIds, ...rest }: MembershipChange) {
   return { ...rest, contactIds: JSON.stringify(contactIds) }
 }
 
 function idsOf(rows: { id: string }[]): string[] {
   return rows.map(({ id }) => id)
+}
+
+async function findDifferences(
+  { store }: Deps,
+  { projectId, segmentId, condition, isSilent = sql`0` }: ComparedSegment,
+  numberRange: NumberRange,
+): Promise<Change[]> {
+  const rows = await store.scan.values<[string, number, number | null]>(
+    sql`select contacts.id, member.contact_id is null, ${isSilent}
+      from contacts ${indexedBy('contacts_order')}
+      left join segment_members as member on member.segment_id = ${segmentId}
+        and member.contact_id = contacts.id and member.exited_at is null
+      where contacts.project_id = ${projectId} and contacts.subscribed in (0, 1)
+${within(numberRange)}
+        and (${condition}) is true <> (member.contact_id is not null)`,
+  )
+  return rows.map(([contactId, isEntry, silent]) => ({
+    contactId,
+    isEntry: isEntry === 1,
+    isSilent: silent === 1,
+  }))
 }

@@ -10,9 +10,9 @@ import { alternate } from '../../../turns/alternate.ts'
 import type { Base } from '../../ground/base.ts'
 import { isFenced } from '../../ground/fence/rows.ts'
 import { computeSegment } from './compute.ts'
-import { countSegment } from './count.ts'
-import { findSegment } from './get.ts'
-import type { SegmentKey } from './view.ts'
+import { countSegment } from './segment-contacts.ts'
+import type { SegmentKey } from './segments.ts'
+import { findSegment } from './segments.ts'
 
 type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
 

@@ -4,7 +4,6 @@
  * that accepts no mail is compared with well-known mail domains: the first label and the rest
  * separately, each with few changes for its length.
  */
-import { KNOWN_TYPOS, WELL_KNOWN_DOMAINS } from './well-known-domains.ts'
 
 type TypoQuery = {
   /** In A-labels, lower case. */
@@ -12,6 +11,129 @@ type TypoQuery = {
   /** Undefined where DNS gave no answer. */
   acceptsMail: boolean | undefined
 }
+
+/** The mail domains that people mean when they mistype one, most used first. */
+export const WELL_KNOWN_DOMAINS: readonly string[] = [
+  'gmail.com',
+  'yahoo.com',
+  'hotmail.com',
+  'outlook.com',
+  'icloud.com',
+  'aol.com',
+  'live.com',
+  'msn.com',
+  'googlemail.com',
+  'protonmail.com',
+  'proton.me',
+  'fastmail.com',
+  'ymail.com',
+  'zoho.com',
+  'gmx.de',
+  'gmx.net',
+  'gmx.at',
+  'gmx.ch',
+  'gmx.com',
+  'web.de',
+  't-online.de',
+  'freenet.de',
+  'posteo.de',
+  'mailbox.org',
+  'yahoo.co.uk',
+  'hotmail.co.uk',
+  'live.co.uk',
+  'outlook.co.uk',
+  'btinternet.com',
+  'virginmedia.com',
+  'yahoo.de',
+  'hotmail.de',
+  'outlook.de',
+  'yahoo.fr',
+  'hotmail.fr',
+  'outlook.fr',
+  'live.fr',
+  'orange.fr',
+  'wanadoo.fr',
+  'laposte.net',
+  'free.fr',
+  'yahoo.it',
+  'hotmail.it',
+  'libero.it',
+  'virgilio.it',
+  'yahoo.es',
+  'hotmail.es',
+  'outlook.es',
+  'yahoo.com.br',
+  'outlook.com.br',
+  'uol.com.br',
+  'terra.com.br',
+  'yahoo.co.in',
+  'rediffmail.com',
+  'yahoo.co.jp',
+  'yahoo.ca',
+  'yahoo.com.au',
+  'bigpond.com',
+  'optusnet.com.au',
+  'comcast.net',
+  'verizon.net',
+  'att.net',
+  'sbcglobal.net',
+  'bellsouth.net',
+  'earthlink.net',
+  'hotmail.nl',
+  'ziggo.nl',
+  'telenet.be',
+  'bluewin.ch',
+  'seznam.cz',
+  'yandex.ru',
+  'mail.ru',
+  'rambler.ru',
+]
+
+/**
+ * Typos that are registered domains of others and accept mail: only the name reveals them, and mail
+ * to them arrives at the wrong place.
+ */
+const TYPOS: Readonly<Record<string, readonly string[]>> = {
+  'gmail.com': [
+    'gamil.com',
+    'gmai.com',
+    'gmaill.com',
+    'gmal.com',
+    'gmali.com',
+    'gmaul.com',
+    'gmial.com',
+    'gmil.com',
+    'gmqil.com',
+    'gmsil.com',
+    'gnail.com',
+    'gmail.cm',
+    'gmail.co',
+    'gmail.om',
+  ],
+  'yahoo.com': ['yaho.com', 'yahho.com', 'yahooo.com', 'yaoo.com', 'yhaoo.com', 'yhoo.com'],
+  'hotmail.com': [
+    'hotamil.com',
+    'hotmai.com',
+    'hotmaill.com',
+    'hotmal.com',
+    'hotmial.com',
+    'hotmil.com',
+    'hotnail.com',
+    'htomail.com',
+    'hotmail.cm',
+    'hotmail.co',
+    'hotmail.om',
+  ],
+  'outlook.com': ['oulook.com', 'outllook.com', 'outlok.com', 'outloo.com', 'outook.com'],
+  'icloud.com': ['iclod.com', 'iclould.com', 'iclud.com', 'icoud.com', 'icloud.co'],
+  'googlemail.com': ['googelmail.com', 'googlemial.com', 'googlmail.com'],
+  'protonmail.com': ['protonmai.com', 'protonmial.com', 'protomail.com'],
+}
+
+/** The domain that was meant, by its typo. */
+export const KNOWN_TYPOS: ReadonlyMap<string, string> = new Map(
+  Object.entries(TYPOS).flatMap(([meant, typos]) => typos.map((typo) => [typo, meant] as const)),
+)
 
 /** Returns the suggested domain; undefined if nothing is wrong or no known domain is similar. */
 export function suggestDomain({ domain, acceptsMail }: TypoQuery): string | undefined {

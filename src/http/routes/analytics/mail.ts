@@ -1,13 +1,12 @@
 /** Figures of mail, by the instant of acceptance: of all of it, by time, by provider, by sender. */
-
 import { z } from 'zod'
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
   findDeliverability,
+  findLeaderboard,
+  findOverview,
   MAX_PROVIDERS,
-} from '../../../features/insight/analytics/deliverability.ts'
-import { findLeaderboard } from '../../../features/insight/analytics/leaderboard.ts'
-import { findOverview } from '../../../features/insight/analytics/overview.ts'
+} from '../../../features/insight/analytics/mail-figures.ts'
 import {
   analyticsDeliverability,
   analyticsLeaderboard,

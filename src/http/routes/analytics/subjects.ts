@@ -1,8 +1,6 @@
 /** Figures of links and events. */
-
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
-import { findEvents } from '../../../features/insight/analytics/events.ts'
-import { findLinks } from '../../../features/insight/analytics/links.ts'
+import { findEvents, findLinks } from '../../../features/insight/analytics/subject-figures.ts'
 import { analyticsEvents, analyticsLinks, listedFiguresQuery } from '../../../records/analytics.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { completeHeader } from '../../exchange/complete-header.ts'

@@ -1,9 +1,11 @@
 /** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
-
 import { z } from 'zod'
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
-import { findDaily } from '../../../features/insight/analytics/daily.ts'
-import { findTimeseries, MAX_HOURLY_DAYS } from '../../../features/insight/analytics/timeseries.ts'
+import {
+  findDaily,
+  findTimeseries,
+  MAX_HOURLY_DAYS,
+} from '../../../features/insight/analytics/mail-figures.ts'
 import { analyticsTimeseries } from '../../../records/analytics.ts'
 import { analyticsDays } from '../../../records/analytics-days.ts'
 import { dateParameters, rangeParameters, wordParameter } from '../../../records/analytics-range.ts'

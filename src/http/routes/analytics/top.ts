@@ -1,10 +1,11 @@
 /** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
-
 import { z } from 'zod'
 import { createAnswers } from '../../../features/insight/analytics/answers.ts'
-import { findCampaignStats } from '../../../features/insight/analytics/campaign-stats.ts'
-import { findTopCampaigns } from '../../../features/insight/analytics/top-campaigns.ts'
-import { findTopEvents } from '../../../features/insight/analytics/top-events.ts'
+import {
+  findCampaignStats,
+  findTopCampaigns,
+  findTopEvents,
+} from '../../../features/insight/analytics/subject-figures.ts'
 import { analyticsCampaignStats, topCampaigns, topEvents } from '../../../records/analytics-days.ts'
 import { dateParameters } from '../../../records/analytics-range.ts'
 import { countParameter } from '../../../records/page.ts'

@@ -1,5 +1,4 @@
 /** Contacts of a project, one by one and in lists. */
-
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {
@@ -7,10 +6,12 @@ import {
   parseCondition,
   parseConditionText,
 } from '../../../features/ground/conditions/condition.ts'
-import { listContacts } from '../../../features/people/contacts/list/list.ts'
-import { getContact } from '../../../features/people/contacts/read/get.ts'
-import { lookUpAddresses } from '../../../features/people/contacts/read/lookup.ts'
-import { toContactRecord } from '../../../features/people/contacts/read/view.ts'
+import { listContacts } from '../../../features/people/contacts/list/contact-list.ts'
+import {
+  loadContact,
+  lookUpAddresses,
+  toContactRecord,
+} from '../../../features/people/contacts/read/find-contact.ts'
 import { upsertContact } from '../../../features/people/contacts/write/contact-queue.ts'
 import { deleteContact } from '../../../features/people/contacts/write/delete.ts'
 import { updateContact } from '../../../features/people/contacts/write/update.ts'
@@ -151,7 +152,7 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Show a contact',
     responses: { 200: { description: 'The contact', schema: contactRecord } },
     refusals: [404],
-    handle: async (call) => json(200, toContactRecord(await getContact(core, rowKeyOf(call)))),
+    handle: async (call) => json(200, toContactRecord(await loadContact(core, rowKeyOf(call)))),
   })
 
 export const update = ({ core }: RouteDeps) =>

@@ -1,9 +1,10 @@
 /** The fields of a project's contacts: their values, and the segments and workflows that use them. */
-
 import { deleteField } from '../../../features/people/contacts/fields/delete.ts'
-import { listContactFields } from '../../../features/people/contacts/fields/list.ts'
+import {
+  listContactFields,
+  listFieldValues,
+} from '../../../features/people/contacts/fields/fields.ts'
 import { findFieldUsage } from '../../../features/people/contacts/fields/usage.ts'
-import { listFieldValues } from '../../../features/people/contacts/fields/values.ts'
 import {
   fieldDeletion,
   fieldList,

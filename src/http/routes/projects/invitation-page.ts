@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { AppError, isInvalid } from '../../../base/errors.ts'
 import { acceptInvitation } from '../../../features/tenancy/accounts/invitations/accept.ts'
-import { showInvitation } from '../../../features/tenancy/accounts/invitations/show.ts'
+import { findInvitationView } from '../../../features/tenancy/accounts/invitations/show.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { refuseCrossSite } from '../../exchange/same-origin.ts'
@@ -74,7 +74,7 @@ async function showPage(
   isWrongPassword = false,
 ): Promise<HttpResponse> {
   const user = await findSessionUser(core, incoming)
-  const shown = await showInvitation(core, params.token ?? '', user)
+  const shown = await findInvitationView(core, params.token ?? '', user)
   if (shown === undefined) throw noSuchPage()
   const call = { baseUrl: core.config.baseUrl, token: params.token ?? '' }
   return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword, ...call }))

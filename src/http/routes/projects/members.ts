@@ -1,12 +1,13 @@
 /** The members of a project, and invitations to people without an account. */
-
 import { z } from 'zod'
 import { inviteMember } from '../../../features/tenancy/accounts/invitations/invite.ts'
-import { listInvitations } from '../../../features/tenancy/accounts/invitations/list.ts'
+import { listInvitations } from '../../../features/tenancy/accounts/invitations/open.ts'
 import { revokeInvitation } from '../../../features/tenancy/accounts/invitations/revoke.ts'
-import { changeRole } from '../../../features/tenancy/accounts/members/change-role.ts'
-import { listMembers } from '../../../features/tenancy/accounts/members/list.ts'
-import { removeMember } from '../../../features/tenancy/accounts/members/remove.ts'
+import {
+  changeRole,
+  deleteMember,
+  listMembers,
+} from '../../../features/tenancy/accounts/members/members.ts'
 import { enveloped, messageResult } from '../../../records/envelope.ts'
 import {
   invitationRecord,
@@ -84,7 +85,7 @@ export const remove = ({ core }: RouteDeps) =>
     },
     refusals: [404],
     handle: async ({ user, project, params }) => {
-      await removeMember(core, { projectId: project.id, userId: params.userId ?? '' }, user.id)
+      await deleteMember(core, { projectId: project.id, userId: params.userId ?? '' }, user.id)
       return json(200, { success: true, data: { message: 'The member was removed.' } })
     },
   })

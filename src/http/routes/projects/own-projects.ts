@@ -1,15 +1,12 @@
 /** The projects of the user who has logged in: list, creation, settings and keys. */
-
 import { z } from 'zod'
 import {
+  changeSettings,
   createOwnProject,
   listOwnProjects,
+  regenerateOwnKeys,
 } from '../../../features/tenancy/accounts/projects/own-projects.ts'
 import { createProjectLimit } from '../../../features/tenancy/accounts/projects/owner-limits.ts'
-import {
-  changeSettings,
-  regenerateOwnKeys,
-} from '../../../features/tenancy/accounts/projects/settings.ts'
 import {
   newProject,
   projectRecord,

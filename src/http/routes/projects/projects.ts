@@ -1,10 +1,9 @@
 /** Projects in short, and how far they are set up: for users and for the keys of the projects. */
-
 import { z } from 'zod'
-import { getSetupState } from '../../../features/tenancy/accounts/projects/setup-state.ts'
 import {
-  getProjectSummary,
   listProjectSummaries,
+  loadProjectSummary,
+  loadSetupState,
 } from '../../../features/tenancy/accounts/projects/summary.ts'
 import { enveloped } from '../../../records/envelope.ts'
 import { projectSummary, setupState } from '../../../records/project.ts'
@@ -30,7 +29,7 @@ export const list = ({ core }: RouteDeps) =>
     handle: async ({ caller }) => {
       const data =
         caller.kind === 'key'
-          ? await getProjectSummary(core, caller.project.id)
+          ? await loadProjectSummary(core, caller.project.id)
           : await listProjectSummaries(core, caller.user.id)
       return largeJson(200, { success: true, data })
     },
@@ -43,7 +42,7 @@ export const get = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The project', schema: enveloped(projectSummary) } },
     refusals: [403, 404],
     handle: async ({ project }) =>
-      json(200, { success: true, data: await getProjectSummary(core, project.id) }),
+      json(200, { success: true, data: await loadProjectSummary(core, project.id) }),
   })
 
 export const showSetupState = ({ core }: RouteDeps) =>
@@ -53,5 +52,5 @@ export const showSetupState = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The state', schema: enveloped(setupState) } },
     refusals: [403, 404],
     handle: async ({ project }) =>
-      json(200, { success: true, data: await getSetupState(core, project.id) }),
+      json(200, { success: true, data: await loadSetupState(core, project.id) }),
   })

@@ -1,13 +1,12 @@
 /** The user who has logged in. */
-
 import { z } from 'zod'
 import { invalidField } from '../../../base/errors.ts'
 import { isTimezone } from '../../../features/outreach/workflows/schedule/next-firing.ts'
 import {
   changePassword,
+  describeSelf,
   updatePreferences,
-} from '../../../features/tenancy/accounts/self/update.ts'
-import { describeSelf } from '../../../features/tenancy/accounts/self/view.ts'
+} from '../../../features/tenancy/accounts/users/self.ts'
 import { newPassword, presentPassword } from '../../../records/login.ts'
 import { userRecord } from '../../../records/user.ts'
 import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'

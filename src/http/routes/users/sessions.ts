@@ -1,7 +1,9 @@
 /** The sessions of the user who has logged in. */
-
 import { z } from 'zod'
-import { endOwnSession, listSessions } from '../../../features/tenancy/accounts/self/sessions.ts'
+import {
+  endOwnSession,
+  listSessions,
+} from '../../../features/tenancy/accounts/sessions/own-sessions.ts'
 import { sessionRecord } from '../../../records/session.ts'
 import { clearedSessionCookie } from '../../exchange/cookies.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'

@@ -8,7 +8,7 @@ import {
   parseCondition,
 } from '../../../../src/features/ground/conditions/condition.ts'
 import { findMisfits } from '../../../../src/features/ground/conditions/find-misfits.ts'
-import { requireReferences } from '../../../../src/features/people/segments/require-references.ts'
+import { requireReferences } from '../../../../src/features/people/segments/references.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { addCampaign } from '../../outreach/campaigns/add-campaign.ts'

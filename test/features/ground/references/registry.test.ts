@@ -11,8 +11,8 @@ import type {
   Referent,
 } from '../../../../src/features/ground/manifest/reference.ts'
 import { findReferences, isUsed } from '../../../../src/features/ground/references/registry.ts'
-import { ACTIVITY_SOURCES } from '../../../../src/features/insight/activity/sources.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
+import { ACTIVITY_SOURCES } from '../../../../src/features/insight/activity/upcoming.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openTestCore } from '../../../core.ts'
 
@@ -107,7 +107,7 @@ why it uses nothing to NO_REFERENCES in this file: ${unregistered.join(', ')}`,
     assert.deepEqual(
       timed.filter((column) => !tables.includes(column.split('.')[0] ?? '')),
       [],
-      'add the tables to ACTIVITY_SOURCES in src/features/insight/activity/sources.ts',
+      'add the tables to ACTIVITY_SOURCES in src/features/insight/activity/upcoming.ts',
     )
   })
 })

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { silentLog } from '../../../../src/base/log.ts'
 import type { Core } from '../../../../src/core/core.ts'
 import {
+  REQUESTS,
   type RequestLogEntry,
   startRequestLog,
 } from '../../../../src/features/ground/requests/log.ts'
-import { REQUESTS } from '../../../../src/features/ground/requests/retention.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { apiRequests } from '../../../../src/store/schema/service.ts'

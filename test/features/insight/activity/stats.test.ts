@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
 import { appendEvents, type NewEvent } from '../../../../src/features/ground/events/append.ts'
 import {
+  countActivity,
   countEmailsSince,
   countRecent,
   countSince,
-} from '../../../../src/features/insight/activity/recent.ts'
-import { countActivity, type StatsRange } from '../../../../src/features/insight/activity/stats.ts'
+  type StatsRange,
+} from '../../../../src/features/insight/activity/figures.ts'
 import { listUpcoming } from '../../../../src/features/insight/activity/upcoming.ts'
 import type { UpcomingSource } from '../../../../src/features/insight/activity/upcoming-source.ts'
 import { QUARTER_MS } from '../../../../src/features/insight/analytics/buckets.ts'

@@ -6,7 +6,7 @@ import {
   listDue,
   listUndated,
 } from '../../../../src/features/insight/activity/active-executions.ts'
-import { countRecent } from '../../../../src/features/insight/activity/recent.ts'
+import { countRecent } from '../../../../src/features/insight/activity/figures.ts'
 import { listSleeping } from '../../../../src/features/insight/activity/scheduled-workflow-emails.ts'
 import { listUpcoming } from '../../../../src/features/insight/activity/upcoming.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'

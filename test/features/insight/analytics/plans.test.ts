@@ -1,16 +1,20 @@
 /** Every call reads its counts through the primary keys, and only the buckets of its range. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countActivity } from '../../../../src/features/insight/activity/stats.ts'
-import { findDaily } from '../../../../src/features/insight/analytics/daily.ts'
-import { findDeliverability } from '../../../../src/features/insight/analytics/deliverability.ts'
-import { findEvents } from '../../../../src/features/insight/analytics/events.ts'
-import { findLeaderboard } from '../../../../src/features/insight/analytics/leaderboard.ts'
-import { findLinks } from '../../../../src/features/insight/analytics/links.ts'
-import { findOverview } from '../../../../src/features/insight/analytics/overview.ts'
+import { countActivity } from '../../../../src/features/insight/activity/figures.ts'
+import {
+  findDaily,
+  findDeliverability,
+  findLeaderboard,
+  findOverview,
+  findTimeseries,
+} from '../../../../src/features/insight/analytics/mail-figures.ts'
 import { readRange } from '../../../../src/features/insight/analytics/range/range.ts'
 import type { AnalyticsDeps } from '../../../../src/features/insight/analytics/read-counts.ts'
-import { findTimeseries } from '../../../../src/features/insight/analytics/timeseries.ts'
+import {
+  findEvents,
+  findLinks,
+} from '../../../../src/features/insight/analytics/subject-figures.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
 import { openTestCore, START } from '../../../core.ts'
 

@@ -2,20 +2,21 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import { countActivity } from '../../../../src/features/insight/activity/stats.ts'
+import { countActivity } from '../../../../src/features/insight/activity/figures.ts'
 import { QUARTER_MS, quartersFrom } from '../../../../src/features/insight/analytics/buckets.ts'
-import { findDaily } from '../../../../src/features/insight/analytics/daily.ts'
-import { findDeliverability } from '../../../../src/features/insight/analytics/deliverability.ts'
-import { findEvents } from '../../../../src/features/insight/analytics/events.ts'
-import { findLeaderboard } from '../../../../src/features/insight/analytics/leaderboard.ts'
-import { findLinks } from '../../../../src/features/insight/analytics/links.ts'
 import {
   addMail,
   type MailCounts,
   NO_MAIL,
 } from '../../../../src/features/insight/analytics/mail-counts.ts'
+import {
+  findDaily,
+  findDeliverability,
+  findLeaderboard,
+  findOverview,
+  findTimeseries,
+} from '../../../../src/features/insight/analytics/mail-figures.ts'
 import { toMetrics } from '../../../../src/features/insight/analytics/metrics.ts'
-import { findOverview } from '../../../../src/features/insight/analytics/overview.ts'
 import {
   readRange,
   type StreamChoice,
@@ -27,7 +28,10 @@ import {
   UTC,
   type Zone,
 } from '../../../../src/features/insight/analytics/range/zone.ts'
-import { findTimeseries } from '../../../../src/features/insight/analytics/timeseries.ts'
+import {
+  findEvents,
+  findLinks,
+} from '../../../../src/features/insight/analytics/subject-figures.ts'
 import { ANALYTICS_STREAMS } from '../../../../src/records/words.ts'
 import { and, eq, lt } from '../../../../src/store/drizzle.ts'
 import { eventCounts, linkCounts, mailCounts } from '../../../../src/store/schema/analytics.ts'

@@ -118,9 +118,9 @@ test('rows of another project are not even passed over, as a cursor would show t
   const { projectId, contactId } = Object(await core.store.read.select().from(emails).get())
   const { id: otherId } = await addProject(core as TestCore)
   for (const filter of [{ campaignId }, { templateId }, { contactId }]) {
-    const lanesFor = async (id: string) =>
-      (await chooseEmailPath(core, { projectId: id, ...filter })).lanes.length
-    assert.deepEqual([await lanesFor(projectId), await lanesFor(otherId)], [1, 0])
+    const branchesFor = async (id: string) =>
+      (await chooseEmailPath(core, { projectId: id, ...filter })).branches.length
+    assert.deepEqual([await branchesFor(projectId), await branchesFor(otherId)], [1, 0])
   }
 })
 
@@ -341,10 +341,10 @@ test('no filter reads the table, or sorts more than the emails of few contacts',
   ]
   for (const [index, query, maySort] of queries) {
     const path = await chooseEmailPath(core, { projectId, ...query })
-    for (const lane of path.lanes) {
+    for (const branch of path.branches) {
       const after = { at: 1, number: 1, contactId: newId() }
       for (const from of [undefined, after]) {
-        const { sql: text } = compileSql(selectStretch(path, { lane, after: from, wanted: 20 }))
+        const { sql: text } = compileSql(selectStretch(path, { branch, after: from, wanted: 20 }))
         const rows = await core.store.read.all<{ detail: string }>(
           sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
         )

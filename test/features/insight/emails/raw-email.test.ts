@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRawBytes, readRawEmail } from '../../../../src/features/insight/emails/raw-email.ts'
+import { findRawBytes, readRawEmail } from '../../../../src/features/insight/emails/show-email.ts'
 import { acceptOnce } from '../../../../src/features/mail/messages/accept/accept-message.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'

@@ -1,5 +1,4 @@
 /** Backups beside a store that is in use. */
-
 import assert from 'node:assert/strict'
 import {
   appendFile,

@@ -1,5 +1,4 @@
 /** Restores: what comes back, what is refused, and what a failure or a kill leaves. */
-
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,5 +1,4 @@
 /** What a reset and a deletion leave, of every table. */
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DUTIES } from '../../../../src/core/areas.ts'

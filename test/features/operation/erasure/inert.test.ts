@@ -1,5 +1,4 @@
 /** What works on a project's rows leaves a project alone that is being reset or was deleted. */
-
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
@@ -27,12 +26,12 @@ import { triggerHandler } from '../../../../src/features/outreach/workflows/engi
 import { settleCancelled } from '../../../../src/features/outreach/workflows/executions/cancel-all.ts'
 import { fireDue } from '../../../../src/features/outreach/workflows/schedule/loop.ts'
 import { findPageContact } from '../../../../src/features/people/contacts/read/public-contact.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { refreshSegments } from '../../../../src/features/people/segments/refresh-all.ts'
 import {
   describeKeys,
-  getProject,
   listProjects,
+  loadProject,
   regenerateKeys,
   updateProject,
 } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
@@ -130,7 +129,7 @@ test('a deleted project is not listed, found or changed, and its domains are fre
   await deleteProject(core, projectId, { force: true })
   assert.deepEqual(await listProjects(core), [])
   const gone = { code: 'RESOURCE_NOT_FOUND' }
-  await assert.rejects(getProject(core, projectId), gone)
+  await assert.rejects(loadProject(core, projectId), gone)
   await assert.rejects(updateProject(core, projectId, { enable: true }), gone)
   await assert.rejects(regenerateKeys(core, projectId), gone)
   await assert.rejects(describeKeys(core, projectId), gone)

@@ -1,5 +1,4 @@
 /** Exports of a project: all of it, none of another, and no secret. */
-
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'

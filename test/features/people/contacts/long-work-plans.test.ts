@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { selectExisting } from '../../../../src/features/people/contacts/bulk/existing.ts'
-import { removeKey, selectHolders } from '../../../../src/features/people/contacts/fields/delete.ts'
+import { deleteKey, selectHolders } from '../../../../src/features/people/contacts/fields/delete.ts'
 import { selectValues } from '../../../../src/features/people/contacts/fields/values.sqlite.ts'
 import { updateByAddress } from '../../../../src/features/people/contacts/write/set-subscribed.ts'
 import type { Statement } from '../../../../src/store/database.ts'
@@ -14,7 +14,7 @@ const byPlace =
 
 const expectations: [string, Statement<unknown>, RegExp][] = [
   ['contacts of a batch', selectExisting, /USING INDEX sqlite_autoindex_contacts_1 \(id=\?\)/],
-  ['a key of a batch', removeKey, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
+  ['a key of a batch', deleteKey, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
   ['who has a key', selectHolders, byPlace],
   ['a contact that changes', updateByAddress, /contacts_address \(project_id=\? AND email=\?\)/],
   [

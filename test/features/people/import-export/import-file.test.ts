@@ -4,8 +4,8 @@ import { HOUR_MS } from '../../../../src/base/clock.ts'
 import {
   createImportFile,
   deleteExpiredImportFiles,
+  findImport,
 } from '../../../../src/features/people/import-export/import-file.ts'
-import { findImport } from '../../../../src/features/people/import-export/status.ts'
 import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
 import { failJob } from '../../../../src/work/jobs/job-row.ts'
 import { addProject, openTestCore } from '../../../core.ts'

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Condition } from '../../../../src/features/ground/conditions/condition.ts'
 import { updateContact } from '../../../../src/features/people/contacts/write/update.ts'
+import { deleteSeenChanges } from '../../../../src/features/people/segments/caused-changes.ts'
 import { computeSegment } from '../../../../src/features/people/segments/compute.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
-import { deleteSeenChanges } from '../../../../src/features/people/segments/retention.ts'
-import { updateSegment } from '../../../../src/features/people/segments/update.ts'
+import {
+  createSegment,
+  updateSegment,
+} from '../../../../src/features/people/segments/edit-segment.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { causedChanges } from '../../../../src/store/schema/segments.ts'
 import { addProject } from '../../../core.ts'

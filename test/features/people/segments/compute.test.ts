@@ -4,10 +4,12 @@ import fc from 'fast-check'
 import { AppError } from '../../../../src/base/errors.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import { computeSegment } from '../../../../src/features/people/segments/compute.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import { deleteSegment } from '../../../../src/features/people/segments/delete.ts'
 import { addMembers } from '../../../../src/features/people/segments/edit-members.ts'
-import { updateSegment } from '../../../../src/features/people/segments/update.ts'
+import {
+  createSegment,
+  updateSegment,
+} from '../../../../src/features/people/segments/edit-segment.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
@@ -16,8 +18,8 @@ import { createSharedRuns } from '../../../../src/work/shared-runs.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { addContacts } from '../contacts/add-contacts.ts'
 import {
-  getSegment,
   inSegment,
+  loadSegmentRecord,
   makeContacts,
   membersOf,
   planIs,
@@ -67,7 +69,7 @@ test('the first computation appends entries for all members, later ones only for
   await computeSegment(core, target)
   assert.deepEqual(await segmentEvents(core, ids), [...all, 'pro exit 1', 'pro entry 1'])
   assert.equal(await core.store.read.$count(segmentMembers), 3)
-  const row = await getSegment(core, target.id)
+  const row = await loadSegmentRecord(core, target.id)
   assert.deepEqual([row.memberCount, row.countedAt], [3, core.clock.now])
   const [event] = await core.store.read.select().from(events).limit(1)
   assert.deepEqual(event?.data, { segmentId: target.id, segmentName: 'Pro' })
@@ -274,7 +276,7 @@ test('a computation without changes does not save its count once the condition h
   const computed = await computeSegment(beforeWrite(core, 1, change), target)
   assert.deepEqual(computed, { added: 1, removed: 2, total: 1 })
   assert.deepEqual(await membersOf(core, target.id, ids), [1])
-  assert.equal((await getSegment(core, target.id)).memberCount, 1)
+  assert.equal((await loadSegmentRecord(core, target.id)).memberCount, 1)
   const remove = () => deleteSegment(core, target)
   await assert.rejects(
     computeSegment(beforeWrite(core, 1, remove), target),

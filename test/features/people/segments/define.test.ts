@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../src/base/errors.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import {
   deleteMemberships,
   deleteSegment,
 } from '../../../../src/features/people/segments/delete.ts'
 import { addMembers } from '../../../../src/features/people/segments/edit-members.ts'
-import { getSegment } from '../../../../src/features/people/segments/get.ts'
-import { updateSegment } from '../../../../src/features/people/segments/update.ts'
+import {
+  createSegment,
+  updateSegment,
+} from '../../../../src/features/people/segments/edit-segment.ts'
+import { loadSegmentRecord } from '../../../../src/features/people/segments/segments.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { events } from '../../../../src/store/schema/events.ts'
@@ -49,7 +51,7 @@ test('a dynamic segment is counted when it is made and when its condition change
   assert.ok(changed.updatedAt > made.updatedAt)
   const cleared = await updateSegment(core, { ...target, changes: { description: null } })
   assert.equal(cleared.description, null)
-  assert.deepEqual(await getSegment(core, target), cleared)
+  assert.deepEqual(await loadSegmentRecord(core, target), cleared)
   assert.equal(await core.store.read.$count(events), 0)
   assert.equal(await core.store.read.$count(segmentMembers), 0)
 })
@@ -129,7 +131,10 @@ test('segments cannot refer to each other in a loop', async (t) => {
       isCoded('BAD_REQUEST'),
     )
   }
-  assert.deepEqual((await getSegment(core, { projectId, id: a.id })).condition, planIs('pro'))
+  assert.deepEqual(
+    (await loadSegmentRecord(core, { projectId, id: a.id })).condition,
+    planIs('pro'),
+  )
 })
 
 test('two concurrent changes cannot make a loop', async (t) => {
@@ -165,7 +170,7 @@ test('a segment that others refer to is not deleted, and the error names them', 
   })
   await deleteSegment(core, { projectId, id: user.id })
   await deleteSegment(core, target)
-  await assert.rejects(getSegment(core, target), isCoded('RESOURCE_NOT_FOUND'))
+  await assert.rejects(loadSegmentRecord(core, target), isCoded('RESOURCE_NOT_FOUND'))
   assert.equal(await core.store.read.$count(jobs), 0)
 })
 
@@ -188,7 +193,10 @@ test('a deleted segment is not found at once; a job deletes its member rows and 
   })
   await deleteSegment(core, { projectId, id: one.id })
   assert.equal(notifications, 1)
-  await assert.rejects(getSegment(core, { projectId, id: one.id }), isCoded('RESOURCE_NOT_FOUND'))
+  await assert.rejects(
+    loadSegmentRecord(core, { projectId, id: one.id }),
+    isCoded('RESOURCE_NOT_FOUND'),
+  )
   const [job] = await core.store.read.select().from(jobs)
   assert.equal(job?.kind, 'clear-segment')
   const { signal } = new AbortController()
@@ -197,7 +205,7 @@ test('a deleted segment is not found at once; a job deletes its member rows and 
   const left = await core.store.read.select().from(segmentMembers)
   assert.equal(left.length, 700)
   assert.ok(left.every(({ segmentId }) => segmentId === other.id))
-  assert.equal((await getSegment(core, { projectId, id: other.id })).memberCount, 700)
+  assert.equal((await loadSegmentRecord(core, { projectId, id: other.id })).memberCount, 700)
   assert.equal(await core.store.read.$count(events), 0)
 })
 
@@ -218,7 +226,7 @@ test("another project's segment can be neither seen, changed, named nor deleted"
   const theirs = await createSegment(core, { projectId: other.id, name: 'Theirs', condition })
   const target = { projectId: mine.id, id: theirs.id }
   const isGone = isCoded('RESOURCE_NOT_FOUND')
-  await assert.rejects(getSegment(core, target), isGone)
+  await assert.rejects(loadSegmentRecord(core, target), isGone)
   await assert.rejects(updateSegment(core, { ...target, changes: { name: 'Mine' } }), isGone)
   await assert.rejects(deleteSegment(core, target), isGone)
   const named = { projectId: mine.id, name: 'Mine', condition: inSegment(theirs.id) }

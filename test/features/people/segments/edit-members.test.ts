@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../src/base/errors.ts'
-import { refreshSegment } from '../../../../src/features/people/segments/count.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
-import { addMembers, removeMembers } from '../../../../src/features/people/segments/edit-members.ts'
+import { addMembers, deleteMembers } from '../../../../src/features/people/segments/edit-members.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
+import { refreshSegment } from '../../../../src/features/people/segments/segment-contacts.ts'
 import { and, eq, inArray, sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
@@ -11,7 +11,7 @@ import { segmentMembers, segments } from '../../../../src/store/schema/segments.
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { listSegmentContacts } from '../../../lists.ts'
 import { addContacts } from '../contacts/add-contacts.ts'
-import { getSegment, makeContacts, membersOf, planIs } from './segment-contacts.ts'
+import { loadSegmentRecord, makeContacts, membersOf, planIs } from './segment-contacts.ts'
 
 const isCoded = (code: string) => (error: unknown) =>
   error instanceof AppError && error.code === code
@@ -24,7 +24,7 @@ async function openList(t: Parameters<typeof openTestCore>[0]) {
 }
 
 async function countOf(core: TestCore, id: string): Promise<number> {
-  return (await getSegment(core, id)).memberCount
+  return (await loadSegmentRecord(core, id)).memberCount
 }
 
 test('known addresses become members, and unknown ones are returned as spelled in the request', async (t) => {
@@ -96,8 +96,8 @@ test('a removed member keeps its row, which is reused when it is added again', a
   await addMembers(core, { ...target, emails })
   core.clock.now += 1000
   const gone = { ...target, emails: ['person1@people.test', 'who@else.test'] }
-  assert.deepEqual(await removeMembers(core, gone), { removed: 1 })
-  assert.deepEqual(await removeMembers(core, gone), { removed: 0 })
+  assert.deepEqual(await deleteMembers(core, gone), { removed: 1 })
+  assert.deepEqual(await deleteMembers(core, gone), { removed: 0 })
   assert.deepEqual(await membersOf(core, target.id, ids), [0, 2])
   assert.equal(await countOf(core, target.id), 2)
   core.clock.now += 1000
@@ -116,7 +116,7 @@ test('a deleted contact is no longer a member, and the count is correct at once'
   const { core, projectId, target } = await openList(t)
   const ids = await addContacts(core, projectId, makeContacts(4))
   await addMembers(core, { ...target, emails: makeContacts(4).map(({ email }) => email) })
-  await removeMembers(core, { ...target, emails: ['person3@people.test'] })
+  await deleteMembers(core, { ...target, emails: ['person3@people.test'] })
   const gone = inArray(contacts.id, [ids[0] ?? '', ids[3] ?? ''])
   await core.store.write((tx) => tx.delete(contacts).where(gone))
   assert.equal(await countOf(core, target.id), 2)
@@ -170,7 +170,7 @@ test('members of a dynamic segment cannot be added or removed', async (t) => {
   const change = { projectId, id, emails: ['person0@people.test', 'new@x.test'] }
   const creating = { ...change, createMissing: true }
   await assert.rejects(addMembers(core, creating), isCoded('BAD_REQUEST'))
-  await assert.rejects(removeMembers(core, change), isCoded('BAD_REQUEST'))
+  await assert.rejects(deleteMembers(core, change), isCoded('BAD_REQUEST'))
   assert.equal(await core.store.read.$count(contacts), 1)
   assert.equal(await core.store.read.$count(segmentMembers), 0)
 })
@@ -184,7 +184,7 @@ test('a segment of another project accepts no members, and its contacts are not 
   const isGone = isCoded('RESOURCE_NOT_FOUND')
   const creating = { ...foreign, emails: ['new@x.test'], createMissing: true }
   await assert.rejects(addMembers(core, creating), isGone)
-  await assert.rejects(removeMembers(core, foreign), isGone)
+  await assert.rejects(deleteMembers(core, foreign), isGone)
   await assert.rejects(listSegmentContacts(core, foreign), isGone)
   const mine = await addMembers(core, { ...target, emails })
   assert.deepEqual(mine, { added: 0, created: 0, notFound: emails })

@@ -3,15 +3,17 @@ import { test } from 'node:test'
 import { AppError } from '../../../../src/base/errors.ts'
 import { walkContacts } from '../../../../src/features/people/contacts/list/walk.ts'
 import { contactScopeOf } from '../../../../src/features/people/segments/contact-scope.ts'
-import { countSegment } from '../../../../src/features/people/segments/count.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
-import { addMembers, removeMembers } from '../../../../src/features/people/segments/edit-members.ts'
-import { loadSegment } from '../../../../src/features/people/segments/get.ts'
-import { updateSegment } from '../../../../src/features/people/segments/update.ts'
+import { addMembers, deleteMembers } from '../../../../src/features/people/segments/edit-members.ts'
+import {
+  createSegment,
+  updateSegment,
+} from '../../../../src/features/people/segments/edit-segment.ts'
+import { countSegment } from '../../../../src/features/people/segments/segment-contacts.ts'
+import { loadSegment } from '../../../../src/features/people/segments/segments.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { listSegmentContacts } from '../../../lists.ts'
 import { addContacts } from '../contacts/add-contacts.ts'
-import { getSegment, makeContacts, planIs, setPlan } from './segment-contacts.ts'
+import { loadSegmentRecord, makeContacts, planIs, setPlan } from './segment-contacts.ts'
 
 const emailsOf = ({ data }: { data: { email: string }[] }) => data.map(({ email }) => email)
 
@@ -81,7 +83,7 @@ test('the total of a dynamic segment is counted again after five minutes', async
   assert.deepEqual([...new Set(totals)], [3])
   // The first page, ten more, and one count.
   assert.equal(scans(), 3 * 11 + 2)
-  const row = await getSegment(plain, id)
+  const row = await loadSegmentRecord(plain, id)
   assert.deepEqual([row.memberCount, row.countedAt], [3, plain.clock.now])
 })
 
@@ -94,7 +96,7 @@ test('the contacts of a static segment are listed latest entry first', async (t)
     core.clock.now += 10
     await addMembers(core, { projectId, id, emails: [`person${index}@people.test`] })
   }
-  await removeMembers(core, { projectId, id, emails: ['person0@people.test'] })
+  await deleteMembers(core, { projectId, id, emails: ['person0@people.test'] })
   const page = await listSegmentContacts(core, { projectId, id, pageSize: 2 })
   assert.deepEqual(emailsOf(page), ['person1@people.test', 'person4@people.test'])
   assert.equal(page.total, 3)
@@ -113,7 +115,7 @@ test('a walk over a segment visits its members or the contacts that match its co
   const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
   const emails = [4, 2, 5].map((index) => `person${index}@people.test`)
   await addMembers(core, { projectId, id: list.id, emails })
-  await removeMembers(core, { projectId, id: list.id, emails: ['person5@people.test'] })
+  await deleteMembers(core, { projectId, id: list.id, emails: ['person5@people.test'] })
   const condition = planIs('pro')
   const tracked = { projectId, name: 'Pro', condition, hasMembershipEvents: true }
   const pro = await createSegment(core, tracked)
@@ -146,5 +148,5 @@ test('concurrent counts share one run, which uses the condition at its start', a
   const late = countSegment(core, await loadSegment(core.store.read, target))
   gate.resolve(0)
   assert.deepEqual(await Promise.all([before, early, late]), [0, 1, 1])
-  assert.equal((await getSegment(core, id)).memberCount, 1)
+  assert.equal((await loadSegmentRecord(core, id)).memberCount, 1)
 })

@@ -1,10 +1,9 @@
 /** Queries of segments use an index, so their cost does not depend on the size of the project. */
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { computeSegment } from '../../../../src/features/people/segments/compute.ts'
-import { refreshSegment } from '../../../../src/features/people/segments/count.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
+import { refreshSegment } from '../../../../src/features/people/segments/segment-contacts.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { listSegmentContacts } from '../../../lists.ts'

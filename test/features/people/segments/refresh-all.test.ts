@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSchedule } from '../../../../src/core/areas.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { refreshSegments } from '../../../../src/features/people/segments/refresh-all.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
@@ -10,8 +10,8 @@ import { segments } from '../../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { addContacts } from '../contacts/add-contacts.ts'
 import {
-  getSegment,
   inSegment,
+  loadSegmentRecord,
   makeContacts,
   membersOf,
   planIs,
@@ -43,7 +43,7 @@ test('every five minutes all segments are counted, or computed where they have m
     [tracked, 3],
     [theirs, 0],
   ] as const) {
-    const row = await getSegment(core, id)
+    const row = await loadSegmentRecord(core, id)
     assert.deepEqual([row.memberCount, row.countedAt], [memberCount, core.clock.now])
     assert.equal(row.updatedAt, row.createdAt)
   }
@@ -66,7 +66,7 @@ test('S31: many segments of one project do not delay those of another', async (t
   // Each look at the clock takes 20 seconds.
   const now = () => (core.clock.now += 20_000)
   const order = async () => {
-    const rows = await Promise.all(made.map(({ id }) => getSegment(core, id)))
+    const rows = await Promise.all(made.map(({ id }) => loadSegmentRecord(core, id)))
     const counted = rows.filter(({ countedAt }) => (countedAt ?? 0) > beganAt)
     return counted.sort((a, b) => (a.countedAt ?? 0) - (b.countedAt ?? 0)).map(({ name }) => name)
   }
@@ -92,7 +92,7 @@ test('a segment that fails is logged, and the others are refreshed', async (t) =
   await addContacts(core, projectId, makeContacts(2))
   await refreshSegments(core, running())
   assert.deepEqual(warnings, [broken.id])
-  for (const { id } of made) assert.equal((await getSegment(core, id)).memberCount, 2)
+  for (const { id } of made) assert.equal((await loadSegmentRecord(core, id)).memberCount, 2)
   assert.equal(await core.store.read.$count(events), 2)
 })
 
@@ -132,7 +132,7 @@ test('a segment that is deleted during a round is skipped', async (t) => {
   }
   await addContacts(core, projectId, makeContacts(1))
   await refreshSegments({ ...core, store: { ...core.store, write } }, running())
-  assert.equal((await getSegment(core, first.id)).memberCount, 1)
+  assert.equal((await loadSegmentRecord(core, first.id)).memberCount, 1)
   assert.deepEqual(warnings, [])
 })
 
@@ -149,5 +149,5 @@ test('the schedule runs the refresh in a slot of its own, and the job for member
     NonNullable<(typeof handlers)['refresh-segments']>
   >[0]
   await handlers['refresh-segments']?.(job)
-  assert.equal((await getSegment(core, id)).memberCount, 1)
+  assert.equal((await loadSegmentRecord(core, id)).memberCount, 1)
 })

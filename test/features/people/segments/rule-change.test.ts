@@ -8,11 +8,13 @@ import type { Filter } from '../../../../src/features/ground/conditions/filter.t
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import { checkSegment } from '../../../../src/features/people/segments/check.ts'
 import { computeSegment } from '../../../../src/features/people/segments/compute.ts'
-import { refreshSegment } from '../../../../src/features/people/segments/count.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
-import { getSegment as viewSegment } from '../../../../src/features/people/segments/get.ts'
+import {
+  createSegment,
+  updateSegment,
+} from '../../../../src/features/people/segments/edit-segment.ts'
 import { refreshSegments } from '../../../../src/features/people/segments/refresh-all.ts'
-import { updateSegment } from '../../../../src/features/people/segments/update.ts'
+import { refreshSegment } from '../../../../src/features/people/segments/segment-contacts.ts'
+import { loadSegmentRecord as viewSegment } from '../../../../src/features/people/segments/segments.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { segmentMembers, segments } from '../../../../src/store/schema/segments.ts'
@@ -20,7 +22,7 @@ import { openStore } from '../../../../src/store/store.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../../core.ts'
 import { openBefore } from '../../../store/open-before.ts'
 import { addContacts } from '../contacts/add-contacts.ts'
-import { getSegment, membersOf, segmentEvents, where } from './segment-contacts.ts'
+import { loadSegmentRecord, membersOf, segmentEvents, where } from './segment-contacts.ts'
 
 const withoutNoMail: Filter = { field: 'data.tags', operator: 'notContains', value: 'nomail' }
 const isVip: Filter = { field: 'data.tags', operator: 'contains', value: 'vip' }
@@ -109,7 +111,7 @@ test('a change that the rules did not make is an event, also in the first comput
     'pro exit 3',
   ])
   assert.equal((await viewSegment(core, plain)).filterChange, undefined)
-  assert.equal((await getSegment(core, plain.id)).filterRules, FILTER_RULES)
+  assert.equal((await loadSegmentRecord(core, plain.id)).filterRules, FILTER_RULES)
 })
 
 test('a segment that refers to a changed one has no events either, whatever comes first', async (t) => {
@@ -118,13 +120,13 @@ test('a segment that refers to a changed one has no events either, whatever come
   const vip = await addOld(setting, 'Vip', { filters: [isVip], members: [2] })
   const rest = await addOld(setting, 'Rest', { filters: [outside(vip.id)], members: [0, 1, 3, 4] })
   await computeSegment(core, rest)
-  assert.equal((await getSegment(core, rest.id)).filterRules, 0)
+  assert.equal((await loadSegmentRecord(core, rest.id)).filterRules, 0)
   await computeSegment(core, vip)
   await computeSegment(core, rest)
   // Of contact 3, nobody knows whether the number contains the text.
   assert.deepEqual(await membersOf(core, rest.id, ids), [4])
   assert.deepEqual(await segmentEvents(core, ids), [])
-  const { filterChange, filterRules } = await getSegment(core, rest.id)
+  const { filterChange, filterRules } = await loadSegmentRecord(core, rest.id)
   assert.equal(filterRules, FILTER_RULES)
   assert.deepEqual([filterChange?.membersBefore, filterChange?.membersAfter], [4, 1])
 })
@@ -158,7 +160,7 @@ test('mail of machines leaves and enters segments without events, mail of people
   assert.deepEqual(await segmentEvents(core, ids), ['writers entry 3', 'others exit 3'])
   const { filterChange } = await viewSegment(core, writers)
   assert.deepEqual([filterChange?.membersBefore, filterChange?.filters], [3, [wrote]])
-  assert.equal((await getSegment(core, writers.id)).filterRules, FILTER_RULES)
+  assert.equal((await loadSegmentRecord(core, writers.id)).filterRules, FILTER_RULES)
 })
 
 test('rules that a segment knows already change nothing without events', async (t) => {
@@ -168,11 +170,11 @@ test('rules that a segment knows already change nothing without events', async (
   const key = await addOld(setting, 'Mail', known)
   await computeSegment(core, key)
   assert.deepEqual(await segmentEvents(core, ids), ['mail exit 0'])
-  const { filterChange, filterRules } = await getSegment(core, key.id)
+  const { filterChange, filterRules } = await loadSegmentRecord(core, key.id)
   assert.deepEqual([filterChange, filterRules], [null, FILTER_RULES])
   const definition = { projectId: setting.projectId, name: 'New', condition: where(wrote) }
   const { id } = await createSegment(core, definition)
-  assert.equal((await getSegment(core, id)).filterRules, FILTER_RULES)
+  assert.equal((await loadSegmentRecord(core, id)).filterRules, FILTER_RULES)
 })
 
 test('a check counts the contacts whose automatic mail a filter leaves out', async (t) => {
@@ -217,7 +219,7 @@ test('a segment without events gets its note from the count', async (t) => {
   await refreshSegment(core, { projectId, id })
   const { filterChange } = await viewSegment(core, { projectId, id })
   assert.deepEqual([filterChange?.membersBefore, filterChange?.membersAfter], [3, 1])
-  assert.equal((await getSegment(core, id)).filterRules, FILTER_RULES)
+  assert.equal((await loadSegmentRecord(core, id)).filterRules, FILTER_RULES)
 })
 
 test('a database of before has its segments computed silently, once', async (t) => {

@@ -66,7 +66,10 @@ export async function membersOf(
   return current.map(({ contactId }) => ids.indexOf(contactId)).sort((a, b) => a - b)
 }
 
-export async function getSegment({ store }: Pick<TestCore, 'store'>, id: string): Promise<Segment> {
+export async function loadSegmentRecord(
+  { store }: Pick<TestCore, 'store'>,
+  id: string,
+): Promise<Segment> {
   const row = await store.read.select().from(segments).where(eq(segments.id, id)).get()
   if (row === undefined) throw new TypeError(`no segment ${id}`)
   return row

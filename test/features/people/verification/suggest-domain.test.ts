@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readShippedList } from '../../../../src/features/people/verification/domain-lists/shipped-lists.ts'
-import { suggestDomain } from '../../../../src/features/people/verification/suggest-domain.ts'
+import { readShippedList } from '../../../../src/features/people/verification/domain-lists/list-files.ts'
 import {
   KNOWN_TYPOS,
+  suggestDomain,
   WELL_KNOWN_DOMAINS,
-} from '../../../../src/features/people/verification/well-known-domains.ts'
+} from '../../../../src/features/people/verification/suggest-domain.ts'
 import { parseDomain } from '../../../../src/formats/address/address.ts'
 
 /** Domains without mail, and the domains that were meant. */

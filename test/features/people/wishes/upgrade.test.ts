@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import { silentLog } from '../../../../src/base/log.ts'
 import { createKeyring } from '../../../../src/config/keyring.ts'
 import { resealAll } from '../../../../src/features/operation/seals/seals.ts'
-import { loadAddressKey } from '../../../../src/features/people/wishes/address-key.ts'
 import {
   keyBatch,
   keyOlderWishes,
-} from '../../../../src/features/people/wishes/key-older-wishes.ts'
+  loadAddressKey,
+} from '../../../../src/features/people/wishes/address-digests.ts'
 import { hasLeft } from '../../../../src/features/people/wishes/wishes.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { instanceKeys, unkeyedWishes, wishes } from '../../../../src/store/schema/wishes.ts'

@@ -1,5 +1,4 @@
 /** Every way in which a person leaves, and every way in which the program may subscribe an address. */
-
 import { DAY_MS } from '../../../../src/base/clock.ts'
 import { leaveByMail } from '../../../../src/features/incoming/receiving/process/apply-unsubscribe.ts'
 import { createSnsReceiver } from '../../../../src/features/incoming/sns/receive.ts'
@@ -13,12 +12,12 @@ import type { StepCall } from '../../../../src/features/outreach/workflows/engin
 import type { StepOf } from '../../../../src/features/outreach/workflows/graph/step-config.ts'
 import { runBulk } from '../../../../src/features/people/contacts/bulk/run.ts'
 import { startBulk } from '../../../../src/features/people/contacts/bulk/start.ts'
-import { recordEventByAddress } from '../../../../src/features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../../../src/features/people/contacts/events/contact-events.ts'
 import { upsertContact } from '../../../../src/features/people/contacts/write/contact-queue.ts'
 import { changeSubscription } from '../../../../src/features/people/contacts/write/subscription-request.ts'
 import { updateContact } from '../../../../src/features/people/contacts/write/update.ts'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
 import { addMembers } from '../../../../src/features/people/segments/edit-members.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { and, eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'

@@ -11,7 +11,7 @@ import {
   isOutdated,
   isPassword,
 } from '../../../../src/features/tenancy/accounts/passwords/passwords.ts'
-import { setPassword } from '../../../../src/features/tenancy/accounts/users/set-password.ts'
+import { setPassword } from '../../../../src/features/tenancy/accounts/users/edit-users.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { addUser } from '../../../session.ts'

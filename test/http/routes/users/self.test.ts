@@ -1,7 +1,7 @@
 /** Users look after themselves: the password, settings and sessions. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setOperator } from '../../../../src/features/tenancy/accounts/users/change.ts'
+import { setOperator } from '../../../../src/features/tenancy/accounts/users/edit-users.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { useService } from '../../service.ts'

@@ -1,7 +1,7 @@
 /** The second factor: turning it on and off, and logging in with it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { removeSecondFactor } from '../../../../src/features/tenancy/accounts/users/change.ts'
+import { deleteSecondFactor } from '../../../../src/features/tenancy/accounts/users/edit-users.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, recoveryCodes, users } from '../../../../src/store/schema/accounts.ts'
 import { codeOf } from '../../../features/tenancy/accounts/totp-code.ts'
@@ -276,7 +276,7 @@ describe('turning the second factor off', () => {
 
   it('by the operator ends all sessions, and the password is enough again', async () => {
     const { browser } = await guarded()
-    await removeSecondFactor(service.core, user.address)
+    await deleteSecondFactor(service.core, user.address)
     assert.equal(await statusOf(browser), 401)
     await loggedIn()
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
-import { createSegment } from '../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'

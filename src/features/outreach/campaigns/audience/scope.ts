@@ -7,7 +7,7 @@ import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { readStoredCondition } from '../../../ground/conditions/condition.ts'
 import type { ContactScope } from '../../../people/contacts/list/scope.ts'
 import { contactScopeOf } from '../../../people/segments/contact-scope.ts'
-import { findSegment } from '../../../people/segments/get.ts'
+import { findSegment } from '../../../people/segments/segments.ts'
 
 /** What defines the audience of a campaign. */
 export type CampaignAudience = Pick<

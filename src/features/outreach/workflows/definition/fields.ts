@@ -1,7 +1,7 @@
 /** The fields that a CONDITION can ask for: of the contact, of its data, of the event. */
 import type { Base } from '../../../ground/base.ts'
 import { storedEventName } from '../../../ground/conditions/field.ts'
-import { listContactFields } from '../../../people/contacts/fields/list.ts'
+import { listContactFields } from '../../../people/contacts/fields/fields.ts'
 import { listEventKeys } from './event-fields.sqlite.ts'
 
 type FieldType = 'string' | 'number' | 'boolean' | 'date'

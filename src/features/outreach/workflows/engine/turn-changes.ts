@@ -14,7 +14,7 @@ import {
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { appendEvents, type NewEvent } from '../../../ground/events/append.ts'
-import { writeContactData } from '../../../people/contacts/write/write-data.ts'
+import { writeContactData } from '../../../people/contacts/write/update.ts'
 import { recordCausedChanges } from '../../../people/segments/caused-changes.ts'
 import { addFigures, durationBucket, type FigureChange } from '../figures.ts'
 import type { WorkflowKey } from '../notifier.ts'

@@ -8,7 +8,7 @@ import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { getContactIn } from '../../../people/contacts/read/get.ts'
+import { loadContactIn } from '../../../people/contacts/read/find-contact.ts'
 import { checkData } from '../../../people/contacts/write/data.ts'
 import type { WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
@@ -49,7 +49,7 @@ export async function startOne(
   // A refusal is counted, therefore it is no error of the transaction.
   const { outcome, view } = await deps.store.write(async (tx) => {
     const workflow = await getStartable(tx, key)
-    await getContactIn(tx, { projectId: key.projectId, id: contactId })
+    await loadContactIn(tx, { projectId: key.projectId, id: contactId })
     const start = { contactId, context, source: null, depth: 0, at: deps.now() }
     const outcome = await startExecution(deps, tx, { workflow, start })
     if (outcome.kind !== 'started') return { outcome, view: undefined }

@@ -23,7 +23,7 @@ import type { Base } from '../../../ground/base.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
 import { findNewestNumber } from '../bulk/existing.ts'
-import { countContactsWithKey, dataKeyOf } from './list.ts'
+import { countContactsWithKey, dataKeyOf } from './fields.ts'
 import { findFieldReferences } from './usage.ts'
 
 type FieldKey = { projectId: string; key: string }
@@ -47,7 +47,7 @@ export const selectHolders = statement<{ number: number }>(
 )
 
 /** Finds each contact by its number, not by the index of the project. */
-export const removeKey = statement(
+export const deleteKey = statement(
   () => sql`
     update contacts
     set data = nullif(${jsonWithout(sql`data`, parameter('path'))}, '{}'), updated_at = ${parameter('at')}
@@ -73,7 +73,7 @@ export async function deleteField(
   await refuseUsed(deps, fieldKey)
   const deletedFrom = await countContactsWithKey(deps.store.read, fieldKey)
   if (deletedFrom > MAX_AT_ONCE) return enqueueDeletion(deps, { ...fieldKey, deletedFrom })
-  const end = await removeFromAll(deps, fieldKey)
+  const end = await deleteFromAll(deps, fieldKey)
   return { deletedFrom: end.deletedFrom }
 }
 
@@ -83,7 +83,7 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
   const from = await loadProgress<FieldDeletionProgress>(deps.store.read, job.id)
   const percentOf = ({ deletedFrom }: FieldDeletionProgress) =>
     Math.min(99, (100 * deletedFrom) / total)
-  const end = await removeFromAll(deps, fieldKey, {
+  const end = await deleteFromAll(deps, fieldKey, {
     from,
     progress: { job, now: deps.now, percentOf },
   })
@@ -125,7 +125,7 @@ type DeletionOptions = {
   progress?: JobProgress<FieldDeletionProgress>
 }
 
-async function removeFromAll(
+async function deleteFromAll(
   deps: Deps,
   { projectId, key }: FieldKey,
   { from, progress }: DeletionOptions = {},
@@ -144,7 +144,7 @@ async function removeFromAll(
       },
       change: async (tx, numbers, state) => {
         const values = { projectId, path, numbers: JSON.stringify(numbers), at: deps.now() }
-        const deletedFrom = state.deletedFrom + (await tx.execute(removeKey, values))
+        const deletedFrom = state.deletedFrom + (await tx.execute(deleteKey, values))
         return { ...state, after: numbers.at(-1) ?? state.after, deletedFrom }
       },
     },

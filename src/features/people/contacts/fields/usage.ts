@@ -8,7 +8,7 @@ import {
   countProjectContacts,
   type FieldName,
   parseFieldName,
-} from './list.ts'
+} from './fields.ts'
 
 export async function findFieldUsage(
   deps: Pick<Base, 'store' | 'duties'>,

@@ -1,10 +1,9 @@
 /** Reads the contacts of a slice of a list, whose heads have been found. */
-
 import type { ContactRecord } from '../../../../records/contact.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { Base } from '../../../ground/base.ts'
-import { toContactRecord } from '../read/view.ts'
+import { toContactRecord } from '../read/find-contact.ts'
 import { type ContactHead, type ContactRow, contactColumns, toContact } from './row.ts'
 
 /** Undefined for a contact that was deleted meanwhile. */

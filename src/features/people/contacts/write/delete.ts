@@ -11,7 +11,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { insertErasedContacts, insertErasedEmails } from '../../wishes/erased-recipients.ts'
-import { contactNotFound } from '../read/view.ts'
+import { contactNotFound } from '../read/find-contact.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 

@@ -1,12 +1,13 @@
 /**
- * What an entry makes of a contact, without a database: what `upsert.ts` writes, and what a dry run of an import
- * tells beforehand.
+ * The next state of a contact by an entry, without a database: `upsert.ts` writes it, and a dry run
+ * of an import tells it beforehand.
  */
-import type { AppError } from '../../../../base/errors.ts'
+import { type AppError, isInvalid } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
 import type { ContactData } from '../../../../store/schema/json-values.ts'
+import type { KnownAddresses } from '../read/known-addresses.ts'
 import { mergeData } from './data.ts'
 
 /** What a call does with all of its contacts. */
@@ -97,22 +98,6 @@ export function weighEntry(
   return { ...weighed, given: before === undefined ? false : undefined, isKept: true }
 }
 
-function weighWithheld(
-  rule: SubscriptionRule,
-  { subscribed = rule.subscribed, getsMailElsewhere }: ContactEntry,
-  before: Contact | undefined,
-): Weighed {
-  const isNew = before === undefined
-  const wouldSubscribe = subscribed ?? (isNew && rule.subscribedByDefault)
-  return {
-    given: isNew ? false : undefined,
-    isKept: wouldSubscribe || (!isNew && getsMailElsewhere === true),
-    isCleared: false,
-    staysSubscribed: false,
-    staysUnsubscribed: false,
-  }
-}
-
 /** @throws AppError VALIDATION_ERROR for data that becomes too large */
 export function newContact(
   { rule, suppressed }: { rule: SubscriptionRule; suppressed: ReadonlySet<string> },
@@ -162,4 +147,55 @@ export function toEntryResult(
 /** What is left of an entry whose data is refused: it unsubscribes without its data. Undefined: nothing. */
 export function withoutData(entry: ContactEntry, refusal: AppError): ContactEntry | undefined {
   return entry.subscribed === false ? { ...entry, changes: {}, refusal } : undefined
+}
+
+/**
+ * The results that `upsertValidContacts` would give, without a write. `known`: the facts about the
+ * addresses before the entries. An entry that is refused yields its error.
+ */
+export function previewContacts(
+  rule: SubscriptionRule,
+  known: Pick<KnownAddresses, 'contacts' | 'suppressed' | 'left'>,
+  entries: readonly ContactEntry[],
+): (EntryResult | AppError)[] {
+  const contacts = new Map(known.contacts)
+  const left = new Set(known.left)
+  const preview = (entry: ContactEntry): EntryResult => {
+    const { address } = entry.address
+    const before = contacts.get(address)
+    const wish = weighEntry({ rule, left }, entry, before)
+    const contact =
+      before === undefined
+        ? newContact({ rule, suppressed: known.suppressed }, entry, wish)
+        : changedContact(rule, before, { changes: entry.changes, given: wish.given })
+    if (wish.isCleared) left.delete(address)
+    if (entry.hasLeft === true) left.add(address)
+    contacts.set(address, contact)
+    return toEntryResult(entry, wish, { before, contact })
+  }
+  return entries.map((entry) => {
+    try {
+      return preview(entry)
+    } catch (error) {
+      if (!isInvalid(error)) throw error
+      const reduced = withoutData(entry, error)
+      return reduced === undefined ? error : preview(reduced)
+    }
+  })
+}
+
+function weighWithheld(
+  rule: SubscriptionRule,
+  { subscribed = rule.subscribed, getsMailElsewhere }: ContactEntry,
+  before: Contact | undefined,
+): Weighed {
+  const isNew = before === undefined
+  const wouldSubscribe = subscribed ?? (isNew && rule.subscribedByDefault)
+  return {
+    given: isNew ? false : undefined,
+    isKept: wouldSubscribe || (!isNew && getsMailElsewhere === true),
+    isCleared: false,
+    staysSubscribed: false,
+    staysUnsubscribed: false,
+  }
 }

@@ -6,7 +6,7 @@
  */
 import { AppError } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
-import { addressDigest } from '../../../../store/dialect.ts'
+import { addressDigest, eachOf, jsonItem } from '../../../../store/dialect.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { type Contact, contacts } from '../../../../store/schema/contacts.ts'
 import type { SuppressionReason } from '../../../../store/schema/words.ts'
@@ -21,7 +21,7 @@ import {
   recordWishOfContact,
   recordWishOfProject,
 } from '../../wishes/wishes.ts'
-import { type ContactKey, getContactIn } from '../read/get.ts'
+import { type ContactKey, loadContactIn } from '../read/find-contact.ts'
 import { mergeData, parseData } from './data.ts'
 import { REASON_OF_SUPPRESSION, type SubscriptionReason, writeContact } from './set-subscribed.ts'
 
@@ -50,7 +50,7 @@ const selectOwner = statement((db) =>
 type Cause = { reason: SuppressionReason | 'left' }
 
 /** Why a contact that gets this address must be unsubscribed. */
-export const findCause = statement<Cause>(
+const findCause = statement<Cause>(
   () => sql`select reason from suppressions
       where project_id = ${parameter('projectId')} and email = ${parameter('address')}
     union all select 'left' from wishes
@@ -63,6 +63,19 @@ const updateAddress = statement((db) =>
     .update(contacts)
     .set({ address: parameter('address') })
     .where(eq(contacts.id, parameter('id'))),
+)
+
+type Written = Pick<Contact, 'id' | 'data' | 'updatedAt'>
+
+const item = (index: number) => jsonItem(sql`row.value`, index)
+
+/**
+ * `rows`: lists of an id, the data as JSON text, and an instant. One statement, because triggers read the data:
+ * with one for each contact, SQLite would copy the pages that they change each time.
+ */
+const saveData = statement(
+  () => sql`update contacts set data = ${item(1)}, updated_at = ${item(2)}
+    from ${eachOf(parameter('rows'))} as row where contacts.id = ${item(0)}`,
 )
 
 /**
@@ -79,7 +92,7 @@ export async function updateContact(
   const read = data ? parseData(data).changes : data
   return store.write(async (tx) => {
     const at = now()
-    const before = await getContactIn(tx, key)
+    const before = await loadContactIn(tx, key)
     const merged = read === null ? null : mergeData(before.data, read ?? {})
     const address = changes.address?.address ?? before.address
     const cause =
@@ -97,6 +110,17 @@ export async function updateContact(
     await writeContact(tx, { before, contact, reason })
     return contact
   })
+}
+
+/** Writes the data of contacts that exist, and nothing else of them. */
+export async function writeContactData(tx: Tx, contacts: readonly Written[]): Promise<void> {
+  if (contacts.length === 0) return
+  const rows = contacts.map(({ id, data, updatedAt }) => [
+    id,
+    data === null ? null : JSON.stringify(data),
+    updatedAt,
+  ])
+  await tx.execute(saveData, { rows: JSON.stringify(rows) })
 }
 
 function isSame(before: Contact, contact: Contact): boolean {

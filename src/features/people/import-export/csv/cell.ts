@@ -4,7 +4,7 @@
  * A text that a spreadsheet program would take for a formula is written with a leading apostrophe,
  * which such programs show as text. When an export of this service is read, the apostrophe is
  * removed. In an export, a text that looks like a number or a boolean is in quotes, and lists and
- * objects are JSON (`export-types.ts`). In any other file the type of the column decides
+ * objects are JSON (`column-types.ts`). In any other file the type of the column decides
  * (`column-types.ts`).
  */
 

@@ -1,19 +1,34 @@
 /**
- * The types of the columns of a file that is no export. A column is of one type as a whole, because a code such
- * as 01067 beside 10115 is no number. It is of numbers, or of booleans, if every cell is one without loss and
- * none is in quotes; otherwise it is of texts.
+ * The types of the columns of a file.
  *
- * A field that the project has keeps its type if the whole column fits, also in quotes. A warning says so if it
- * does not fit, and if numbers have more digits than a number of JSON holds.
+ * A column of a file that is no export has one type as a whole, because a code such as 01067 beside
+ * 10115 is no number. Its cells are numbers, or booleans, if every cell is one without loss and
+ * none is in quotes; otherwise they are texts. A field that the project has keeps its type if the
+ * whole column fits, also in quotes. A warning says so if the column does not fit, and if numbers
+ * have more digits than a number of JSON holds.
+ *
+ * In an export of this service each cell has its own type: a text that looks like a number or a
+ * boolean is in quotes. A program that saves the file again leaves such quotes out. The cells of a
+ * column without quotes are texts if the project has only texts there, or if a number of the column
+ * would lose characters, since an export has no such number. They are booleans, in any spelling, if
+ * the project has only booleans there.
  */
 import type { ColumnReading } from '../../../../records/import.ts'
 import type { ValueKind } from '../../../../store/schema/words.ts'
-import { type ColumnType, isHugeNumber, readBoolean, readNumber } from './cell.ts'
+import {
+  type ColumnType,
+  isHugeNumber,
+  isNumeral,
+  looksTyped,
+  readBoolean,
+  readCell,
+  readNumber,
+} from './cell.ts'
 import { keyOf, shorten } from './column-names.ts'
 import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 
-export type Place = { line: number; text: string }
+type Place = { line: number; text: string }
 
 type ColumnScan = {
   cells: number
@@ -28,7 +43,27 @@ type ColumnScan = {
 
 export type ColumnScans = Map<string, ColumnScan>
 
-export const MAX_WARNINGS = 10
+const MAX_WARNINGS = 10
+
+type Decided = {
+  field: string
+  kind: ValueKind | undefined
+  reason: string | null
+  scan: ColumnScan
+}
+
+type ExportScan = {
+  /** A text is in quotes that only an export has. */
+  isMarked: boolean
+  hasList: boolean
+  /** A number or a boolean. */
+  hasScalar: boolean
+  isBoolean: boolean
+  /** The first text that looks like a number. */
+  lossy?: Place
+}
+
+export type ExportScans = Map<string, ExportScan>
 
 /** Adds the cells of a record. */
 export function scanRecord(scans: ColumnScans, record: CsvRecord, header: Header): void {
@@ -69,6 +104,46 @@ export function decideTypes(
   return { columns, warnings }
 }
 
+/** Adds the cells of a record. */
+export function scanExported(scans: ExportScans, record: CsvRecord, header: Header): void {
+  for (const [field, indexes] of header.columns) {
+    const cell = keyOf(field) === undefined ? undefined : pickCell(record, indexes, header)
+    if (cell === undefined) continue
+    const { text, isQuoted } = cell
+    const scan = scans.get(field) ?? {
+      ...{ isMarked: false, hasList: false, hasScalar: false, isBoolean: true },
+    }
+    scans.set(field, scan)
+    const value = readCell(cell, { isOwn: true, type: 'mixed' })
+    if (isQuoted && looksTyped(text)) scan.isMarked = true
+    if (typeof value === 'object') scan.hasList = true
+    else if (typeof value !== 'string') scan.hasScalar = true
+    else if (!isQuoted && isNumeral(text)) scan.lossy ??= { line: record.line, text }
+    if (readBoolean(text) === undefined) scan.isBoolean = false
+  }
+}
+
+/** `kinds`: those of the values that contacts have, by key. Empty columns are `mixed`. */
+export function decideExportTypes(
+  scans: ExportScans,
+  { columns }: Header,
+  kinds: ReadonlyMap<string, readonly ValueKind[]>,
+): { columns: ColumnReading[]; warnings: string[] } {
+  const decided: ColumnReading[] = []
+  const warnings: string[] = []
+  for (const field of columns.keys()) {
+    const key = keyOf(field)
+    if (key === undefined) continue
+    const scan = scans.get(field)
+    const reading = decide(scan, kinds.get(key) ?? [])
+    decided.push({ field, ...reading })
+    if (scan?.lossy === undefined || warnings.length === MAX_WARNINGS) continue
+    const what = reading.type === 'text' ? 'is read as text' : 'has texts among its numbers'
+    warnings.push(`The column "${shorten(field)}" ${what}: ${whyLossy(scan.lossy)}.`)
+  }
+  return { columns: decided, warnings }
+}
+
 function decideType(scan: ColumnScan, kind: ValueKind | undefined): ColumnType {
   const isNumeric = scan.notNumber === undefined
   const isBoolean = scan.notBoolean === undefined
@@ -96,13 +171,6 @@ function whyText(scan: ColumnScan, kind: ValueKind | undefined): string | null {
     : `${describePlace(misfit)} is no number`
 }
 
-type Decided = {
-  field: string
-  kind: ValueKind | undefined
-  reason: string | null
-  scan: ColumnScan
-}
-
 function findWarning({ field, kind, reason, scan }: Decided): string | undefined {
   const name = `The column "${shorten(field)}" is read as text`
   if (kind === 'number' || kind === 'boolean') {
@@ -111,6 +179,25 @@ function findWarning({ field, kind, reason, scan }: Decided): string | undefined
   return scan.huge === undefined || kind !== undefined ? undefined : `${name}: ${reason}.`
 }
 
-export function describePlace({ line, text }: Place): string {
+function describePlace({ line, text }: Place): string {
   return `"${shorten(text)}" in line ${line}`
+}
+
+function decide(
+  scan: ExportScan | undefined,
+  kinds: readonly ValueKind[],
+): Omit<ColumnReading, 'field'> {
+  const mixed = { type: 'mixed', reason: null } as const
+  if (scan === undefined || scan.isMarked || scan.hasList) return mixed
+  if (scan.lossy !== undefined) return { type: 'text', reason: whyLossy(scan.lossy) }
+  const isKnown = kinds.length > 0
+  if (isKnown && scan.hasScalar && kinds.every((kind) => kind === 'string' || kind === 'date')) {
+    return { type: 'text', reason: 'other contacts have texts there' }
+  }
+  const isBoolean = isKnown && scan.isBoolean && kinds.every((kind) => kind === 'boolean')
+  return isBoolean ? { type: 'boolean', reason: null } : mixed
+}
+
+function whyLossy(place: Place): string {
+  return `${describePlace(place)} would lose characters as a number`
 }

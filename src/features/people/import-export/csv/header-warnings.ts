@@ -1,5 +1,9 @@
-/** What an import says of a header: columns that are not read as they seem, and names that do not fit. */
-
+/**
+ * The warnings of an import about a header: columns that are read in another way than they seem,
+ * names that do not fit, and names that are near those of fields. A column that is mapped to
+ * `subscribd`, or has that name, becomes a key of the data and unsubscribes no contact. A misspelt
+ * `email` is an error of its own.
+ */
 import type { FieldWarning } from '../../../../base/errors.ts'
 import { findClosest } from '../../../../config/layers/closest.ts'
 import { RESERVED_KEYS } from '../../contacts/write/data.ts'
@@ -17,6 +21,22 @@ type DescribedHeader = {
   mapping: Mapping
   /** Names that are like known ones. */
   near: readonly FieldWarning[]
+}
+
+const STATES = ['subscribed', 'unsubscribed']
+/** The key of the data that the service reads. */
+const TARGETS = [...STATES, 'locale']
+/** Names of something else. */
+const OTHERS = ['subscriber', 'subscribers', 'locate', 'scale', 'local', 'locals', 'vocal', 'focal']
+
+const MAX_WARNINGS = 10
+/** Longer names are near none, and take long to compare. */
+const MAX_NAME_LENGTH = 20
+
+type Names = {
+  mapping: readonly (readonly [header: string, target: string | null])[]
+  /** Headers in lower case that the mapping does not name and that say nothing of the subscription. */
+  headers: readonly string[]
 }
 
 /** `warnings`: sentences for people. */
@@ -48,6 +68,18 @@ export function describeMissingColumn(cells: readonly Cell[]): string {
     `The header row has no column "email". Its columns: ${names.join(', ')}${more}. ` +
     `If one of them is the address, name it in the field "mapping", as in {${name}: "email"}.`
   )
+}
+
+export function findNearNames({ mapping, headers }: Names): FieldWarning[] {
+  const targets = mapping.flatMap(([header, target]) => {
+    const near = target === null ? undefined : nearest(target, TARGETS)
+    return near === undefined ? [] : [warningOf(`mapping.${header}`, target ?? '', near)]
+  })
+  const columns = headers.flatMap((header) => {
+    const near = nearest(header, STATES)
+    return near === undefined ? [] : [warningOf(header, header, near)]
+  })
+  return [...targets, ...columns].slice(0, MAX_WARNINGS)
 }
 
 function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {
@@ -84,4 +116,15 @@ function reservedColumns(columns: ReadonlyMap<string, readonly number[]>): strin
     .filter((key) => RESERVED_KEYS.has(key))
     .slice(0, MAX_SHOWN)
     .map((key) => shorten(key))
+}
+
+function nearest(name: string, fields: readonly string[]): string | undefined {
+  const lower = name.toLowerCase()
+  const known = lower.length > MAX_NAME_LENGTH || OTHERS.includes(lower) || fields.includes(name)
+  return known ? undefined : findClosest(lower, fields)
+}
+
+function warningOf(field: string, key: string, near: string): FieldWarning {
+  const message = `The column becomes the key "${key}" of the data; did you mean ${near}?`
+  return { field, message, suggestion: near }
 }

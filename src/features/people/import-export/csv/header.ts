@@ -30,8 +30,7 @@ import {
   toLine,
 } from './column-names.ts'
 import type { RowDamage } from './damage.ts'
-import { describeHeader, describeMissingColumn } from './header-warnings.ts'
-import { findNearNames } from './near-names.ts'
+import { describeHeader, describeMissingColumn, findNearNames } from './header-warnings.ts'
 import type { Cell, CsvRecord } from './parser.ts'
 import { isFileOfPeopleWhoLeft, type StateKind, simplify, stateKindOf } from './state-columns.ts'
 

@@ -8,8 +8,14 @@ import path from 'node:path'
 import type { Now } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { Log } from '../../../../base/log.ts'
-import { type FileStamp, readListFile, stampOf } from './list-file.ts'
-import { LIST_NAMES, type ListName, readShippedList } from './shipped-lists.ts'
+import {
+  type FileStamp,
+  LIST_NAMES,
+  type ListName,
+  readListFile,
+  readShippedList,
+  stampOf,
+} from './list-files.ts'
 
 /** `domain` in A-labels, lower case. */
 export type DomainTraits = {

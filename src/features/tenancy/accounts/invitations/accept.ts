@@ -68,7 +68,7 @@ export async function acceptInvitation(
 ): Promise<Accepted> {
   const { store, now } = deps
   const { token, user } = acceptance
-  const invitation = await getOpenInvitation(store.read, token, now())
+  const invitation = await loadOpenInvitation(store.read, token, now())
   if (user !== undefined) return acceptAs(deps, token, user)
   await refuseKnown(store.read, invitation)
   return acceptAsNewcomer(deps, acceptance)
@@ -82,7 +82,7 @@ async function acceptAs(
   const at = now()
   const { projectId, role } = await store.write(async (tx) => {
     await requireUser(tx, user.id)
-    const invitation = await getOpenInvitation(tx, token, at)
+    const invitation = await loadOpenInvitation(tx, token, at)
     if (invitation.address !== user.address) throw otherAccount()
     // Whoever has the mailed link can read the address's mail.
     if (invitation.isMailed) await markProven(tx, user.id, at)
@@ -101,7 +101,7 @@ async function acceptAsNewcomer(
   const passwordHash = await deps.loginQueue.run(hash, { wideNetwork, isKnown: false, signal })
   const at = deps.now()
   const { session, ...accepted } = await deps.store.write(async (tx) => {
-    const invitation = await getOpenInvitation(tx, token, at)
+    const invitation = await loadOpenInvitation(tx, token, at)
     await refuseKnown(tx, invitation)
     const { address, projectId, role, isMailed } = invitation
     const onlyProjectId = isMailed ? null : projectId
@@ -119,7 +119,7 @@ async function acceptAsNewcomer(
   return { ...accepted, cookies }
 }
 
-async function getOpenInvitation(
+async function loadOpenInvitation(
   queries: Pick<Tx, 'select'>,
   token: string,
   at: number,

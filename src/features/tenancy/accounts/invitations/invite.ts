@@ -1,22 +1,26 @@
 /**
- * Invites an address to a project. The answer and the rows are the same whether the address has an account or
- * not, so nobody learns who has one; membership begins when the invitation is accepted. The invitation is
- * bound to the address and the role. Its link is mailed; a server that has no mail for its users gives it to
- * the user who invites.
+ * Invites an address to a project. The answer and the rows are the same whether the address has an
+ * account or not, so the answer does not show who has one; membership begins when the invitation is
+ * accepted. The invitation is bound to the address and the role. Its link is mailed; a server that
+ * has no mail for its users gives the link to the user who invites.
+ *
+ * Limits count the rows of earlier invitations, revoked and accepted ones too: inviting and
+ * revoking in turns floods no mailbox.
  */
-import { DAY_MS } from '../../../../base/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../../../base/clock.ts'
+import { AppError } from '../../../../base/errors.ts'
 import type { GivenRole, Invited } from '../../../../records/member.ts'
-import { and, eq } from '../../../../store/drizzle.ts'
+import { and, desc, eq, gt, type SQL } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import { invitations, memberships, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { oldRows, type Retention } from '../../../../work/retention.ts'
 import type { Base } from '../../../ground/base.ts'
 import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
 import { alreadyMember } from '../members/member.ts'
 import { requireAdmin } from '../members/require-admin.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 import { findMailProjectId } from '../platform-mail/mail-project.ts'
-import { refuseTooMany } from './limits.ts'
 import { revokeInvitationsTo } from './revoke.ts'
 
 type Invitee = {
@@ -38,9 +42,47 @@ type NewInvitation = Omit<Invitee, 'actorId'> & {
 
 const LIFETIME_MS = 7 * DAY_MS
 
+type Limit = { max: number; windowMs: number; text: string }
+
+/** Invitations of one project. */
+const BY_PROJECT: Limit = {
+  max: 50,
+  windowMs: DAY_MS,
+  text: 'A project can invite 50 times a day.',
+}
+/** Mails of one project to one address. */
+const TO_ADDRESS: Limit = {
+  max: 3,
+  windowMs: HOUR_MS,
+  text: 'This address was invited 3 times in the last hour.',
+}
+/** Mails of all projects to one address. */
+const TO_ADDRESS_BY_ALL: Limit = {
+  max: 10,
+  windowMs: DAY_MS,
+  text: 'This address was invited too often today.',
+}
+
+type InvitationFacts = { projectId: string; address: string; isMailed: boolean; at: number }
+
+/** Deletes old invitations, which hold the addresses of people. */
+export const INVITATIONS: Retention = {
+  name: 'delete-expired-invitations',
+  schedule: '30 3 * * *',
+  // Longer than an invitation is open, and than any limit looks back.
+  keptMs: 30 * DAY_MS,
+  deletions: [
+    oldRows({
+      ...{ table: 'invitations', key: 'id', column: 'created_at' },
+      index: 'invitations_oldest',
+    }),
+  ],
+  pace: { first: 100, max: 2_000, batchMs: 4, rest: { times: 2 } },
+}
+
 /**
- * Who is a member of this project already is not invited: admins see its members anyway.
- * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED
+ * A member of the project cannot be invited; admins see the members anyway. @throws AppError
+ * RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED
  */
 export async function inviteMember(
   { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
@@ -87,4 +129,34 @@ async function isMember(
     .where(and(eq(memberships.projectId, projectId), eq(users.address, address)))
     .get()
   return found !== undefined
+}
+
+/** @throws AppError RATE_LIMIT_EXCEEDED */
+async function refuseTooMany(
+  tx: Tx,
+  { projectId, address, isMailed, at }: InvitationFacts,
+): Promise<void> {
+  const isOfProject = eq(invitations.projectId, projectId)
+  await refuseOver(tx, BY_PROJECT, { which: isOfProject, at })
+  if (!isMailed) return
+  const isMailTo = and(eq(invitations.address, address), eq(invitations.isMailed, true))
+  await refuseOver(tx, TO_ADDRESS, { which: and(isOfProject, isMailTo), at })
+  await refuseOver(tx, TO_ADDRESS_BY_ALL, { which: isMailTo, at })
+}
+
+async function refuseOver(
+  tx: Tx,
+  { max, windowMs, text }: Limit,
+  { which, at }: { which: SQL | undefined; at: number },
+): Promise<void> {
+  const newest = await tx
+    .select({ createdAt: invitations.createdAt })
+    .from(invitations)
+    .where(and(which, gt(invitations.createdAt, at - windowMs)))
+    .orderBy(desc(invitations.createdAt))
+    .limit(max)
+  const last = newest.at(max - 1)
+  if (last === undefined) return
+  const retryAfter = Math.ceil((last.createdAt + windowMs - at) / 1000)
+  throw new AppError('RATE_LIMIT_EXCEEDED', text, { details: { limit: max, retryAfter } })
 }

@@ -2,10 +2,12 @@
  * Open invitations: neither accepted nor revoked nor expired, to a project that is there, from a user
  * who is still an owner or admin of it.
  */
-import type { GivenRole } from '../../../../records/member.ts'
+import { formatInstant } from '../../../../base/clock.ts'
+import type { GivenRole, InvitationRecord } from '../../../../records/member.ts'
 import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../../store/drizzle.ts'
 import { invitations, memberships, projects, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
 import { digestLinkToken } from '../links/link-token.ts'
 
 export type OpenInvitation = {
@@ -34,15 +36,6 @@ export async function findOpenInvitation(
   return found
 }
 
-/** Newest first. */
-export function listOpenInvitations(
-  queries: Queries,
-  projectId: string,
-  at: number,
-): Promise<OpenInvitation[]> {
-  return selectOpen(queries, at, eq(invitations.projectId, projectId))
-}
-
 /** Whether an address has an open invitation to any project. */
 export async function isInvited(queries: Queries, address: string, at: number): Promise<boolean> {
   const open = await selectOpen(queries, at, eq(invitations.address, address))
@@ -52,6 +45,31 @@ export async function isInvited(queries: Queries, address: string, at: number): 
 /** Neither accepted nor revoked; it may have expired. */
 export function isUndecided(): SQL | undefined {
   return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt))
+}
+
+/** The open invitations of a project, for the API. Newest first. */
+export async function listInvitations(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  projectId: string,
+): Promise<InvitationRecord[]> {
+  const open = await listOpenInvitations(store.read, projectId, now())
+  return open.map(({ id, address, role, inviterAddress, createdAt, expiresAt }) => ({
+    id,
+    email: address,
+    role,
+    invitedBy: inviterAddress,
+    createdAt: formatInstant(createdAt),
+    expiresAt: formatInstant(expiresAt),
+  }))
+}
+
+/** Newest first. */
+function listOpenInvitations(
+  queries: Queries,
+  projectId: string,
+  at: number,
+): Promise<OpenInvitation[]> {
+  return selectOpen(queries, at, eq(invitations.projectId, projectId))
 }
 
 async function selectOpen(queries: Queries, at: number, which: SQL): Promise<OpenInvitation[]> {

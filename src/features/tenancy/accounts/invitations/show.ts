@@ -31,7 +31,7 @@ export type ShownInvitation =
 type ReadingUser = Pick<SessionUser, 'id' | 'address' | 'verifiedAt' | 'onlyProjectId'> | undefined
 
 /** Undefined for an invitation that is not open, unless this user has accepted it. */
-export async function showInvitation(
+export async function findInvitationView(
   { store, now }: Pick<Base, 'store' | 'now'>,
   token: string,
   user: ReadingUser,

@@ -11,7 +11,7 @@ import { requireUnbound } from '../users/proof.ts'
 export type MemberKey = { projectId: string; userId: string }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function getMember(tx: Tx, { projectId, userId }: MemberKey): Promise<MemberRecord> {
+export async function loadMember(tx: Tx, { projectId, userId }: MemberKey): Promise<MemberRecord> {
   const member = await tx
     .select({ userId: users.id, email: users.address, role: memberships.role })
     .from(memberships)

@@ -1,15 +1,17 @@
 /**
- * The attempts of logins, in a cookie of the browser that began them: encrypted (RFC 7516, `dir` with
- * A256GCM), for one provider, for ten minutes, and for one answer. That binds an answer to the browser:
- * nobody can log in a stranger's browser to an account of their own.
+ * The attempts of logins, in a cookie of the browser that began them: encrypted (RFC 7516, `dir`
+ * with A256GCM), for one provider, for ten minutes, and for one answer. The cookie binds an answer
+ * to the browser: an attacker cannot log a victim's browser in to the attacker's account.
+ *
+ * Each network of clients may begin a limited number of attempts in a minute.
  */
-import type { KeyObject } from 'node:crypto'
-import { timingSafeEqual } from 'node:crypto'
+import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { EncryptJWT, errors, jwtDecrypt } from 'jose'
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
 import { z } from 'zod'
 import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
 import type { Keyring } from '../../../../config/keyring.ts'
+import { createWindowLimit } from '../../../../work/limiter.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { LoginAttempt, ProviderName } from './provider.ts'
 
@@ -85,6 +87,18 @@ export function createLoginAttempts({
       if (!use(attempt.state)) throw foreign('a repeated answer')
       return attempt
     },
+  }
+}
+
+/** The function counts one attempt of a network. @throws LoginFailure too_many_attempts */
+export function createNetworkLimit(perMinute: number, now: Now): (network: string) => void {
+  const limit = createWindowLimit({ limit: perMinute, windowMs: MINUTE_MS, now })
+  return (network) => {
+    const attempt = limit.begin(network)
+    if (typeof attempt === 'number') {
+      throw new LoginFailure('too_many_attempts', `more than ${perMinute} in a minute`)
+    }
+    attempt.counted()
   }
 }
 

@@ -10,13 +10,12 @@ import {
   discovery,
   fetchUserInfo,
 } from 'openid-client'
-import type { Now } from '../../../../base/clock.ts'
+import { DAY_MS, HOUR_MS, type Now, SECOND_MS } from '../../../../base/clock.ts'
 import type { OAuthClient } from '../../../../config/config.ts'
-import { createDiscovery } from './discovery.ts'
-import { isLocal } from './local-address.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { ClaimedAddress, IdentityProvider, ProviderUser } from './provider.ts'
 import { withProvider } from './provider-error.ts'
+import { isLocal } from './provider-fetch.ts'
 import {
   authorizationUrlOf,
   createRelyingParty,
@@ -34,10 +33,18 @@ type OpenidOptions = Pick<IdentityProvider, 'name' | 'label' | 'method' | 'allow
 }
 
 const SCOPE = 'openid email'
-/** All that a login cannot do without. */
+/** The endpoints that a login needs. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 /** OpenID Connect Core, section 2. */
 const MAX_SUBJECT = 255
+
+const FRESH_MS = HOUR_MS
+const USABLE_MS = DAY_MS
+const RETRY_AFTER_MS = 5 * SECOND_MS
+
+type Known<T> = { value: T; at: number }
+
+type Failure = { error: unknown; at: number }
 
 export function createOpenidProvider(
   { issuer, client, trustsAddresses, callback, ...known }: OpenidOptions,
@@ -68,7 +75,48 @@ export function createOpenidProvider(
   }
 }
 
-/** What is discovered serves for an hour, so that what nobody can log in with must not be kept. */
+/**
+ * Returns a function that gives the discovered state. The state is read again after an hour; while
+ * the provider does not answer, the old state serves for one more day. After a failure the next
+ * request waits for some seconds. Concurrent callers share one request. @throws what `load` throws,
+ * while there is no state
+ */
+export function createDiscovery<T>(load: () => Promise<T>, now: Now): () => Promise<T> {
+  let known: Known<T> | undefined
+  let failure: Failure | undefined
+  let pending: Promise<T> | undefined
+
+  const isYounger = (since: { at: number } | undefined, ageMs: number): boolean =>
+    since !== undefined && Math.abs(now() - since.at) < ageMs
+
+  async function reload(): Promise<T> {
+    try {
+      const value = await load()
+      known = { value, at: now() }
+      failure = undefined
+      return value
+    } catch (error) {
+      failure = { error, at: now() }
+      return fallBack(error)
+    } finally {
+      pending = undefined
+    }
+  }
+
+  function fallBack(error: unknown): T {
+    if (known !== undefined && isYounger(known, USABLE_MS)) return known.value
+    throw error
+  }
+
+  return async () => {
+    if (known !== undefined && isYounger(known, FRESH_MS)) return known.value
+    if (failure !== undefined && isYounger(failure, RETRY_AFTER_MS)) return fallBack(failure.error)
+    pending ??= reload()
+    return pending
+  }
+}
+
+/** The discovered state serves for an hour, so endpoints that cannot be used must not be kept. */
 function checkEndpoint(name: string, url: unknown): void {
   if (typeof url !== 'string' || !URL.canParse(url)) {
     throw new LoginFailure('provider_error', `the discovered ${name} is no URL`)

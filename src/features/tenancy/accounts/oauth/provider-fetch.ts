@@ -5,10 +5,10 @@
  */
 import type { CustomFetch } from 'openid-client'
 import { SECOND_MS } from '../../../../base/clock.ts'
+import { isLoopbackHost } from '../../../../config/values/listen-address.ts'
 import { createHttpClient, type HttpClientOptions } from '../../../../outbound/http/client.ts'
 import type { HttpMethod } from '../../../../outbound/http/exchange.ts'
 import { isPrivateAddress, isPublicAddress } from '../../../../outbound/routing/addresses.ts'
-import { isLocal } from './local-address.ts'
 
 type ProviderFetch = {
   fetch: CustomFetch
@@ -70,6 +70,12 @@ export function createProviderFetch({
       client.closeIdle()
     },
   }
+}
+
+/** Whether a URL leads to this machine by http. All other http would be in clear text on a network. */
+export function isLocal(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))
 }
 
 function textOf(body: unknown): string {

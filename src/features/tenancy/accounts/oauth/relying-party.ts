@@ -1,11 +1,19 @@
 /**
- * Our side of the authorization code flow (RFC 6749 section 4.1) with PKCE, the same for all providers.
- * openid-client checks the answer and the tokens; id tokens must be signed by the provider's keys.
+ * Our side of the authorization code flow (RFC 6749 section 4.1) with PKCE, the same for all
+ * providers. openid-client checks the answer and the tokens; id tokens must be signed by the
+ * provider's keys.
+ *
+ * The token endpoint authenticates this server by the secret (RFC 6749 section 2.3.1), sent as HTTP
+ * basic authentication or in the form. A provider lists the ways that it supports, but may accept
+ * only one of them from this client. After a refusal the other way is tried, and kept if it works.
  */
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
   Configuration,
   type CustomFetch,
   calculatePKCECodeChallenge,
@@ -16,16 +24,26 @@ import {
   type TokenEndpointResponseHelpers,
 } from 'openid-client'
 import type { OAuthClient } from '../../../../config/config.ts'
-import { createSecretAuth, type SecretAuth } from './client-auth.ts'
-import { isLocal } from './local-address.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { LoginAttempt } from './provider.ts'
 import { isClientRefused } from './provider-error.ts'
+import { isLocal } from './provider-fetch.ts'
 
 export type RelyingParty = { config: Configuration; auth: SecretAuth; callback: URL }
+
 export type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
 type PartyDeps = { client: OAuthClient; fetch: CustomFetch; callback: URL }
+
+type SecretAuth = {
+  apply: ClientAuth
+  /** Takes the other way from now on; false if the provider knows one only. */
+  change(): boolean
+}
+
+const WAYS = { client_secret_basic: ClientSecretBasic, client_secret_post: ClientSecretPost }
+
+type Way = keyof typeof WAYS
 
 export function createRelyingParty(
   { client, fetch, callback }: PartyDeps,
@@ -84,5 +102,24 @@ export async function redeemCode(
   } catch (error) {
     if (!isClientRefused(error) || !auth.change()) throw error
     return authorizationCodeGrant(config, url, { ...checks })
+  }
+}
+
+/** `supported`: the provider's `token_endpoint_auth_methods_supported`. */
+function createSecretAuth(
+  clientSecret: string,
+  supported: readonly string[] | undefined,
+): SecretAuth {
+  const ways = (Object.keys(WAYS) as Way[])
+    .filter((way) => supported?.includes(way) ?? way === 'client_secret_basic')
+    .map((way) => WAYS[way](clientSecret))
+  let chosen = 0
+  return {
+    apply: (...request) => (ways[chosen] ?? ClientSecretPost(clientSecret))(...request),
+    change: () => {
+      if (ways.length < 2) return false
+      chosen = (chosen + 1) % ways.length
+      return true
+    },
   }
 }

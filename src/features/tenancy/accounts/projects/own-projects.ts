@@ -1,24 +1,31 @@
-/** The projects of a user who has logged in: listing them and creating one. */
+/**
+ * The projects of a user who has logged in: listing and creating them, and changing their settings
+ * and keys as owner or admin.
+ */
+import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
-import type { ProjectRecord } from '../../../../records/project.ts'
+import type { ProjectRecord, ProjectWithNewKeys } from '../../../../records/project.ts'
 import { and, desc, eq, isNull } from '../../../../store/drizzle.ts'
-import { memberships, projects } from '../../../../store/schema/accounts.ts'
+import { memberships, type Project, projects } from '../../../../store/schema/accounts.ts'
+import type { Role } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { HourlyLimit } from '../../../../work/limiter.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { SessionUser } from '../callers/caller.ts'
+import { type Actor, noProject, requireAdmin } from '../members/require-admin.ts'
 import { requireUnbound } from '../users/proof.ts'
 import { requireUser } from '../users/require-user.ts'
-import { makeKeys } from './keys.ts'
+import { makeKeys, maskSecret } from './keys.ts'
 import { readProjectName } from './name.ts'
 import { refuseTooManyProjects } from './owner-limits.ts'
-import { insertProject } from './projects.ts'
-import { toProjectRecord } from './record.ts'
+import { insertProject, type ProjectSettings, readSettings, replaceKeys } from './projects.ts'
 
 /** `limit`: of the projects that a user creates in an hour. */
 type CreateDeps = Pick<Base, 'store' | 'config' | 'now'> & { limit: HourlyLimit }
 
-/** Newest first. */
+type ChangeDeps = Pick<Base, 'store' | 'directory' | 'now'>
+
+/** All projects of a user. Newest first. */
 export async function listOwnProjects(
   { store }: Pick<Base, 'store'>,
   userId: string,
@@ -70,6 +77,56 @@ export async function createOwnProject(
   }
 }
 
+/** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, FORBIDDEN */
+export async function changeSettings(
+  { store, directory, now }: ChangeDeps,
+  actor: Actor,
+  settings: ProjectSettings,
+): Promise<ProjectRecord> {
+  const { projectId } = actor
+  const change = { ...readSettings(settings), updatedAt: now() }
+  return store.write(async (tx) => {
+    const role = await requireAdmin(tx, actor)
+    tx.afterCommit(directory.drop)
+    const [row] = await tx
+      .update(projects)
+      .set(change)
+      .where(eq(projects.id, projectId))
+      .returning()
+    if (row === undefined) throw noProject(projectId)
+    return toProjectRecord(row, role)
+  })
+}
+
+/**
+ * Replaces both keys of a project. The old keys stop working at once. @throws AppError
+ * RESOURCE_NOT_FOUND, FORBIDDEN
+ */
+export async function regenerateOwnKeys(
+  { store, directory, now }: ChangeDeps,
+  actor: Actor,
+): Promise<ProjectWithNewKeys> {
+  const keys = makeKeys()
+  const at = now()
+  const project = await store.write(async (tx) => {
+    await requireAdmin(tx, actor)
+    tx.afterCommit(directory.drop)
+    return replaceKeys(tx, actor.projectId, { keys, at })
+  })
+  if (project === undefined) throw noProject(actor.projectId)
+  return {
+    id: project.id,
+    name: project.name,
+    public: keys.publicKey,
+    secret: keys.secretKey,
+    createdAt: formatInstant(project.createdAt),
+    updatedAt: formatInstant(project.updatedAt),
+    disabled: project.isDisabled,
+    customer: project.customer,
+    subscription: project.subscription,
+  }
+}
+
 async function insertOwnProject(
   { store, config, now }: CreateDeps,
   { id: userId, isOperator }: Pick<SessionUser, 'id' | 'isOperator'>,
@@ -90,8 +147,8 @@ async function insertOwnProject(
 }
 
 /**
- * Nobody goes on in a new project after the old one was disabled. A project that is being reset is not
- * disabled in this sense.
+ * The owner of a disabled project cannot go on in a new one. A project that is being reset does not
+ * count as disabled here.
  */
 async function refuseOwnerOfDisabled(tx: Tx, userId: string): Promise<void> {
   const disabled = await tx
@@ -110,4 +167,33 @@ async function refuseOwnerOfDisabled(tx: Tx, userId: string): Promise<void> {
     .limit(1)
   if (disabled.length === 0) return
   throw new AppError('PROJECT_DISABLED', 'You own a project that is disabled.')
+}
+
+/** The project as its members see it. */
+function toProjectRecord(project: Project, role: Role): ProjectRecord {
+  return {
+    id: project.id,
+    name: project.name,
+    public: project.publicKey,
+    secret: maskSecret(project.secretHint),
+    publicLastUsedAt: formatOptionalInstant(project.publicLastUsedAt),
+    secretLastUsedAt: formatOptionalInstant(project.secretLastUsedAt),
+    disabled: project.isDisabled,
+    disabledReason: project.disabledReason,
+    customer: project.customer,
+    subscription: project.subscription,
+    billingLimitWorkflows: project.limitWorkflows,
+    billingLimitCampaigns: project.limitCampaigns,
+    billingLimitTransactional: project.limitTransactional,
+    billingLimitInbound: project.limitInbound,
+    tracking: project.tracking,
+    language: project.language,
+    postalAddress: project.postalAddress,
+    submissionTemplates: project.submissionTemplates,
+    onTemplateFault: project.onTemplateFault,
+    publicKeyMayUpdate: project.publicKeyMayUpdate,
+    role,
+    createdAt: formatInstant(project.createdAt),
+    updatedAt: formatInstant(project.updatedAt),
+  }
 }

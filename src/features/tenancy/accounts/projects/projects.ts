@@ -23,7 +23,7 @@ import { memberships, type Project, projects, users } from '../../../../store/sc
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { projectNotFound } from '../../../ground/directory.ts'
-import { getProvenUserId } from '../users/proof.ts'
+import { loadProvenUserId } from '../users/proof.ts'
 import { disableProject, enableProject } from './disable.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './name.ts'
@@ -70,7 +70,7 @@ export async function createProject(
   const name = readProjectName(input.name)
   const keys = makeKeys()
   const id = await store.write(async (tx) => {
-    const ownerId = await getProvenUserId(tx, input.ownerAddress)
+    const ownerId = await loadProvenUserId(tx, input.ownerAddress)
     return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at: now() })
   })
   return { id, name, public: keys.publicKey, secret: keys.secretKey }
@@ -90,7 +90,7 @@ export async function listProjects({ store }: Pick<Base, 'store'>): Promise<List
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function getProject(
+export async function loadProject(
   { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<ServerProject> {

@@ -47,7 +47,7 @@ export async function requireUnbound(
  * The id of the user with this address, for commands that give a right to whoever owns the address.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT when the address is not proven
  */
-export async function getProvenUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
+export async function loadProvenUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
   const address = parseUserAddress(text)
   const user = await queries.select().from(users).where(eq(users.address, address)).get()
   if (user === undefined) throw userNotFound(address)

@@ -56,7 +56,7 @@ export async function insertUser(tx: Tx, { at, isProven, ...user }: NewUser): Pr
 }
 
 /** The id of the user with this address. @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
-export async function getUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
+export async function loadUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
   const address = parseUserAddress(text)
   const id = await findUserId(queries, address)
   if (id === undefined) throw userNotFound(address)

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../../../src/base/clock.ts'
 import {
   dayBorders,
   hourBorders,
-} from '../../../../../src/features/insight/analytics/range/points.ts'
+} from '../../../../../src/features/insight/analytics/mail-figures.ts'
 import {
   dayAt,
   findZone,

@@ -57,7 +57,7 @@ import {
   countOfMachines,
   countOfPersons,
 } from '../../../../../src/features/mail/tracking/record-hits.ts'
-import { listContactsOfAddress } from '../../../../../src/features/people/contacts/read/find-by-address.ts'
+import { listContactsOfAddress } from '../../../../../src/features/people/contacts/read/find-contact.ts'
 import type { Statement } from '../../../../../src/store/database.ts'
 import { compileSql } from '../../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../../src/store/drizzle.ts'

@@ -1,7 +1,7 @@
 /** A project with a runner of workflows, and events of any depth. */
 import type { TestContext } from 'node:test'
 import { appendEvent } from '../../../../../src/features/ground/events/append.ts'
-import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import { asc, gt } from '../../../../../src/store/drizzle.ts'
 import { events } from '../../../../../src/store/schema/events.ts'
 import { workflowExecutions } from '../../../../../src/store/schema/workflows.ts'

@@ -1,5 +1,4 @@
 /** The line of chains: 1,000 of their executions begin in a project in a minute, the others wait. */
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE_MS } from '../../../../../src/base/clock.ts'

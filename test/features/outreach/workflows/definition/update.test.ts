@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { AppError } from '../../../../../src/base/errors.ts'
 import { updateWorkflow } from '../../../../../src/features/outreach/workflows/definition/update.ts'
 import { validateWorkflow } from '../../../../../src/features/outreach/workflows/definition/validate.ts'
-import { createSegment } from '../../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../../src/features/people/segments/edit-segment.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { openStage, workflowOf } from '../executions/stage.ts'
 

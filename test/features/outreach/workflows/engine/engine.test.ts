@@ -5,7 +5,7 @@ import { appendEvent } from '../../../../../src/features/ground/events/append.ts
 import { startUrgentReader } from '../../../../../src/features/ground/events/readers.ts'
 import { startEngine } from '../../../../../src/features/outreach/workflows/engine/engine.ts'
 import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
-import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { workflowExecutions } from '../../../../../src/store/schema/workflows.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../../../core.ts'

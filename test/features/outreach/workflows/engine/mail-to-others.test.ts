@@ -9,7 +9,7 @@ import { listDueWorkflows } from '../../../../../src/features/outreach/workflows
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
 import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
-import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import { updateContact } from '../../../../../src/features/people/contacts/write/update.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
 import { events } from '../../../../../src/store/schema/events.ts'

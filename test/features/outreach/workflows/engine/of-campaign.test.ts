@@ -1,7 +1,7 @@
 /** A CONDITION on the email of a campaign. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 import { address } from '../../../../core.ts'
 import { openCampaign } from '../../campaigns/figures/sent-campaign.ts'

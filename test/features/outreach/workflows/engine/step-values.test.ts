@@ -9,7 +9,7 @@ import {
   createStepValues,
 } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
-import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import { upsertContact } from '../../../../../src/features/people/contacts/write/contact-queue.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'

@@ -5,7 +5,7 @@ import { appendEvent } from '../../../../../src/features/ground/events/append.ts
 import { createTemplate } from '../../../../../src/features/mail/templates/create.ts'
 import { retryExecution } from '../../../../../src/features/outreach/workflows/executions/start.ts'
 import { viewWorkflowStats } from '../../../../../src/features/outreach/workflows/executions/stats.ts'
-import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import { deleteContact } from '../../../../../src/features/people/contacts/write/delete.ts'
 import { clearWish, recordWish } from '../../../../../src/features/people/wishes/wishes.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'

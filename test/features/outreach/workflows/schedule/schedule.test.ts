@@ -9,7 +9,7 @@ import {
   fireDue,
   startSchedules,
 } from '../../../../../src/features/outreach/workflows/schedule/loop.ts'
-import { createSegment } from '../../../../../src/features/people/segments/create.ts'
+import { createSegment } from '../../../../../src/features/people/segments/edit-segment.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'

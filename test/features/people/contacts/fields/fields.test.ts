@@ -7,9 +7,11 @@ import {
   deleteField,
   runFieldDeletion,
 } from '../../../../../src/features/people/contacts/fields/delete.ts'
-import { listContactFields } from '../../../../../src/features/people/contacts/fields/list.ts'
+import {
+  listContactFields,
+  listFieldValues,
+} from '../../../../../src/features/people/contacts/fields/fields.ts'
 import { findFieldUsage } from '../../../../../src/features/people/contacts/fields/usage.ts'
-import { listFieldValues } from '../../../../../src/features/people/contacts/fields/values.ts'
 import { parseData } from '../../../../../src/features/people/contacts/write/data.ts'
 import { deleteContacts } from '../../../../../src/features/people/contacts/write/delete.ts'
 import { upsertContacts } from '../../../../../src/features/people/contacts/write/upsert.ts'

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { compileCondition } from '../../../../../src/features/ground/conditions/compile.ts'
 import type { Condition } from '../../../../../src/features/ground/conditions/condition.ts'
+import { chooseQueries } from '../../../../../src/features/people/contacts/list/contact-list.ts'
 import { countQuery } from '../../../../../src/features/people/contacts/list/count.ts'
-import { chooseQueries } from '../../../../../src/features/people/contacts/list/list.ts'
 import { selectEnd } from '../../../../../src/features/people/contacts/list/number-ranges.ts'
 import {
   countByNumber,
@@ -23,7 +23,7 @@ import {
   hitsOf,
   newestOf,
 } from '../../../../../src/features/people/contacts/list/search.ts'
-import { selectAddresses } from '../../../../../src/features/people/contacts/read/lookup.ts'
+import { selectAddresses } from '../../../../../src/features/people/contacts/read/find-contact.ts'
 import { deleteByIds, history } from '../../../../../src/features/people/contacts/write/delete.ts'
 import { selectSubscribed } from '../../../../../src/features/people/contacts/write/unsubscribe-addresses.ts'
 import { compileSql } from '../../../../../src/store/database.ts'

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import {
   createEventQueue,
   type TrackRights,
 } from '../../../../../src/features/people/contacts/events/event-queue.ts'
-import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/record-by-address.ts'
 import { findKnownAddresses } from '../../../../../src/features/people/contacts/read/known-addresses.ts'
 import {
   createContactQueue,

@@ -5,13 +5,13 @@ import {
   isImportable,
   type Mapping,
 } from '../../../../../src/features/people/import-export/csv/column-names.ts'
-import { detectDelimiter } from '../../../../../src/features/people/import-export/csv/delimiter.ts'
 import {
   isAddressHeader,
   RECORD_LIMITS,
   readHeader,
 } from '../../../../../src/features/people/import-export/csv/header.ts'
 import { createCsvParser } from '../../../../../src/features/people/import-export/csv/parser.ts'
+import { detectDelimiter } from '../../../../../src/features/people/import-export/read-rows.ts'
 import { LANGUAGES } from '../../../../../src/texts/languages.ts'
 import { FinalFailure } from '../../../../../src/work/jobs/run.ts'
 

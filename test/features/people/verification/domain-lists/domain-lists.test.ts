@@ -8,8 +8,8 @@ import { createDomainLists } from '../../../../../src/features/people/verificati
 import {
   MAX_DOMAINS,
   parseList,
-} from '../../../../../src/features/people/verification/domain-lists/list-file.ts'
-import { readShippedList } from '../../../../../src/features/people/verification/domain-lists/shipped-lists.ts'
+  readShippedList,
+} from '../../../../../src/features/people/verification/domain-lists/list-files.ts'
 import { parseDomain } from '../../../../../src/formats/address/address.ts'
 
 type Line = { msg: string; file: string; error?: string; domains?: number }

@@ -3,15 +3,19 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { acceptInvitation } from '../../../../../src/features/tenancy/accounts/invitations/accept.ts'
-import { inviteMember } from '../../../../../src/features/tenancy/accounts/invitations/invite.ts'
-import { INVITATIONS } from '../../../../../src/features/tenancy/accounts/invitations/limits.ts'
-import { listInvitations } from '../../../../../src/features/tenancy/accounts/invitations/list.ts'
+import {
+  INVITATIONS,
+  inviteMember,
+} from '../../../../../src/features/tenancy/accounts/invitations/invite.ts'
+import { listInvitations } from '../../../../../src/features/tenancy/accounts/invitations/open.ts'
 import { revokeInvitation } from '../../../../../src/features/tenancy/accounts/invitations/revoke.ts'
 import { digestLinkToken } from '../../../../../src/features/tenancy/accounts/links/link-token.ts'
-import { changeRole } from '../../../../../src/features/tenancy/accounts/members/change-role.ts'
-import { handOver } from '../../../../../src/features/tenancy/accounts/members/hand-over.ts'
-import { listMembers } from '../../../../../src/features/tenancy/accounts/members/list.ts'
-import { removeMember } from '../../../../../src/features/tenancy/accounts/members/remove.ts'
+import {
+  changeRole,
+  deleteMember,
+  handOver,
+  listMembers,
+} from '../../../../../src/features/tenancy/accounts/members/members.ts'
 import { isPassword } from '../../../../../src/features/tenancy/accounts/passwords/passwords.ts'
 import { PLATFORM_MAIL_KIND } from '../../../../../src/features/tenancy/accounts/platform-mail/enqueue.ts'
 import { updateProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
@@ -267,7 +271,7 @@ describe('an invitation', () => {
       await addRow(core, { ...key, role: 'ADMIN' })
       const token = await tokenOf(`${loss}@people.test`, admin.id)
       if (loss === 'role') await changeRole(core, key, { role: 'MEMBER' })
-      else await removeMember(core, key)
+      else await deleteMember(core, key)
       await assert.rejects(accept(core, token), refused)
       if (loss === 'role') await changeRole(core, key, { role: 'ADMIN' })
       else await addRow(core, { ...key, role: 'ADMIN' })

@@ -5,16 +5,18 @@ import {
   insertInvitation,
   inviteMember,
 } from '../../../../../src/features/tenancy/accounts/invitations/invite.ts'
-import { listInvitations } from '../../../../../src/features/tenancy/accounts/invitations/list.ts'
-import { addMember } from '../../../../../src/features/tenancy/accounts/members/add.ts'
-import { changeRole } from '../../../../../src/features/tenancy/accounts/members/change-role.ts'
-import { handOver } from '../../../../../src/features/tenancy/accounts/members/hand-over.ts'
-import { listMembers } from '../../../../../src/features/tenancy/accounts/members/list.ts'
-import { removeMember } from '../../../../../src/features/tenancy/accounts/members/remove.ts'
+import { listInvitations } from '../../../../../src/features/tenancy/accounts/invitations/open.ts'
+import {
+  addMember,
+  changeRole,
+  deleteMember,
+  handOver,
+  listMembers,
+} from '../../../../../src/features/tenancy/accounts/members/members.ts'
 import {
   changeSettings,
   regenerateOwnKeys,
-} from '../../../../../src/features/tenancy/accounts/projects/settings.ts'
+} from '../../../../../src/features/tenancy/accounts/projects/own-projects.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { projects } from '../../../../../src/store/schema/accounts.ts'
 import type { Role } from '../../../../../src/store/schema/words.ts'
@@ -85,8 +87,8 @@ describe('the members of a project', () => {
       () => addMember(core, { projectId, email, role: 'ADMIN' }),
       () => changeRole(core, key, { role: 'MEMBER' }),
       () => changeRole(core, key, { role: 'MEMBER', actorId: project.ownerId }),
-      () => removeMember(core, key),
-      () => removeMember(core, key, project.ownerId),
+      () => deleteMember(core, key),
+      () => deleteMember(core, key, project.ownerId),
       () => handOver(core, key),
     ]
     for (const act of acts) await assert.rejects(act(), { code: 'RESOURCE_NOT_FOUND' })
@@ -114,7 +116,7 @@ describe('the members of a project', () => {
     const attempts = (actorId: string) => [
       inviteMember(core, { projectId, address: 'new@people.test', role: 'MEMBER', actorId }),
       changeRole(core, key, { role: 'ADMIN', actorId }),
-      removeMember(core, key, actorId),
+      deleteMember(core, key, actorId),
       changeSettings(core, { projectId, userId: actorId }, { name: 'Mine' }),
       regenerateOwnKeys(core, { projectId, userId: actorId }),
     ]
@@ -143,7 +145,7 @@ describe('the members of a project', () => {
     const target = await join('ADMIN')
     const key = { projectId: other.id, userId: target.id }
     const byOther = other.ownerId
-    await assert.rejects(removeMember(core, key, byOther), { code: 'RESOURCE_NOT_FOUND' })
+    await assert.rejects(deleteMember(core, key, byOther), { code: 'RESOURCE_NOT_FOUND' })
     await assert.rejects(changeRole(core, key, { role: 'MEMBER', actorId: byOther }), {
       code: 'RESOURCE_NOT_FOUND',
     })
@@ -162,7 +164,7 @@ describe('the members of a project', () => {
           message: 'The role of the owner cannot be changed.',
         },
       )
-      await assert.rejects(removeMember(core, owner, actorId), {
+      await assert.rejects(deleteMember(core, owner, actorId), {
         code: 'FORBIDDEN',
         message: 'The owner of a project cannot be removed.',
       })
@@ -174,10 +176,10 @@ describe('the members of a project', () => {
     const { core, projectId, other, join } = await open(t)
     for (const role of ['ADMIN', 'MEMBER'] as const) {
       const { id } = await join(role)
-      await assert.rejects(removeMember(core, { projectId: other.id, userId: id }, id), {
+      await assert.rejects(deleteMember(core, { projectId: other.id, userId: id }, id), {
         code: 'RESOURCE_NOT_FOUND',
       })
-      assert.equal((await removeMember(core, { projectId, userId: id }, id)).role, role)
+      assert.equal((await deleteMember(core, { projectId, userId: id }, id)).role, role)
     }
     assert.deepEqual(Object.values(await rolesOf(core, projectId)), ['OWNER'])
   })
@@ -186,14 +188,14 @@ describe('the members of a project', () => {
     const { core, projectId, join } = await open(t)
     const [ann, bob] = [await join('ADMIN'), await join('ADMIN')]
     const results = await Promise.allSettled([
-      removeMember(core, { projectId, userId: bob.id }, ann.id),
-      removeMember(core, { projectId, userId: ann.id }, bob.id),
+      deleteMember(core, { projectId, userId: bob.id }, ann.id),
+      deleteMember(core, { projectId, userId: ann.id }, bob.id),
     ])
     assert.deepEqual(codesOf(results), ['ok', 'RESOURCE_NOT_FOUND'])
     const demoted = await join('ADMIN')
     const races = await Promise.allSettled([
       changeRole(core, { projectId, userId: demoted.id }, { role: 'MEMBER', actorId: ann.id }),
-      removeMember(core, { projectId, userId: ann.id }, demoted.id),
+      deleteMember(core, { projectId, userId: ann.id }, demoted.id),
     ])
     assert.deepEqual(codesOf(races), ['ok', 'FORBIDDEN'])
   })
@@ -203,10 +205,10 @@ describe('the members of a project', () => {
     const [ann, bob, admin] = [await join('ADMIN'), await join('MEMBER'), await join('ADMIN')]
     await Promise.allSettled([
       handOver(core, { projectId, userId: ann.id }),
-      removeMember(core, { projectId, userId: project.ownerId }, admin.id),
+      deleteMember(core, { projectId, userId: project.ownerId }, admin.id),
       handOver(core, { projectId, userId: bob.id }),
       changeRole(core, { projectId, userId: bob.id }, { role: 'MEMBER', actorId: admin.id }),
-      removeMember(core, { projectId, userId: ann.id }, admin.id),
+      deleteMember(core, { projectId, userId: ann.id }, admin.id),
     ])
     const roles = Object.values(await rolesOf(core, projectId))
     assert.equal(roles.filter((role) => role === 'OWNER').length, 1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DAY_MS, HOUR_MS } from '../../../../../src/base/clock.ts'
-import { createDiscovery } from '../../../../../src/features/tenancy/accounts/oauth/discovery.ts'
+import { createDiscovery } from '../../../../../src/features/tenancy/accounts/oauth/openid-provider.ts'
 
 function start() {
   const clock = { now: 1_000_000 }

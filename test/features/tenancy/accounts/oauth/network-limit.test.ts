@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createNetworkLimit } from '../../../../../src/features/tenancy/accounts/oauth/network-limit.ts'
+import { createNetworkLimit } from '../../../../../src/features/tenancy/accounts/oauth/attempts.ts'
 
 it('S26: each network has its own limit a minute, also when the clock is set back', () => {
   const clock = { now: 1_000_000 }

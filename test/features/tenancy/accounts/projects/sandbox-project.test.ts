@@ -6,7 +6,7 @@ import {
   prepareSandbox,
   sandboxLeftovers,
 } from '../../../../../src/features/tenancy/accounts/projects/sandbox-project.ts'
-import { setPassword } from '../../../../../src/features/tenancy/accounts/users/set-password.ts'
+import { setPassword } from '../../../../../src/features/tenancy/accounts/users/edit-users.ts'
 import { createUser } from '../../../../../src/features/tenancy/accounts/users/users.ts'
 import { projects, users } from '../../../../../src/store/schema/accounts.ts'
 import { domains } from '../../../../../src/store/schema/domains.ts'

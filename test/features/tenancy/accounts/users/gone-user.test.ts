@@ -12,11 +12,11 @@ import {
   startTotp,
 } from '../../../../../src/features/tenancy/accounts/second-factor/enable.ts'
 import { makeTotpSecret } from '../../../../../src/features/tenancy/accounts/second-factor/totp.ts'
+import { requestVerification } from '../../../../../src/features/tenancy/accounts/sign-up/verify-address.ts'
 import {
   changePassword,
   updatePreferences,
-} from '../../../../../src/features/tenancy/accounts/self/update.ts'
-import { requestVerification } from '../../../../../src/features/tenancy/accounts/sign-up/verify-address.ts'
+} from '../../../../../src/features/tenancy/accounts/users/self.ts'
 import { eq, isNotNull } from '../../../../../src/store/drizzle.ts'
 import { invitations, users } from '../../../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../../../src/store/schema/jobs.ts'

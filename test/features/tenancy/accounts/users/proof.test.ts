@@ -5,21 +5,23 @@ import path from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { acceptInvitation } from '../../../../../src/features/tenancy/accounts/invitations/accept.ts'
 import { inviteMember } from '../../../../../src/features/tenancy/accounts/invitations/invite.ts'
-import { showInvitation } from '../../../../../src/features/tenancy/accounts/invitations/show.ts'
-import { addMember } from '../../../../../src/features/tenancy/accounts/members/add.ts'
-import { findMemberAddresses } from '../../../../../src/features/tenancy/accounts/members/addresses.ts'
-import { handOver } from '../../../../../src/features/tenancy/accounts/members/hand-over.ts'
-import { listMembers } from '../../../../../src/features/tenancy/accounts/members/list.ts'
-import { removeMember } from '../../../../../src/features/tenancy/accounts/members/remove.ts'
+import { findInvitationView } from '../../../../../src/features/tenancy/accounts/invitations/show.ts'
+import {
+  addMember,
+  deleteMember,
+  findMemberAddresses,
+  handOver,
+  listMembers,
+} from '../../../../../src/features/tenancy/accounts/members/members.ts'
 import { createOwnProject } from '../../../../../src/features/tenancy/accounts/projects/own-projects.ts'
 import { createProjectLimit } from '../../../../../src/features/tenancy/accounts/projects/owner-limits.ts'
 import { createProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
-import { describeSelf } from '../../../../../src/features/tenancy/accounts/self/view.ts'
 import {
+  listUsers,
   setOperator,
   verifyUser,
-} from '../../../../../src/features/tenancy/accounts/users/change.ts'
-import { listUsers } from '../../../../../src/features/tenancy/accounts/users/list.ts'
+} from '../../../../../src/features/tenancy/accounts/users/edit-users.ts'
+import { describeSelf } from '../../../../../src/features/tenancy/accounts/users/self.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { invitations, users } from '../../../../../src/store/schema/accounts.ts'
 import { addProject, openTestCore, type TestCore, type TestProject } from '../../../../core.ts'
@@ -69,7 +71,7 @@ describe('S32: an account that an invitation without mail made', () => {
     assert.equal((await listMembers(core, other.id)).length, 1)
     assert.equal((await listMembers(core, project.id)).length, 2)
     const user = await core.store.read.select().from(users).where(eq(users.id, userId)).get()
-    const shown = await showInvitation(core, token, user)
+    const shown = await findInvitationView(core, token, user)
     assert.equal(shown?.state === 'open' && shown.reader, 'bound')
   })
 
@@ -128,7 +130,7 @@ describe('S32: an account that an invitation without mail made', () => {
   it('rejoins its own project after it was removed', async (t) => {
     const { core, project, userId } = await open(t)
     await core.store.write((tx) => tx.delete(invitations))
-    await removeMember(core, { projectId: project.id, userId }, project.ownerId)
+    await deleteMember(core, { projectId: project.id, userId }, project.ownerId)
     await accept(core, await invite(core, project), userId)
     assert.equal((await listMembers(core, project.id)).length, 2)
   })
@@ -168,8 +170,8 @@ describe('S32: the code', () => {
       'features/tenancy/accounts/users/users.ts',
       'features/tenancy/accounts/callers/caller.ts',
       'features/tenancy/accounts/sessions/find.ts',
-      'features/tenancy/accounts/members/list.ts',
-      'features/tenancy/accounts/platform-mail/needs-verification.ts',
+      'features/tenancy/accounts/members/members.ts',
+      'features/tenancy/accounts/platform-mail/mail-project.ts',
       'features/tenancy/accounts/invitations/show.ts',
       'features/tenancy/accounts/sign-up/verify-address.ts',
     ]

@@ -4,8 +4,10 @@ import {
   hashPassword,
   isPassword,
 } from '../../../../../src/features/tenancy/accounts/passwords/passwords.ts'
-import { listUsers } from '../../../../../src/features/tenancy/accounts/users/list.ts'
-import { setPassword } from '../../../../../src/features/tenancy/accounts/users/set-password.ts'
+import {
+  listUsers,
+  setPassword,
+} from '../../../../../src/features/tenancy/accounts/users/edit-users.ts'
 import { createUser } from '../../../../../src/features/tenancy/accounts/users/users.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { users } from '../../../../../src/store/schema/accounts.ts'

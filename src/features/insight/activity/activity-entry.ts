@@ -1,0 +1,144 @@
+/**
+ * An entry of the activity feed, and the types of entries with the names of the stored events,
+ * which differ from them.
+ */
+import { formatInstant } from '../../../base/clock.ts'
+import type { ActivityRecord } from '../../../records/activity.ts'
+import { UNLISTED_EVENTS } from '../../../records/words.ts'
+import type { EventRow } from '../../../store/schema/events.ts'
+import { storedEventName } from '../../ground/conditions/field.ts'
+import { emailEventData } from '../../ground/events/email-data.ts'
+import type { ShownEmail } from './show-emails.ts'
+
+export type FeedEvent = Pick<
+  EventRow,
+  'id' | 'name' | 'contactId' | 'emailId' | 'data' | 'createdAt'
+> & { contactEmail: string | null }
+
+const EVENT_NAMES_BY_TYPE = new Map([
+  ['email.sent', 'email.sent'],
+  ['email.delivered', 'email.delivery'],
+  ['email.received', 'email.received'],
+  ['email.opened', 'email.open'],
+  ['email.clicked', 'email.click'],
+  ['email.bounced', 'email.bounce'],
+  ['email.complaint', 'email.complaint'],
+  ['contact.subscribed', 'contact.subscribed'],
+  ['contact.unsubscribed', 'contact.unsubscribed'],
+  ['campaign.sent', 'campaign.sent'],
+  ['campaign.scheduled', 'campaign.scheduled'],
+  ['workflow.started', 'workflow.started'],
+  ['workflow.completed', 'workflow.completed'],
+])
+
+/** Included only when a request names them. The event has the same name as the type. */
+const UNLISTED_TYPES = UNLISTED_EVENTS
+
+/** Types that are not stored as events: they are of the future. */
+const FUTURE_TYPES = ['workflow.email.scheduled', 'workflow.execution.active']
+
+const TYPES_BY_EVENT_NAME = new Map(
+  EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),
+)
+
+/** The types that the feed includes by default; clients' events are `event.triggered`. */
+export const ACTIVITY_TYPES: readonly string[] = [
+  'event.triggered',
+  ...EVENT_NAMES_BY_TYPE.keys(),
+  ...FUTURE_TYPES,
+]
+
+/** `shown`: the emails of the page, by id. */
+export function toActivity(
+  event: FeedEvent,
+  shown: ReadonlyMap<string, ShownEmail>,
+): ActivityRecord {
+  const type = activityTypeOf(event.name)
+  const isOfEmail = type.startsWith('email.')
+  const email = isOfEmail && event.emailId !== null ? shown.get(event.emailId) : undefined
+  return {
+    id: email === undefined ? eventId(event, type) : emailActivityId(event, email.id, type),
+    type,
+    timestamp: formatInstant(event.createdAt),
+    ...(event.contactEmail === null ? {} : { contactEmail: event.contactEmail }),
+    ...(event.contactId === null ? {} : { contactId: event.contactId }),
+    metadata: email === undefined ? eventMetadata(event, type) : emailMetadata(event, email),
+  }
+}
+
+/** Returns the names of the service's events that have a type in the feed. */
+export function serviceEventNames(): string[] {
+  return [...EVENT_NAMES_BY_TYPE.values(), ...UNLISTED_EVENTS]
+}
+
+/** Returns the event names of these types, also of those that are named as their events are; `*` stands for all names that clients gave. */
+export function eventNamesOf(types: readonly string[]): string[] {
+  return types.flatMap((type) => {
+    if (type === 'event.triggered') return ['*']
+    if (UNLISTED_TYPES.includes(type)) return [type]
+    const stored = EVENT_NAMES_BY_TYPE.get(type) ?? storedEventName(type)
+    return TYPES_BY_EVENT_NAME.has(stored) ? [stored] : []
+  })
+}
+
+/**
+ * Starts and ends of executions have an id such as `<executionId>_started`. One that failed may be
+ * tried again and end again, so its failure adds the id of its event.
+ */
+function eventId({ id, data }: FeedEvent, type: string): string {
+  if (!type.startsWith('workflow.')) return id
+  const baseId = `${data?.executionId}_${type.slice('workflow.'.length)}`
+  return data?.status === 'FAILED' ? `${baseId}_${id}` : baseId
+}
+
+/**
+ * Returns an id such as `<emailId>_opened`. Activities that can repeat for an email (a second open,
+ * a delay before the bounce, a failure after a retry) add the id of their event, so that ids are
+ * unique.
+ */
+function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: string): string {
+  const isRepeatable =
+    data?.isFirstOpen === false ||
+    data?.isFirstClick === false ||
+    data?.transientBounce === true ||
+    name === 'email.failed'
+  const baseId = `${emailId}_${type.slice('email.'.length)}`
+  return isRepeatable ? `${baseId}_${id}` : baseId
+}
+
+/** The data of the types of campaigns and workflows has their id and their name. */
+function eventMetadata({ name, data }: FeedEvent, type: string): Record<string, unknown> {
+  if (type.startsWith('campaign.')) return { ...data }
+  if (type.startsWith('workflow.')) return { status: 'RUNNING', exitReason: null, ...data }
+  return { eventName: name, eventData: data }
+}
+
+/**
+ * Fields of the email take precedence over fields of the event with the same name. A failure keeps
+ * its own reason: the email may have been retried since.
+ */
+function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unknown> {
+  const isFailure = ['email.bounce', 'email.complaint'].includes(event.name)
+  return {
+    ...emailEventData(event, email),
+    subject: email.subject,
+    ...(email.body === undefined ? {} : { body: email.body }),
+    ...(event.name === 'email.received' && email.text !== undefined ? { text: email.text } : {}),
+    from: email.fromAddress,
+    fromName: email.fromName,
+    replyTo: email.replyTo,
+    toName: email.toName,
+    sourceType: email.sourceType,
+    campaignName: email.campaignName,
+    workflowName: email.workflowName,
+    status: email.status,
+    reason: event.name === 'email.failed' ? event.data?.reason : email.reason,
+    ...(isFailure ? { error: email.error } : {}),
+    ...(email.templateFaults === null ? {} : { templateFaults: email.templateFaults }),
+  }
+}
+
+function activityTypeOf(eventName: string): string {
+  if (UNLISTED_TYPES.includes(eventName)) return eventName
+  return TYPES_BY_EVENT_NAME.get(eventName) ?? 'event.triggered'
+}
