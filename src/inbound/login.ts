@@ -1,7 +1,7 @@
 /**
  * Checks the login of a program for submission: user `pillarbox`, a secret key as the password. Failed logins
- * and unfinished TLS handshakes are limited by network. `work/limiter.ts` does not fit: it refuses attempts before
- * they are made, and a successful login is never refused here; of handshakes the open ones are counted.
+ * and unfinished TLS handshakes are limited by network. `work/limiter.ts` does not fit the logins: it refuses
+ * attempts before they are made, and a successful login is never refused here.
  */
 
 import type { Server, Socket } from 'node:net'
@@ -12,6 +12,7 @@ import type { Core } from '../core/core.ts'
 import { projectDisabled } from '../features/ground/directory.ts'
 import { authenticateKey } from '../features/tenancy/accounts/callers/authenticate.ts'
 import type { Project } from '../features/tenancy/accounts/rows.ts'
+import { createKeyPlaces } from '../turns/key-places.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 import { peerOf } from './sessions.ts'
 
@@ -134,24 +135,16 @@ export function createFailedLogins(now: Now): FailedLogins {
  * reply. During the handshake there is no session yet that `sessions.ts` could count.
  */
 export function limitHandshakes(listener: Server, connectionsPerAddress: number): void {
-  const counts = new Map<string, number>()
+  const places = createKeyPlaces({ perKey: connectionsPerAddress })
   const [accept] = listener.listeners('connection')
   listener.removeAllListeners('connection')
   listener.on('connection', (socket: Socket) => {
     const peer = peerOf(socket.remoteAddress ?? '')
-    const count = counts.get(peer) ?? 0
-    if (count >= connectionsPerAddress) {
+    if (places.isKeyFull(peer)) {
       socket.destroy()
       return
     }
-    counts.set(peer, count + 1)
-    socket.once('close', () => leave(counts, peer))
+    socket.once('close', places.take(peer))
     accept?.call(listener, socket)
   })
-}
-
-function leave(counts: Map<string, number>, peer: string): void {
-  const left = (counts.get(peer) ?? 1) - 1
-  if (left === 0) counts.delete(peer)
-  else counts.set(peer, left)
 }

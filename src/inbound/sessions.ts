@@ -6,6 +6,7 @@
  */
 import ipaddr from 'ipaddr.js'
 import { HOUR_MS } from '../base/clock.ts'
+import { createKeyPlaces } from '../turns/key-places.ts'
 
 export type SessionLimits = {
   connections: number
@@ -68,8 +69,12 @@ export function createSessions(
   limits: SessionLimits,
   refused: Sessions['refused'] = () => undefined,
 ): Sessions {
-  const open = new Set<ServerSession>()
-  const byPeer = new Map<string, number>()
+  const places = createKeyPlaces({
+    perKey: limits.connectionsPerAddress,
+    all: limits.connections,
+  })
+  /** With what gives the place of each back. */
+  const open = new Map<ServerSession, () => void>()
   /** Runs while there are sessions. */
   let timer: NodeJS.Timeout | undefined
 
@@ -77,7 +82,7 @@ export function createSessions(
     const isBusy = open.size * 2 > limits.connections
     const commandMs = isBusy ? limits.busyCommandMs : limits.commandMs
     const now = performance.now()
-    for (const session of open) session.checkTimeouts(now, commandMs)
+    for (const session of open.keys()) session.checkTimeouts(now, commandMs)
   }
 
   function endTimer(): void {
@@ -85,38 +90,30 @@ export function createSessions(
     timer = undefined
   }
 
-  function count(session: ServerSession, change: number): void {
-    const peer = peerOf(session.remoteAddress)
-    const sum = (byPeer.get(peer) ?? 0) + change
-    if (sum === 0) byPeer.delete(peer)
-    else byPeer.set(peer, sum)
-  }
-
   return {
     limits,
     refused,
     refuse(remoteAddress) {
-      if (open.size >= limits.connections) return '4.7.0 Too many connections, try again later'
-      const isCrowd = (byPeer.get(peerOf(remoteAddress)) ?? 0) >= limits.connectionsPerAddress
+      if (places.isFull()) return '4.7.0 Too many connections, try again later'
+      const isCrowd = places.isKeyFull(peerOf(remoteAddress))
       return isCrowd ? '4.7.0 Too many connections from your address' : undefined
     },
     add(session) {
-      open.add(session)
+      open.set(session, places.take(peerOf(session.remoteAddress)))
       timer ??= setInterval(checkTimeouts, limits.checkMs).unref()
-      count(session, 1)
     },
     delete(session) {
-      if (!open.delete(session)) return
-      count(session, -1)
+      open.get(session)?.()
+      open.delete(session)
       if (open.size === 0) endTimer()
     },
     async stop(graceMs) {
       const deadline = performance.now() + graceMs
       while (open.size > 0 && performance.now() < deadline) {
-        for (const session of open) session.leave()
+        for (const session of open.keys()) session.leave()
         await new Promise((resolve) => setTimeout(resolve, LEAVE_EVERY_MS))
       }
-      for (const session of open) session.destroy()
+      for (const session of open.keys()) session.destroy()
       endTimer()
     },
   }

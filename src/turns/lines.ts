@@ -8,6 +8,8 @@
  * projects that wait (start-time fair queueing, Goyal, Vin and Cheng, 1996). A part of what lines use that came
  * later than another one's wait is taken off that one: any number of new lines passes it for a while only. So
  * every line has its turn.
+ *
+ * The fair queue (`fair-queue.ts`) counts turns only: there one with slow work would take most of the time.
  */
 
 export type Line<Work> = {

@@ -6,7 +6,7 @@
  * and made stays in memory between its turns, so the more are begun, the more the collector of garbage has to
  * go through. Work that asks for no turn, because its client takes nothing, holds nobody up.
  */
-import { createRoundRobin } from '../store/read/round-robin.ts'
+import { createFairQueue } from '../turns/fair-queue.ts'
 import { currentOwner, type WorkOwner } from '../turns/owner.ts'
 
 /** Turns of the loop between two of these, so that short work, which takes several, is not slowed by each. */
@@ -28,7 +28,7 @@ type Line = { waiting: Waiting[]; taken: number }
 
 export function createLoopTurns(): LoopTurns {
   /** The lines of those that wait; each entry stands for the next of its line. */
-  const turns = createRoundRobin<string>()
+  const turns = createFairQueue<string>()
   const lines = new Map<string, Line>()
   const ages = new WeakMap<WorkOwner, number>()
   let lastAge = 0

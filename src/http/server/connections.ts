@@ -9,6 +9,7 @@ import { readFile, readlink } from 'node:fs/promises'
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { SECOND_MS } from '../../base/clock.ts'
+import { createKeyPlaces } from '../../turns/key-places.ts'
 import { addressGroup } from './client-address.ts'
 
 export type Connections = {
@@ -29,7 +30,14 @@ export type ConnectionLimits = {
   refuse(socket: Socket, isOfAddress: boolean): void
 }
 
-type Connection = { peer: string; socket: Socket; group: string; running: Set<ServerResponse> }
+/** `leave`: gives its place among those of its address back. */
+type Connection = {
+  peer: string
+  socket: Socket
+  group: string
+  running: Set<ServerResponse>
+  leave: () => void
+}
 
 const LOOK_MS = 5 * SECOND_MS
 /** Looks without progress after which a connection is cut. */
@@ -47,7 +55,7 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
   // By peer, the least recently used first. Includes connections during their TLS handshake, which
   // Node does not list.
   const connections = new Map<string, Connection>()
-  const counts = new Map<string, number>()
+  const places = createKeyPlaces({ perKey: limits.maxPerAddress })
   /** Of the sockets that requests came from: with TLS these are others. */
   const ofSockets = new WeakMap<Socket, Connection>()
 
@@ -59,10 +67,11 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     }
     const peer = peerOf(socket)
     const group = addressGroup(socket.remoteAddress)
-    connections.set(peer, { peer, socket, group, running: new Set() })
-    counts.set(group, (counts.get(group) ?? 0) + 1)
+    const isOfAddress = places.isKeyFull(group) && !limits.isProxy(socket.remoteAddress)
+    const leave = places.take(group)
+    connections.set(peer, { peer, socket, group, running: new Set(), leave })
     socket.once('close', () => forget(peer, socket))
-    enforceLimits(socket, group)
+    enforceLimits(socket, isOfAddress ? group : undefined)
   })
   server.on('request', ({ socket }, outgoing) => {
     const connection = ofSockets.get(socket) ?? connections.get(peerOf(socket))
@@ -81,17 +90,14 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     const connection = connections.get(peer)
     if (connection?.socket !== socket) return
     connections.delete(peer)
-    const left = (counts.get(connection.group) ?? 0) - 1
-    if (left > 0) counts.set(connection.group, left)
-    else counts.delete(connection.group)
+    connection.leave()
   }
 
-  function enforceLimits(socket: Socket, group: string): void {
-    const isOfAddress =
-      (counts.get(group) ?? 0) > limits.maxPerAddress && !limits.isProxy(socket.remoteAddress)
-    if (!isOfAddress && connections.size <= limits.max) return
-    const idle = findIdle(socket, isOfAddress ? group : undefined)
-    if (idle === undefined) limits.refuse(socket, isOfAddress)
+  /** `group`: the address whose limit is exceeded; undefined if only the total may be. */
+  function enforceLimits(socket: Socket, group: string | undefined): void {
+    if (group === undefined && connections.size <= limits.max) return
+    const idle = findIdle(socket, group)
+    if (idle === undefined) limits.refuse(socket, group !== undefined)
     else close(idle)
   }
 

@@ -1,7 +1,8 @@
 /**
  * The deliveries in progress, by site and by project: those that wait for a thread, and the counts
  * of all. A project may have three times as many deliveries as there are free places, so that its
- * backlog leaves places for others.
+ * backlog leaves places for others. These are no `turns/key-places.ts`: they count by site as well, and a
+ * project's limit follows from what is free.
  */
 import { createLru } from '../../base/lru.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'

@@ -5,11 +5,11 @@
  * neither is a scan of the server's own loops that would find nothing again (`spareEmptyScans`).
  */
 import { AppError } from '../../base/errors.ts'
+import { createFairQueue } from '../../turns/fair-queue.ts'
 import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from '../../turns/owner.ts'
 import type { Shape } from '../connection.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
-import { createRoundRobin } from './round-robin.ts'
 import type { StoreThread } from './thread.ts'
 import type { Query, StoreThreadSettings } from './thread-messages.ts'
 
@@ -162,8 +162,8 @@ function tooManyWaiting(): AppError {
  * all jobs.
  */
 function createScanQueue<Scan>(): ScanQueue<Scan> {
-  const requests = createRoundRobin<Scan>()
-  const jobs = createRoundRobin<Scan>()
+  const requests = createFairQueue<Scan>()
+  const jobs = createFairQueue<Scan>()
   let passedOver = 0
   const linesOf = ({ isJob }: WorkOwner) => (isJob ? jobs : requests)
 

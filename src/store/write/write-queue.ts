@@ -2,14 +2,14 @@
  * The order of writes. Light writes wait in one line and share groups (group.ts). A heavy write,
  * which takes more than a few milliseconds, has a group of its own. It runs when no light write
  * waits, or when light writes have had as much time as the last heavy write took. So a light write
- * waits for one heavy write at most, and many writes of one kind do not stop the other. Heavy
- * writes have a line for each owner, and the lines are served in turn.
+ * waits for one heavy write at most, and many writes of one kind do not stop the other. The owners of
+ * heavy writes take turns (`turns/fair-queue.ts`).
  *
  * After a heavy write the event loop turns a few times, because it accepts one connection a turn: a
  * client behind many heavy requests would otherwise wait for as many heavy writes.
  */
 
-import { createRoundRobin } from '../read/round-robin.ts'
+import { createFairQueue } from '../../turns/fair-queue.ts'
 import { countCallers, type WriteRequest } from './group.ts'
 
 type WriteQueue = {
@@ -41,7 +41,7 @@ const YIELDS = 8
 
 export function createWriteQueue(): WriteQueue {
   const light: WriteRequest[] = []
-  const heavy = createRoundRobin<WriteRequest>()
+  const heavy = createFairQueue<WriteRequest>()
   let isHeavy = false
   let yieldsLeft = 0
   let heavyMs = 0

@@ -6,14 +6,14 @@
 import type { Notifier } from '../../../work/loop.ts'
 
 /** The executions of one workflow: the unit of the engine's turns. */
-export type WorkflowLane = { workflowId: string; projectId: string }
+export type WorkflowKey = { workflowId: string; projectId: string }
 
 /**
  * `due`: executions are due at `dueAt`. `request`: a webhook is. `schedule`: a next firing changed.
  * `cancelled`: the executions that count as cancelled changed (`workflows.cancelledThrough`).
  */
 export type WorkflowNotice =
-  | ({ kind: 'due' | 'request'; dueAt: number } & WorkflowLane)
+  | ({ kind: 'due' | 'request'; dueAt: number } & WorkflowKey)
   | { kind: 'schedule' }
   | { kind: 'cancelled' }
 

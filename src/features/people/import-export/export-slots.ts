@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../base/errors.ts'
+import { createKeyPlaces } from '../../../turns/key-places.ts'
 
 export type ExportSlots = {
   /** Takes a slot and returns its release function. @throws AppError RATE_LIMIT_EXCEEDED */
@@ -19,23 +20,14 @@ const LIMITS: ExportLimits = { perProject: 2, all: 8 }
 const RETRY_AFTER_SECONDS = 10
 
 export function createExportSlots({ perProject, all }: ExportLimits = LIMITS): ExportSlots {
-  const open = new Map<string, number>()
-  let total = 0
+  const places = createKeyPlaces({ perKey: perProject, all })
   let last: Promise<unknown> = Promise.resolve()
 
   return {
     take(projectId) {
-      const own = open.get(projectId) ?? 0
-      if (own >= perProject) throw full('This project has', perProject)
-      if (total >= all) throw full('The server has', all)
-      open.set(projectId, own + 1)
-      total += 1
-      return once(() => {
-        const left = (open.get(projectId) ?? 1) - 1
-        if (left === 0) open.delete(projectId)
-        else open.set(projectId, left)
-        total -= 1
-      })
+      if (places.isKeyFull(projectId)) throw full('This project has', perProject)
+      if (places.isFull()) throw full('The server has', all)
+      return places.take(projectId)
     },
     nextTurn() {
       const mine = last.then(() => setImmediate())
@@ -90,13 +82,4 @@ function full(whose: string, limit: number): AppError {
   return new AppError('RATE_LIMIT_EXCEEDED', `${whose} ${limit} exports open already.`, {
     details: { limit, retryAfter: RETRY_AFTER_SECONDS },
   })
-}
-
-function once(act: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (isDone) return
-    isDone = true
-    act()
-  }
 }

@@ -109,7 +109,7 @@ for (const [name, erase] of Object.entries(erasures)) {
     assert.deepEqual(await listSending(core.store.read), [])
     assert.deepEqual(await listDueCampaigns(core), [])
     const query = { held: new Set<number>(), limit: 10, now: core.now() }
-    const { tasks } = await takeDeliveries(core, { key: endpointId, projectId }, query)
+    const { tasks } = await takeDeliveries(core, { id: endpointId, projectId }, query)
     assert.deepEqual(tasks, [])
     assert.equal(await digestTables(stage), digest)
   })

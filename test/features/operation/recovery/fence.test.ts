@@ -236,13 +236,13 @@ test('F7: executions up to the fence are passed over, also those that come due, 
   const { number: after } = slept
   const { id: newer } = await addExecution(core, { ...base, contactId: three!, dueAt: 0 })
   core.clock.now += 10_000
-  const lane = { workflowId: workflow.id, projectId: project.id }
+  const key = { workflowId: workflow.id, projectId: project.id }
   const due = { now: core.now(), limit: 10, after }
   const take = () =>
     core.store.write(async (tx) => {
-      await passOverHeld(tx, lane, due)
-      const found = await listDue(tx, lane, due)
-      return { ids: found.map(({ id }) => id), next: await findEarliestDue(tx, { ...lane, after }) }
+      await passOverHeld(tx, key, due)
+      const found = await listDue(tx, key, due)
+      return { ids: found.map(({ id }) => id), next: await findEarliestDue(tx, { ...key, after }) }
     })
   assert.deepEqual(await take(), { ids: [newer], next: 0 })
   await core.store.write((tx) =>
@@ -250,7 +250,7 @@ test('F7: executions up to the fence are passed over, also those that come due, 
   )
   assert.deepEqual(await take(), { ids: [], next: undefined })
   await releaseFences(core)
-  const all = await listDue(core.store.read, lane, { ...due, after: 0 })
+  const all = await listDue(core.store.read, key, { ...due, after: 0 })
   assert.equal(all.length, 2)
 })
 
@@ -268,10 +268,10 @@ test('F7: webhooks up to the fence wait, also those to try again; a later one is
   )
   assert.equal((await fence(sender)).held.webhooks, 2)
   core.clock.now += 10_000
-  const lane = { key: endpointId, projectId: project.id }
+  const key = { id: endpointId, projectId: project.id }
   const take = async () => {
     const query = { held: new Set<number>(), limit: 10, now: core.now() }
-    return takeDeliveries(core, lane, query)
+    return takeDeliveries(core, key, query)
   }
   assert.deepEqual(await take(), { tasks: [], nextDueAt: null })
   await addDelivery(core, { projectId: project.id, endpointId })

@@ -84,7 +84,7 @@ test('F7: webhooks of old events are held, and those of new events are sent', as
   await follower.caughtUp()
   const take = async () => {
     const query = { held: new Set<number>(), limit: 10, now: core.now() }
-    return (await takeDeliveries(core, { key, projectId: project.id }, query)).tasks.length
+    return (await takeDeliveries(core, { id: key, projectId: project.id }, query)).tasks.length
   }
   assert.equal(await take(), 1)
   await releaseFences(core, { projectId: project.id })

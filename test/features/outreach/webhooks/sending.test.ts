@@ -229,7 +229,7 @@ test('an endpoint that is enabled again sends new events at once, and tries them
   await stage.sender.stop(0)
   core.clock.now += HOUR_MS
   const query = { held: new Set<number>(), limit: 10 }
-  const take = () => takeDeliveries(core, { key: id, projectId }, { ...query, now: core.clock.now })
+  const take = () => takeDeliveries(core, { id: id, projectId }, { ...query, now: core.clock.now })
   assert.deepEqual(await take(), { tasks: [], nextDueAt: core.clock.now + SECOND_MS })
   await runJobs(stage)
   const [row] = await core.store.read.select().from(webhookEndpoints)
@@ -303,7 +303,7 @@ test('a delivery that is brought forward is due at once, also with the clock set
   const shown = await replayDelivery(core, { projectId, id }, failed!.id)
   assert.equal(shown.nextAttemptAt, shown.lastAttemptAt)
   const query = { held: new Set<number>(), limit: 10, now: core.clock.now - DAY_MS }
-  assert.equal((await takeDeliveries(core, { key: id, projectId }, query)).tasks.length, 1)
+  assert.equal((await takeDeliveries(core, { id: id, projectId }, query)).tasks.length, 1)
 })
 
 test('successes are kept seven days, failures thirty', async (t) => {

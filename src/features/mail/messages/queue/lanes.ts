@@ -3,6 +3,9 @@
  * index `emails_ready`. A lane may be empty by the time it is visited, but no lane with mail is
  * missing: code that makes an email due notifies the queue.
  *
+ * The fair queue (`turns/fair-queue.ts`) takes an entry at each turn. Here many lanes are looked at, those
+ * whose site is full are left, and what a claim finds decides how often a lane is visited.
+ *
  * Due lanes are kept apart from waiting ones, so a hundred thousand deferred domains cost nothing.
  * Transactional lanes come first. Within a class projects take turns, and within a project its
  * lanes do: a lane that was visited moves to the end. Lanes that are still due after a claim have a

@@ -1,14 +1,14 @@
 /**
- * Sends the tasks of a source (`task-source.ts`), many at a time, each lane by itself (`lanes.ts`). The
- * tasks of a lane start in order, and one that fails holds back no other.
+ * Sends the tasks of a source (`task-source.ts`), many at a time, each line by itself (`task-lines.ts`). The
+ * tasks of a line start in order, and one that fails holds back no other.
  *
- * Memory is bounded however many tasks wait: a lane reads a small page of them when it may start
+ * Memory is bounded however many tasks wait: a line reads a small page of them when it may start
  * some, and the numbers of those in flight are kept until their results are recorded. Results are recorded
  * in batches. Nothing is written before a request, so a crash repeats the requests in flight, under
  * the same ids.
  *
- * A lane is read when a notice says that tasks are due, and when the earliest due time has come. All
- * lanes are listed at the start, after a change by another process, and each minute, so that a
+ * A line is read when a notice says that tasks are due, and when the earliest due time has come. All
+ * keys are listed at the start, after a change by another process, and each minute, so that a
  * clock that jumps delays nothing by more than that.
  */
 import { setMaxListeners } from 'node:events'
@@ -16,29 +16,29 @@ import { MINUTE_MS, type Now, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { Log } from '../../../../base/log.ts'
 import { startLoop } from '../../../../work/loop.ts'
-import { createLanes, type Lane, nextWidth, type Started } from './lanes.ts'
-import type { LaneKey, Task, TaskResult, TaskSource } from './task-source.ts'
+import { createTaskLines, nextWidth, type Started, type TaskLine } from './task-lines.ts'
+import type { Task, TaskKey, TaskResult, TaskSource } from './task-source.ts'
 
 export type Dispatcher = {
-  /** Tasks of the lane are due at `dueAt`. */
-  notify(lane: LaneKey, dueAt: number): void
-  /** What was read of the lane is void; it is read again. */
-  refresh(lane: LaneKey): void
-  /** Lists all lanes again. */
+  /** Tasks of the key are due at `dueAt`. */
+  notify(key: TaskKey, dueAt: number): void
+  /** What was read of the key is void; it is read again. */
+  refresh(key: TaskKey): void
+  /** Lists all keys again. */
   reload(): void
   /** Starts no further requests, aborts those that do not end soon, and records all results. */
   stop(graceMs: number): Promise<void>
 }
 
 type Deps = { log: Log; now: Now }
-type Waiting<Result> = { lane: LaneKey; result: Result }
+type Waiting<Result> = { key: TaskKey; result: Result }
 
 const STALL_MS = 2 * SECOND_MS
 /** After a failure of the database. */
 const RETRY_MS = SECOND_MS
 const MAX_WAIT_MS = MINUTE_MS
 const MIN_WAIT_MS = 5
-/** Lanes that are read at the same time. */
+/** Lines that are read at the same time. */
 const MAX_LOADS = 4
 const MAX_BATCH = 256
 /** Results that arrive within this time are recorded together. */
@@ -50,8 +50,8 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
   { log, now }: Deps,
   source: TaskSource<Item, Result>,
 ): Dispatcher {
-  const lanes = createLanes<Item>()
-  const toLoad = new Set<Lane<Item>>()
+  const lines = createTaskLines<Item>()
+  const toLoad = new Set<TaskLine<Item>>()
   const aborting = new AbortController()
   setMaxListeners(0, aborting.signal)
   const unrecorded: Waiting<Result>[] = []
@@ -75,44 +75,44 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
 
   function startTasks(): void {
     for (;;) {
-      const started = lanes.startNext()
+      const started = lines.startNext()
       if (started === undefined) return
       run(started)
-      consider(started.lane)
+      consider(started.line)
     }
   }
 
   async function run(started: Started<Item>): Promise<void> {
-    const { lane, task } = started
-    const stalls = setTimeout(lanes.stall, STALL_MS, started)
-    const result = await attempt(lane, task)
+    const { line, task } = started
+    const stalls = setTimeout(lines.stall, STALL_MS, started)
+    const result = await attempt(line, task)
     clearTimeout(stalls)
-    lanes.end(started)
-    if (result === undefined) lane.held.delete(task.number)
+    lines.end(started)
+    if (result === undefined) line.held.delete(task.number)
     else {
-      setWidth(lane, nextWidth(lane.width, result.hasAnswered))
-      unrecorded.push({ lane, result })
+      setWidth(line, nextWidth(line.width, result.hasAnswered))
+      unrecorded.push({ key: line, result })
       record()
     }
-    consider(lane)
+    consider(line)
     pump()
-    if (lanes.active() === 0) idle?.()
+    if (lines.active() === 0) idle?.()
   }
 
-  /** A lane that gets slower keeps fewer tasks in memory; the others are read again. */
-  function setWidth(lane: Lane<Item>, width: number): void {
-    const isSlower = width < lane.width
-    lane.width = width
-    if (isSlower && lanes.dropReady(lane, 2 * width) > 0) lane.dueAt = 0
+  /** A line that gets slower keeps fewer tasks in memory; the others are read again. */
+  function setWidth(line: TaskLine<Item>, width: number): void {
+    const isSlower = width < line.width
+    line.width = width
+    if (isSlower && lines.dropReady(line, 2 * width) > 0) line.dueAt = 0
   }
 
-  async function attempt(lane: Lane<Item>, task: Item): Promise<Result | undefined> {
+  async function attempt(line: TaskLine<Item>, task: Item): Promise<Result | undefined> {
     try {
       return await source.attempt(task, aborting.signal)
     } catch (error) {
-      const facts = { error: describeError(error), source: source.name, lane: lane.key }
+      const facts = { error: describeError(error), source: source.name, key: line.id }
       log.error(facts, 'a request could not be made; it is tried again')
-      setDue(lane, now() + RETRY_MS)
+      setDue(line, now() + RETRY_MS)
       return undefined
     }
   }
@@ -143,63 +143,63 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
       }
       single = Math.max(0, single - 1)
       unrecorded.splice(0, batch.length)
-      for (const { lane: key, result } of batch) release(key, result)
+      for (const { key, result } of batch) release(key, result)
       pump()
     }
   }
 
-  function release(key: LaneKey, { number, dueAt }: Result): void {
-    const lane = lanes.open(key)
-    lane.held.delete(number)
-    if (dueAt !== null) setDue(lane, dueAt)
-    consider(lane)
+  function release(key: TaskKey, { number, dueAt }: Result): void {
+    const line = lines.open(key)
+    line.held.delete(number)
+    if (dueAt !== null) setDue(line, dueAt)
+    consider(line)
   }
 
-  function setDue(lane: Lane<Item>, dueAt: number): void {
-    lane.dueAt = Math.min(lane.dueAt ?? Number.POSITIVE_INFINITY, dueAt)
-    consider(lane)
+  function setDue(line: TaskLine<Item>, dueAt: number): void {
+    line.dueAt = Math.min(line.dueAt ?? Number.POSITIVE_INFINITY, dueAt)
+    consider(line)
   }
 
-  /** Queues the lane for reading, or sets the timer for it. */
-  function consider(lane: Lane<Item>): void {
-    if (lane.dueAt === null) lanes.tidy(lane)
-    else if (lane.dueAt > now()) wakeAt(lane.dueAt)
-    else if (!lane.isLoading && lane.ready.length === 0) {
-      toLoad.add(lane)
+  /** Queues the line for reading, or sets the timer for it. */
+  function consider(line: TaskLine<Item>): void {
+    if (line.dueAt === null) lines.tidy(line)
+    else if (line.dueAt > now()) wakeAt(line.dueAt)
+    else if (!line.isLoading && line.ready.length === 0) {
+      toLoad.add(line)
       pump()
     }
   }
 
   function startLoads(): void {
-    for (const lane of toLoad) {
-      if (loads >= MAX_LOADS || !lanes.hasRoom()) return
-      const limit = lanes.roomToRead(lane)
-      // The end of a request of the lane considers it again, or that of any request.
+    for (const line of toLoad) {
+      if (loads >= MAX_LOADS || !lines.hasRoom()) return
+      const limit = lines.roomToRead(line)
+      // The end of a request of the line considers it again, or that of any request.
       if (limit === 0) continue
-      toLoad.delete(lane)
-      load(lane, limit)
+      toLoad.delete(line)
+      load(line, limit)
     }
   }
 
-  async function load(lane: Lane<Item>, limit: number): Promise<void> {
+  async function load(line: TaskLine<Item>, limit: number): Promise<void> {
     loads += 1
-    lane.isLoading = true
-    lane.dueAt = null
-    const held = new Set(lane.held)
+    line.isLoading = true
+    line.dueAt = null
+    const held = new Set(line.held)
     try {
-      const { tasks, nextDueAt } = await source.take(lane, { held, limit, now: now() })
-      if (lane.isStale) lane.dueAt = 0
-      else lanes.addReady(lane, tasks)
-      if (nextDueAt !== null) lane.dueAt = Math.min(lane.dueAt ?? nextDueAt, nextDueAt)
+      const { tasks, nextDueAt } = await source.take(line, { held, limit, now: now() })
+      if (line.isStale) line.dueAt = 0
+      else lines.addReady(line, tasks)
+      if (nextDueAt !== null) line.dueAt = Math.min(line.dueAt ?? nextDueAt, nextDueAt)
     } catch (error) {
-      const facts = { error: describeError(error), source: source.name, lane: lane.key }
+      const facts = { error: describeError(error), source: source.name, key: line.id }
       log.error(facts, 'tasks could not be read; this is tried again')
-      lane.dueAt = now() + RETRY_MS
+      line.dueAt = now() + RETRY_MS
     }
     loads -= 1
-    lane.isLoading = false
-    lane.isStale = false
-    consider(lane)
+    line.isLoading = false
+    line.isStale = false
+    consider(line)
     pump()
   }
 
@@ -210,14 +210,14 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
   function look(): void {
     const isOld = performance.now() - listedAt >= MAX_WAIT_MS
     if (isOld) reload()
-    for (const lane of lanes.all()) consider(lane)
+    for (const line of lines.all()) consider(line)
   }
 
   function reload(): void {
     listedAt = performance.now()
-    source.listLanes().then(
+    source.listKeys().then(
       (listed) => {
-        for (const { dueAt, ...key } of listed) setDue(lanes.open(key), dueAt)
+        for (const { dueAt, ...key } of listed) setDue(lines.open(key), dueAt)
       },
       (error) => {
         const facts = { error: describeError(error), source: source.name }
@@ -232,7 +232,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     isStopping = true
     const ended = loop.stop()
     const abort = setTimeout(() => aborting.abort(), Math.min(graceMs / 2, STOP_MS))
-    if (lanes.active() > 0) {
+    if (lines.active() > 0) {
       await new Promise<void>((resolve) => {
         idle = resolve
       })
@@ -246,12 +246,12 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
   const loop = startLoop({ run: look, firstWaitMs: MAX_WAIT_MS, maxWaitMs: MAX_WAIT_MS })
   reload()
   return {
-    notify: (key, dueAt) => setDue(lanes.open(key), dueAt),
+    notify: (key, dueAt) => setDue(lines.open(key), dueAt),
     refresh(key) {
-      const lane = lanes.open(key)
-      lanes.dropReady(lane, 0)
-      lane.isStale = lane.isLoading
-      setDue(lane, 0)
+      const line = lines.open(key)
+      lines.dropReady(line, 0)
+      line.isStale = line.isLoading
+      setDue(line, 0)
     },
     reload,
     stop,

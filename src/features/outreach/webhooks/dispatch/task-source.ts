@@ -1,10 +1,10 @@
 /**
- * What a dispatcher sends: tasks, each of which is a request that is due. A lane has the tasks of one
- * endpoint, or of one workflow. The tasks are rows of the database; a task whose result was not
- * recorded is taken again.
+ * What a dispatcher sends: tasks, each of which is a request that is due. The key of a task is its endpoint
+ * or its workflow. The tasks are rows of the database; a task whose result was not recorded is taken again.
  */
 
-export type LaneKey = { key: string; projectId: string }
+/** `id`: of an endpoint or of a workflow. */
+export type TaskKey = { id: string; projectId: string }
 
 export type Task = {
   number: number
@@ -26,23 +26,23 @@ export type TaskResult = {
 /** `held`: tasks that were taken and not recorded yet. */
 export type TakeQuery = { held: ReadonlySet<number>; limit: number; now: number }
 
-/** `nextDueAt`: when another task of the lane is due; null if none is waiting. */
+/** `nextDueAt`: when another task of the key is due; null if none is waiting. */
 export type Taken<Item> = { tasks: Item[]; nextDueAt: number | null }
 
 export type TaskSource<Item extends Task, Result extends TaskResult> = {
   /** For the log. */
   name: string
-  /** The lanes with waiting tasks, each with its earliest due time. */
-  listLanes(): Promise<(LaneKey & { dueAt: number })[]>
+  /** The keys with waiting tasks, each with its earliest due time. */
+  listKeys(): Promise<(TaskKey & { dueAt: number })[]>
   /** Returns due tasks in the order in which they start. */
-  take(lane: LaneKey, query: TakeQuery): Promise<Taken<Item>>
+  take(key: TaskKey, query: TakeQuery): Promise<Taken<Item>>
   /**
    * Makes one request. Returns undefined for a task that is gone, or whose request was aborted: nothing
    * is recorded.
    */
   attempt(task: Item, signal: AbortSignal): Promise<Result | undefined>
   /** Records results in one transaction. May be called again with the same results if it fails. */
-  record(results: readonly { lane: LaneKey; result: Result }[]): Promise<void>
+  record(results: readonly { key: TaskKey; result: Result }[]): Promise<void>
 }
 
 /** Alternates between two lists. */

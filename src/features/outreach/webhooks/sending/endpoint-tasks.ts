@@ -19,10 +19,10 @@ import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
   inTurn,
-  type LaneKey,
   type Taken,
   type TakeQuery,
   type Task,
+  type TaskKey,
 } from '../dispatch/task-source.ts'
 import { openSigningKeys } from '../signing.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
@@ -54,7 +54,7 @@ const TASK_BYTES = 1_024
 /** Held deliveries that are passed over at a time. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
-/** How often a lane looks whether its rows are cleared. */
+/** How often to look whether its rows are cleared. */
 const CLEARING_MS = SECOND_MS
 
 /** The deliveries of a disabled project wait. */
@@ -109,7 +109,7 @@ const passOver = statement(
 
 export async function takeDeliveries(
   deps: Deps,
-  { key: id, projectId }: LaneKey,
+  { id, projectId }: TaskKey,
   { held, limit, now }: TakeQuery,
 ): Promise<Taken<DeliveryTask>> {
   const { store } = deps

@@ -11,18 +11,18 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { appendEvent } from '../../../ground/events/append.ts'
 import { type Dispatcher, startDispatcher } from '../dispatch/dispatcher.ts'
-import type { LaneKey } from '../dispatch/task-source.ts'
+import type { TaskKey } from '../dispatch/task-source.ts'
 import { disableEndpoint } from '../endpoints/disable.ts'
 import { attemptDelivery, type DeliveryResult } from './attempt.ts'
 import { type DeliveryTask, takeDeliveries } from './endpoint-tasks.ts'
 
 export type SenderDeps = RecordDeps & Pick<Base, 'keyring' | 'log' | 'webhookClient'>
 
-type DueEndpoint = { key: string; projectId: string; dueAt: number }
+type DueEndpoint = { id: string; projectId: string; dueAt: number }
 
 const listEndpoints = statement<DueEndpoint>(
   () => sql`select * from (
-      select id as key, project_id as "projectId", (
+      select id, project_id as "projectId", (
         select min(due_at) from webhook_deliveries
         where endpoint_id = webhook_endpoints.id and due_at is not null
       ) as "dueAt" from webhook_endpoints where enabled = 1 and deleted_at is null
@@ -44,7 +44,7 @@ export type RecordDeps = Pick<
   'store' | 'now' | 'counters' | 'jobNotifier' | 'webhookNotifier'
 >
 
-type EndpointResults = { lane: LaneKey; results: DeliveryResult[] }
+type EndpointResults = { key: TaskKey; results: DeliveryResult[] }
 
 /**
  * A delivery that failed with its endpoint meanwhile stays failed, unless it has arrived. The statement runs once for
@@ -95,14 +95,14 @@ export function startWebhookSender(deps: SenderDeps): Pick<Dispatcher, 'reload' 
   const { store, webhookNotifier } = deps
   const dispatcher = startDispatcher<DeliveryTask, DeliveryResult>(deps, {
     name: 'webhooks',
-    listLanes: () => store.scan.list(listEndpoints),
-    take: (lane, query) => takeDeliveries(deps, lane, query),
+    listKeys: () => store.scan.list(listEndpoints),
+    take: (key, query) => takeDeliveries(deps, key, query),
     attempt: (task, signal) => attemptDelivery(deps, task, signal),
     record: (results) => recordDeliveries(deps, results),
   })
-  const unlisten = webhookNotifier.listen(({ kind, endpointId: key, projectId }) => {
-    if (kind === 'due') dispatcher.notify({ key, projectId }, 0)
-    else dispatcher.refresh({ key, projectId })
+  const unlisten = webhookNotifier.listen(({ kind, endpointId: id, projectId }) => {
+    if (kind === 'due') dispatcher.notify({ id, projectId }, 0)
+    else dispatcher.refresh({ id, projectId })
   })
   const unwatch = store.onExternalChange(dispatcher.reload)
   return {
@@ -122,7 +122,7 @@ export async function recordSuccess(tx: Tx, success: { id: string; at: number })
 
 export async function recordDeliveries(
   deps: RecordDeps,
-  recorded: readonly { lane: LaneKey; result: DeliveryResult }[],
+  recorded: readonly { key: TaskKey; result: DeliveryResult }[],
 ): Promise<void> {
   const endpoints = groupByEndpoint(recorded)
   await deps.store.write(async (tx) => {
@@ -152,12 +152,12 @@ function toRow({ number, dueAt, columns }: DeliveryResult) {
 }
 
 function groupByEndpoint(
-  recorded: readonly { lane: LaneKey; result: DeliveryResult }[],
+  recorded: readonly { key: TaskKey; result: DeliveryResult }[],
 ): EndpointResults[] {
   const groups = new Map<string, EndpointResults>()
-  for (const { lane, result } of recorded) {
-    const group = groups.get(lane.key) ?? { lane, results: [] }
-    groups.set(lane.key, group)
+  for (const { key, result } of recorded) {
+    const group = groups.get(key.id) ?? { key, results: [] }
+    groups.set(key.id, group)
     group.results.push(result)
   }
   return [...groups.values()]
@@ -166,7 +166,7 @@ function groupByEndpoint(
 async function recordEndpoint(
   deps: RecordDeps,
   tx: Tx,
-  { lane: { key: id, projectId }, results }: EndpointResults,
+  { key: { id, projectId }, results }: EndpointResults,
 ): Promise<void> {
   const at = deps.now()
   if (results.some(({ columns }) => columns.status === 'SUCCEEDED')) {

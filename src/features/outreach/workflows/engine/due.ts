@@ -7,7 +7,7 @@ import type { ContactData } from '../../../../store/schema/json-values.ts'
 import type { ExecutionStatus, StepExecutionStatus } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import type { WorkflowLane } from '../notifier.ts'
+import type { WorkflowKey } from '../notifier.ts'
 import type { DueExecution, OpenStep } from './walk.ts'
 
 /** JSON columns as text. */
@@ -86,20 +86,20 @@ const passOver = statement(
 )
 
 /** Seeks from workflow to workflow, so the number of executions does not matter. */
-const listLanes = statement<WorkflowLane & { dueAt: number }>(
-  () => sql`with recursive lanes (id) as (
+const listWorkflows = statement<WorkflowKey & { dueAt: number }>(
+  () => sql`with recursive found (id) as (
       select min(workflow_id) from workflow_executions ${indexedBy('workflow_executions_due')}
         where due_at is not null
       union all
       select (select min(workflow_id) from workflow_executions
           ${indexedBy('workflow_executions_due')}
-        where due_at is not null and workflow_id > lanes.id)
-      from lanes where lanes.id is not null
+        where due_at is not null and workflow_id > found.id)
+      from found where found.id is not null
     )
-    select lanes.id as "workflowId", workflows.project_id as "projectId",
+    select found.id as "workflowId", workflows.project_id as "projectId",
       (select min(due_at) from workflow_executions ${indexedBy('workflow_executions_due')}
-        where workflow_id = lanes.id and due_at is not null) as "dueAt"
-    from lanes join workflows on workflows.id = lanes.id`,
+        where workflow_id = found.id and due_at is not null) as "dueAt"
+    from found join workflows on workflows.id = found.id`,
 )
 
 type Queries = Pick<Tx, 'find' | 'list'>
@@ -112,8 +112,8 @@ type Due = {
 }
 
 /** Takes held executions that are due out of the way, at most `limit`. */
-export async function passOverHeld(tx: Tx, lane: WorkflowLane, due: Due): Promise<void> {
-  if (due.after > 0) await tx.execute(passOver, { workflowId: lane.workflowId, ...due })
+export async function passOverHeld(tx: Tx, key: WorkflowKey, due: Due): Promise<void> {
+  if (due.after > 0) await tx.execute(passOver, { workflowId: key.workflowId, ...due })
 }
 
 /**
@@ -122,7 +122,7 @@ export async function passOverHeld(tx: Tx, lane: WorkflowLane, due: Due): Promis
  */
 export async function listDue(
   queries: Queries,
-  { workflowId, projectId }: WorkflowLane,
+  { workflowId, projectId }: WorkflowKey,
   { now, limit, after }: Due,
 ): Promise<DueExecution[]> {
   const atOnce = await queries.list(listNow, { workflowId, limit, after })
@@ -142,8 +142,8 @@ export async function findEarliestDue(
 }
 
 /** All workflows with executions that are or will be due. */
-export function listDueLanes(queries: Queries): Promise<(WorkflowLane & { dueAt: number })[]> {
-  return queries.list(listLanes)
+export function listDueWorkflows(queries: Queries): Promise<(WorkflowKey & { dueAt: number })[]> {
+  return queries.list(listWorkflows)
 }
 
 function inTurn<T>(one: readonly T[], other: readonly T[], limit: number): T[] {

@@ -9,12 +9,12 @@
  * workflow that was taken goes to the end.
  */
 import { describeError } from '../../../../base/errors.ts'
-import { createRoundRobin } from '../../../../store/read/round-robin.ts'
+import { createFairQueue } from '../../../../turns/fair-queue.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { createTimetable } from '../../../mail/messages/queue/lanes.ts'
-import type { WorkflowLane, WorkflowNotice } from '../notifier.ts'
-import { listDueLanes } from './due.ts'
+import type { WorkflowKey, WorkflowNotice } from '../notifier.ts'
+import { listDueWorkflows } from './due.ts'
 import { createGraphs } from './graphs.ts'
 import { createStepValues } from './step-values.ts'
 import type { StepDeps } from './steps/steps.ts'
@@ -33,32 +33,32 @@ const MAX_WAIT_MS = 10_000
 
 /** `isRendering`: the turn is over, and the next one waits for values; it does not count for `MAX_TURNS`. */
 type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
-type Entered = { lane: WorkflowLane; turn: RunningTurn }
+type Entered = { key: WorkflowKey; turn: RunningTurn }
 
 type EngineState = {
   deps: TurnDeps & Pick<Base, 'disk'>
-  lanes: WorkflowLanes
+  due: DueWorkflows
   running: Map<string, RunningTurn>
   sizes: TurnSizes
   /** Begins the turns that may begin. */
   wake: () => void
 }
 
-type WorkflowLanes = {
+type DueWorkflows = {
   /** Records that an execution of the workflow is due at `dueAt`; an earlier known time stays. */
-  addDueAt(lane: WorkflowLane, dueAt: number): void
+  addDueAt(key: WorkflowKey, dueAt: number): void
   /** Removes and returns the next workflow with due executions. */
-  take(now: number): WorkflowLane | undefined
+  take(now: number): WorkflowKey | undefined
   /** When the next one is due; undefined when none waits. */
   nextDueAt(): number | undefined
 }
 
-type KnownLane = { lane: WorkflowLane; dueAt: number }
+type KnownWorkflow = { key: WorkflowKey; dueAt: number }
 
 export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
   const state: EngineState = {
     deps: { ...deps, graphs: createGraphs(), values: createStepValues(deps) },
-    lanes: createWorkflowLanes(),
+    due: createDueWorkflows(),
     running: new Map(),
     sizes: createTurnSizes(),
     wake: () => loop.wake(),
@@ -67,12 +67,12 @@ export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<v
     run: () => advance(state),
     wakes: [
       () => deps.workflowNotifier.listen((notice) => take(state, notice)),
-      () => deps.store.onExternalChange(() => void readLanes(state)),
+      () => deps.store.onExternalChange(() => void readDue(state)),
     ],
     firstWaitMs: Number.POSITIVE_INFINITY,
     maxWaitMs: MAX_WAIT_MS,
   })
-  await readLanes(state)
+  await readDue(state)
   return {
     async stop() {
       await loop.stop()
@@ -81,10 +81,10 @@ export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<v
   }
 }
 
-async function readLanes(state: EngineState): Promise<void> {
+async function readDue(state: EngineState): Promise<void> {
   const { store, log } = state.deps
   try {
-    for (const { dueAt, ...lane } of await listDueLanes(store.read)) add(state, lane, dueAt)
+    for (const { dueAt, ...key } of await listDueWorkflows(store.read)) add(state, key, dueAt)
   } catch (error) {
     log.error({ error: describeError(error) }, 'the due times of workflows could not be read')
   }
@@ -98,25 +98,25 @@ function take(state: EngineState, notice: WorkflowNotice): void {
   state.wake()
 }
 
-function add({ lanes, running }: EngineState, lane: WorkflowLane, dueAt: number): void {
-  const turn = running.get(lane.workflowId)
-  if (turn === undefined) lanes.addDueAt(lane, dueAt)
+function add({ due, running }: EngineState, key: WorkflowKey, dueAt: number): void {
+  const turn = running.get(key.workflowId)
+  if (turn === undefined) due.addDueAt(key, dueAt)
   else turn.dueAt = Math.min(turn.dueAt ?? dueAt, dueAt)
 }
 
 /** Begins turns while there is room. Returns the wait for the next one. */
 function advance(state: EngineState): number | undefined {
-  const { deps, lanes } = state
+  const { deps, due } = state
   // All turns are entered before the first begins: their number decides how much each takes.
   const entered: Entered[] = []
   while (countTurns(state) < MAX_TURNS) {
-    const lane = lanes.take(deps.now())
-    if (lane === undefined) break
-    entered.push(enter(state, lane))
+    const key = due.take(deps.now())
+    if (key === undefined) break
+    entered.push(enter(state, key))
   }
-  for (const { lane, turn } of entered) begin(state, lane, turn)
+  for (const { key, turn } of entered) begin(state, key, turn)
   if (countTurns(state) >= MAX_TURNS) return undefined
-  const nextAt = lanes.nextDueAt()
+  const nextAt = due.nextDueAt()
   return nextAt === undefined ? undefined : Math.max(1, nextAt - deps.now())
 }
 
@@ -124,27 +124,27 @@ function countTurns({ running }: EngineState): number {
   return running.values().reduce((count, { isRendering }) => count + (isRendering ? 0 : 1), 0)
 }
 
-function enter(state: EngineState, lane: WorkflowLane): Entered {
+function enter(state: EngineState, key: WorkflowKey): Entered {
   const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined, isRendering: false }
-  state.running.set(lane.workflowId, turn)
-  return { lane, turn }
+  state.running.set(key.workflowId, turn)
+  return { key, turn }
 }
 
-function begin(state: EngineState, lane: WorkflowLane, turn: RunningTurn): void {
-  turn.ended = run(state, lane).then(({ nextDueAt, rendering }) => {
-    if (rendering === undefined) return end(state, lane, nextDueAt)
+function begin(state: EngineState, key: WorkflowKey, turn: RunningTurn): void {
+  turn.ended = run(state, key).then(({ nextDueAt, rendering }) => {
+    if (rendering === undefined) return end(state, key, nextDueAt)
     turn.isRendering = true
     // A stop does not wait for it: values that are not rendered are asked for again.
-    void rendering.then((isDone) => end(state, lane, isDone ? nextDueAt : retryAt(state)))
+    void rendering.then((isDone) => end(state, key, isDone ? nextDueAt : retryAt(state)))
     state.wake()
   })
 }
 
-function end(state: EngineState, lane: WorkflowLane, nextDueAt: number | undefined): void {
-  const turn = state.running.get(lane.workflowId)
-  state.running.delete(lane.workflowId)
+function end(state: EngineState, key: WorkflowKey, nextDueAt: number | undefined): void {
+  const turn = state.running.get(key.workflowId)
+  state.running.delete(key.workflowId)
   const dueAt = [nextDueAt, turn?.dueAt].filter((at) => at !== undefined)
-  if (dueAt.length > 0) state.lanes.addDueAt(lane, Math.min(...dueAt))
+  if (dueAt.length > 0) state.due.addDueAt(key, Math.min(...dueAt))
   state.wake()
 }
 
@@ -155,58 +155,58 @@ function retryAt({ deps }: EngineState): number {
 /** Makes a turn. Returns when the workflow wants its next one, and the rendering that this one waits for. */
 async function run(
   state: EngineState,
-  lane: WorkflowLane,
+  key: WorkflowKey,
 ): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
   const { deps, sizes } = state
   // An email needs space that is missing when the disk is full.
   if (deps.disk.isLow()) return { nextDueAt: retryAt(state) }
-  const size = sizes.next(lane.workflowId, countTurns(state))
+  const size = sizes.next(key.workflowId, countTurns(state))
   try {
-    const { walked, tookMs, ...next } = await takeTurn(deps, lane, size)
+    const { walked, tookMs, ...next } = await takeTurn(deps, key, size)
     const isAll = next.nextDueAt === undefined || next.nextDueAt > deps.now()
-    sizes.ended(lane.workflowId, { ...size, walked, tookMs, isAll })
+    sizes.ended(key.workflowId, { ...size, walked, tookMs, isAll })
     return next
   } catch (error) {
-    const facts = { workflowId: lane.workflowId, error: describeError(error) }
+    const facts = { workflowId: key.workflowId, error: describeError(error) }
     deps.log.error(facts, 'executions could not go on; they are tried again')
     return { nextDueAt: retryAt(state) }
   }
 }
 
-export function createWorkflowLanes(): WorkflowLanes {
-  const known = new Map<string, KnownLane>()
-  const waiting = createTimetable<KnownLane>()
-  /** The lines are projects. */
-  const due = createRoundRobin<WorkflowLane>()
+export function createDueWorkflows(): DueWorkflows {
+  const known = new Map<string, KnownWorkflow>()
+  const waiting = createTimetable<KnownWorkflow>()
+  /** They wait by project. */
+  const due = createFairQueue<WorkflowKey>()
   /** The ids of due workflows. */
   const dueIds = new Set<string>()
   /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
-  const isCurrent = (entry: KnownLane) => known.get(entry.lane.workflowId) === entry
+  const isCurrent = (entry: KnownWorkflow) => known.get(entry.key.workflowId) === entry
 
   function makeDue(now: number): void {
     for (const entry of waiting.takeUntil(now)) {
       if (!isCurrent(entry)) continue
-      const { lane } = entry
-      known.delete(lane.workflowId)
-      dueIds.add(lane.workflowId)
-      due.add(lane.projectId, lane)
+      const { key } = entry
+      known.delete(key.workflowId)
+      dueIds.add(key.workflowId)
+      due.add(key.projectId, key)
     }
   }
 
   return {
-    addDueAt(lane, dueAt) {
-      if (dueIds.has(lane.workflowId)) return
-      const entry = known.get(lane.workflowId)
+    addDueAt(key, dueAt) {
+      if (dueIds.has(key.workflowId)) return
+      const entry = known.get(key.workflowId)
       if (entry !== undefined && entry.dueAt <= dueAt) return
-      const added = { lane, dueAt }
-      known.set(lane.workflowId, added)
+      const added = { key, dueAt }
+      known.set(key.workflowId, added)
       waiting.add(dueAt, added)
     },
     take(now) {
       makeDue(now)
-      const lane = due.take()
-      if (lane !== undefined) dueIds.delete(lane.workflowId)
-      return lane
+      const key = due.take()
+      if (key !== undefined) dueIds.delete(key.workflowId)
+      return key
     },
     nextDueAt: () => (due.isEmpty() ? waiting.next(isCurrent) : 0),
   }

@@ -14,7 +14,7 @@ import type { Contact } from '../../../../store/schema/contacts.ts'
 import { runFor } from '../../../../turns/owner.ts'
 import type { Base } from '../../../ground/base.ts'
 import { isTemplate, mapTexts } from '../graph/step-templates.ts'
-import type { WorkflowLane } from '../notifier.ts'
+import type { WorkflowKey } from '../notifier.ts'
 import { executionVariables } from '../variables.ts'
 
 /** The source of the values of a step. */
@@ -45,13 +45,13 @@ export type StepValues = {
    * The executions that a turn may walk if its steps ask for values: all, or while others wait for room those
    * whose values are rendered. A turn that walks none waits for `whenRoom`.
    */
-  allowance(lane: WorkflowLane): number
-  whenRoom(lane: WorkflowLane): Promise<void>
+  allowance(key: WorkflowKey): number
+  whenRoom(key: WorkflowKey): Promise<void>
   /**
    * Renders the values that a turn has asked for, and drops those of earlier turns. Resolves to false if
    * some could not be rendered now. Never rejects.
    */
-  render(lane: WorkflowLane, asked: readonly AskedValues[]): Promise<boolean>
+  render(key: WorkflowKey, asked: readonly AskedValues[]): Promise<boolean>
 }
 
 type Deps = Pick<Base, 'outbound' | 'config' | 'keyring' | 'log' | 'now' | 'directory'>
@@ -64,18 +64,18 @@ const COUNTED_AT_ONCE = 128 * 1024
 
 type RenderRoom = {
   /** Whether there is room beside the values of other workflows. */
-  has(lane: WorkflowLane): boolean
+  has(key: WorkflowKey): boolean
   /** Whether a workflow waits for room. */
   isWanted(): boolean
   /** Replaces the number of characters of the workflow. Zero lets others go on. */
-  hold(lane: WorkflowLane, characters: number): void
+  hold(key: WorkflowKey, characters: number): void
   /** Resolves when there is room. */
-  wait(lane: WorkflowLane): Promise<void>
+  wait(key: WorkflowKey): Promise<void>
 }
 
 type Limits = { perProject: number; all: number }
 
-type Waiter = { lane: WorkflowLane; goOn(): void }
+type Waiter = { key: WorkflowKey; goOn(): void }
 
 /** Characters of JSON. The values of one turn may exceed them. */
 const LIMITS: Limits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
@@ -84,18 +84,18 @@ export function createStepValues(deps: Deps, room = createRenderRoom()): StepVal
   const rendered = new Map<string, Map<string, RenderedValues>>()
   return {
     find: ({ workflowId, ...place }) => rendered.get(workflowId)?.get(keyOf(place)),
-    allowance(lane) {
-      const own = rendered.get(lane.workflowId)?.size ?? 0
-      if (own === 0) return room.has(lane) ? Number.POSITIVE_INFINITY : 0
-      return room.has(lane) && !room.isWanted() ? Number.POSITIVE_INFINITY : own
+    allowance(key) {
+      const own = rendered.get(key.workflowId)?.size ?? 0
+      if (own === 0) return room.has(key) ? Number.POSITIVE_INFINITY : 0
+      return room.has(key) && !room.isWanted() ? Number.POSITIVE_INFINITY : own
     },
     whenRoom: room.wait,
-    async render(lane, asked) {
-      const { workflowId, projectId } = lane
+    async render(key, asked) {
+      const { workflowId, projectId } = key
       const own = new Map<string, RenderedValues>()
       if (asked.length === 0) rendered.delete(workflowId)
       else rendered.set(workflowId, own)
-      await takeRoom(room, lane, asked)
+      await takeRoom(room, key, asked)
       const renderOne = async (each: AskedValues): Promise<boolean> => {
         try {
           own.set(keyOf(each), { values: await renderValues(deps, projectId, each), asked: each })
@@ -117,7 +117,7 @@ export function createStepValues(deps: Deps, room = createRenderRoom()): StepVal
 /** Counts the characters of values. Other work runs between pieces; until the end no other workflow has room. */
 async function takeRoom(
   room: Pick<RenderRoom, 'hold'>,
-  lane: WorkflowLane,
+  key: WorkflowKey,
   asked: readonly AskedValues[],
 ): Promise<void> {
   let characters = 0
@@ -125,12 +125,12 @@ async function takeRoom(
   for (const each of asked) {
     if (characters - counted > COUNTED_AT_ONCE) {
       counted = characters
-      room.hold(lane, Number.POSITIVE_INFINITY)
+      room.hold(key, Number.POSITIVE_INFINITY)
       await setImmediate()
     }
     characters += JSON.stringify(each).length
   }
-  room.hold(lane, characters)
+  room.hold(key, characters)
 }
 
 export function hasTemplates(values: Record<string, unknown>): boolean {
@@ -178,7 +178,7 @@ export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRo
   const held = new Map<string, { projectId: string; characters: number }>()
   const waiters: Waiter[] = []
 
-  function fits({ workflowId, projectId }: WorkflowLane): boolean {
+  function fits({ workflowId, projectId }: WorkflowKey): boolean {
     let [own, total] = [0, 0]
     for (const [id, each] of held) {
       if (id === workflowId) continue
@@ -195,12 +195,12 @@ export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRo
       if (characters === 0) held.delete(workflowId)
       else held.set(workflowId, { projectId, characters })
       // One waiter goes on: its turn lets the next one go on.
-      const next = waiters.findIndex(({ lane }) => fits(lane))
+      const next = waiters.findIndex(({ key }) => fits(key))
       if (next >= 0) waiters.splice(next, 1)[0]?.goOn()
     },
-    wait(lane) {
-      if (fits(lane)) return Promise.resolve()
-      return new Promise((resolve) => waiters.push({ lane, goOn: resolve }))
+    wait(key) {
+      if (fits(key)) return Promise.resolve()
+      return new Promise((resolve) => waiters.push({ key, goOn: resolve }))
     },
   }
 }

@@ -17,7 +17,7 @@ import { appendEvents, type NewEvent } from '../../../ground/events/append.ts'
 import { writeContactData } from '../../../people/contacts/write/update.ts'
 import { recordCausedChanges } from '../../../people/segments/caused-changes.ts'
 import { addFigures, durationBucket, type FigureChange } from '../figures.ts'
-import type { WorkflowLane } from '../notifier.ts'
+import type { WorkflowKey } from '../notifier.ts'
 
 /** A row of `workflow_step_executions`. */
 export type StepRow = {
@@ -121,7 +121,7 @@ const savePosition = statement((db) =>
     .where(sql`${workflowExecutions.number} = ${parameter('number')}`),
 )
 
-export function createTurnChanges({ workflowId, projectId }: WorkflowLane): TurnChanges {
+export function createTurnChanges({ workflowId, projectId }: WorkflowKey): TurnChanges {
   const steps: StepRow[] = []
   const figures = new Map<string, FigureChange>()
   const positions: Position[] = []

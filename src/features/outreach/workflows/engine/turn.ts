@@ -17,7 +17,7 @@ import { cancelActive } from '../executions/cancel-active.ts'
 import { startedEvent } from '../executions/insert.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { WorkflowLane } from '../notifier.ts'
+import type { WorkflowKey } from '../notifier.ts'
 import { findEarliestDue, listDue, passOverHeld } from './due.ts'
 import { type FoundWorkflow, findWorkflow, type Graphs } from './graphs.ts'
 import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
@@ -66,63 +66,63 @@ const NOTHING: Written = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: []
 /** @throws AppError DATABASE_ERROR */
 export async function takeTurn(
   deps: TurnDeps,
-  lane: WorkflowLane,
+  key: WorkflowKey,
   size: TurnSize,
 ): Promise<TurnResult> {
   try {
-    return begin(deps, lane, await write(deps, lane, { size, fail: null }))
+    return begin(deps, key, await write(deps, key, { size, fail: null }))
   } catch (error) {
     if (!(error instanceof StepFault)) throw error
-    if (size.limit > 1) return { ...(await takeTurn(deps, lane, ALONE)), tookMs: MAX_TURN_MS }
+    if (size.limit > 1) return { ...(await takeTurn(deps, key, ALONE)), tookMs: MAX_TURN_MS }
     const facts = {
-      workflowId: lane.workflowId,
+      workflowId: key.workflowId,
       executionNumber: error.place.number,
       error: describeError(error.cause),
     }
     deps.log.error(facts, error.message)
-    return begin(deps, lane, await write(deps, lane, { size, fail: error.place }))
+    return begin(deps, key, await write(deps, key, { size, fail: error.place }))
   }
 }
 
 /** Begins to render what the turn has asked for. */
 function begin(
   { values }: TurnDeps,
-  lane: WorkflowLane,
+  key: WorkflowKey,
   { asked, isCrowded, ...turn }: Written,
 ): TurnResult {
-  const rendering = values.render(lane, asked)
-  if (isCrowded) return { ...turn, rendering: values.whenRoom(lane).then(() => true) }
+  const rendering = values.render(key, asked)
+  if (isCrowded) return { ...turn, rendering: values.whenRoom(key).then(() => true) }
   return asked.length === 0 ? turn : { ...turn, rendering }
 }
 
 /** `fail`: a step that fails instead of being made. */
 function write(
   deps: TurnDeps,
-  lane: WorkflowLane,
+  key: WorkflowKey,
   { size, fail }: { size: TurnSize; fail: StepPlace | null },
 ): Promise<Written> {
-  const heavyFor = size.isHeavy ? lane.projectId : undefined
-  return deps.store.write((tx) => walkDue(deps, tx, { lane, size, fail }), { heavyFor })
+  const heavyFor = size.isHeavy ? key.projectId : undefined
+  return deps.store.write((tx) => walkDue(deps, tx, { key, size, fail }), { heavyFor })
 }
 
 async function walkDue(
   deps: TurnDeps,
   tx: Tx,
-  { lane, size, fail }: { lane: WorkflowLane; size: TurnSize; fail: StepPlace | null },
+  { key, size, fail }: { key: WorkflowKey; size: TurnSize; fail: StepPlace | null },
 ): Promise<Written> {
   const { limit, isHeavy } = size
   const maxMs = isHeavy ? MAX_TURN_MS : MAX_LIGHT_MS
   const begunAt = performance.now()
   const at = deps.now()
-  const workflow = await tx.find(findWorkflow, { id: lane.workflowId })
-  const project = await deps.directory.findProject(lane.projectId)
+  const workflow = await tx.find(findWorkflow, { id: key.workflowId })
+  const project = await deps.directory.findProject(key.projectId)
   if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
   const after = (await findFence(tx, project.id))?.executionNumber ?? 0
-  await passOverHeld(tx, lane, { now: at, limit: MAX_PASSED, after })
+  await passOverHeld(tx, key, { now: at, limit: MAX_PASSED, after })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
-  const allowed = asksForValues(graph) ? deps.values.allowance(lane) : limit
-  const due = await listDue(tx, lane, { now: at, limit: Math.min(limit, allowed), after })
-  const changes = createTurnChanges(lane)
+  const allowed = asksForValues(graph) ? deps.values.allowance(key) : limit
+  const due = await listDue(tx, key, { now: at, limit: Math.min(limit, allowed), after })
+  const changes = createTurnChanges(key)
   const asked: AskedValues[] = []
   const ask = (values: AskedValues) => void asked.push(values)
   const made = createSteps(deps, tx, { workflow, project, at, ask, changes })

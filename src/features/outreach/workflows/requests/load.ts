@@ -26,10 +26,10 @@ import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
   inTurn,
-  type LaneKey,
   type Taken,
   type TakeQuery,
   type Task,
+  type TaskKey,
 } from '../../webhooks/dispatch/task-source.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
 import type { HttpMessage } from './http-message.ts'
@@ -45,7 +45,7 @@ const TASK_BYTES = 512
 /** Held requests that are passed over at a time. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
-/** How often a lane looks whether the cancelled rows are written. */
+/** How often to look whether the cancelled rows are written. */
 const CANCELLING_MS = SECOND_MS
 
 const size = (text: SQL) => sql`coalesce(${octets(text)}, 0)`
@@ -138,7 +138,7 @@ const findRequest = statement((db) =>
 
 export async function takeRequests(
   { store }: Deps,
-  { key: id, projectId }: LaneKey,
+  { id, projectId }: TaskKey,
   { held, limit, now }: TakeQuery,
 ): Promise<Taken<Task>> {
   const cancelledThrough = (await store.read.find(findCancelled, { id }))?.cancelledThrough ?? 0

@@ -10,7 +10,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Dispatcher, startDispatcher } from '../../webhooks/dispatch/dispatcher.ts'
-import type { LaneKey, Task } from '../../webhooks/dispatch/task-source.ts'
+import type { Task, TaskKey } from '../../webhooks/dispatch/task-source.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { attemptRequest, type RequestResult } from './attempt.ts'
 import { takeRequests } from './load.ts'
@@ -21,11 +21,11 @@ export type RequesterDeps = Pick<
   'store' | 'log' | 'now' | 'config' | 'keyring' | 'outbound' | 'webhookClient'
 > & { workflowNotifier: WorkflowNotifier }
 
-type DueWorkflow = { key: string; projectId: string; dueAt: number }
+type DueWorkflow = { id: string; projectId: string; dueAt: number }
 
 const listWorkflows = statement<DueWorkflow>(
   () => sql`select * from (
-      select id as key, project_id as "projectId", (
+      select id, project_id as "projectId", (
         select min(due_at) from workflow_requests where workflow_id = workflows.id
       ) as "dueAt" from workflows
     ) as due where "dueAt" is not null`,
@@ -72,15 +72,15 @@ export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' |
   const prepare = createPrepare(deps)
   const dispatcher = startDispatcher<Task, RequestResult>(deps, {
     name: 'workflow requests',
-    listLanes: () => store.scan.list(listWorkflows),
-    take: (lane, query) => takeRequests(deps, lane, query),
+    listKeys: () => store.scan.list(listWorkflows),
+    take: (key, query) => takeRequests(deps, key, query),
     attempt: (task, signal) => attemptRequest(deps, prepare, { task, signal }),
     record: (results) => recordRequests(deps, results),
   })
   const unlisten = workflowNotifier.listen((notice) => {
     if (notice.kind !== 'request') return
-    const { workflowId: key, projectId, dueAt } = notice
-    dispatcher.notify({ key, projectId }, dueAt)
+    const { workflowId: id, projectId, dueAt } = notice
+    dispatcher.notify({ id, projectId }, dueAt)
   })
   const unwatch = store.onExternalChange(dispatcher.reload)
   return {
@@ -95,20 +95,20 @@ export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' |
 
 async function recordRequests(
   deps: RecordDeps,
-  recorded: readonly { lane: LaneKey; result: RequestResult }[],
+  recorded: readonly { key: TaskKey; result: RequestResult }[],
 ): Promise<void> {
   const { store, now, workflowNotifier } = deps
   await store.write(async (tx) => {
     const at = now()
-    const due = new Set<LaneKey>()
-    for (const { lane, result } of recorded) {
+    const due = new Set<TaskKey>()
+    for (const { key, result } of recorded) {
       const isEnd = result.status !== null
       if (isEnd ? await end(tx, result, at) : await postpone(tx, result)) {
-        if (isEnd) due.add(lane)
+        if (isEnd) due.add(key)
       }
     }
     tx.afterCommit(() => {
-      for (const { key: workflowId, projectId } of due)
+      for (const { id: workflowId, projectId } of due)
         workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 })
     })
   })

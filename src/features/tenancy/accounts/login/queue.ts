@@ -7,6 +7,7 @@
  * the user (`device.ts`): a crowd of networks does not keep users from logging in.
  */
 import { AppError } from '../../../../base/errors.ts'
+import { createKeyPlaces } from '../../../../turns/key-places.ts'
 
 /** Who asks for a place. */
 export type Placed = {
@@ -34,24 +35,12 @@ const PLACES_OF_NETWORK = 2
 const RETRY_AFTER_SECONDS = 2
 
 export function createLoginQueue(): LoginQueue {
-  let taken = 0
-  const byNetwork = new Map<string, number>()
+  const places = createKeyPlaces({ perKey: PLACES_OF_NETWORK, all: PLACES })
 
   function enter({ wideNetwork, isKnown }: Placed): () => void {
-    const ofNetwork = byNetwork.get(wideNetwork) ?? 0
-    const places = isKnown ? PLACES : PLACES - PLACES_OF_KNOWN
-    if (taken >= places || ofNetwork >= PLACES_OF_NETWORK) throw full()
-    taken += 1
-    byNetwork.set(wideNetwork, ofNetwork + 1)
-    let isTaken = true
-    return () => {
-      if (!isTaken) return
-      isTaken = false
-      taken -= 1
-      const left = (byNetwork.get(wideNetwork) ?? 1) - 1
-      if (left === 0) byNetwork.delete(wideNetwork)
-      else byNetwork.set(wideNetwork, left)
-    }
+    const isFull = places.isFull(isKnown ? 0 : PLACES_OF_KNOWN)
+    if (isFull || places.isKeyFull(wideNetwork)) throw full()
+    return places.take(wideNetwork)
   }
 
   return {

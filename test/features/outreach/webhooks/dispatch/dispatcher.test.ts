@@ -6,34 +6,34 @@ import {
   type Dispatcher,
   startDispatcher,
 } from '../../../../../src/features/outreach/webhooks/dispatch/dispatcher.ts'
-import { nextWidth } from '../../../../../src/features/outreach/webhooks/dispatch/lanes.ts'
+import { nextWidth } from '../../../../../src/features/outreach/webhooks/dispatch/task-lines.ts'
 import type {
-  LaneKey,
   Task,
+  TaskKey,
   TaskResult,
   TaskSource,
 } from '../../../../../src/features/outreach/webhooks/dispatch/task-source.ts'
 import { pause } from '../../../../pause.ts'
 
-type Row = Task & { lane: string; dueAt: number | null }
+type Row = Task & { line: string; dueAt: number | null }
 type Open = { row: Row; signal: AbortSignal; end(result: Partial<TaskResult> | undefined): void }
 
 /** A source in memory. Its requests end when the test says so. */
-function createSource(rows: Row[], projectOf = (lane: string) => lane) {
+function createSource(rows: Row[], projectOf = (line: string) => line) {
   const started: number[] = []
   const open: Open[] = []
   const recorded: number[] = []
   const taken: number[] = []
   let failures = 0
-  const key = (lane: string): LaneKey => ({ key: lane, projectId: projectOf(lane) })
+  const key = (line: string): TaskKey => ({ id: line, projectId: projectOf(line) })
   const source: TaskSource<Row, TaskResult> = {
     name: 'test',
-    async listLanes() {
-      const lanes = new Set(rows.flatMap(({ lane, dueAt }) => (dueAt === null ? [] : lane)))
-      return [...lanes].map((lane) => ({ ...key(lane), dueAt: 0 }))
+    async listKeys() {
+      const lines = new Set(rows.flatMap(({ line, dueAt }) => (dueAt === null ? [] : line)))
+      return [...lines].map((line) => ({ ...key(line), dueAt: 0 }))
     },
-    async take({ key: lane }, { held, limit, now }) {
-      const own = rows.filter((row) => row.lane === lane && row.dueAt !== null)
+    async take({ id: line }, { held, limit, now }) {
+      const own = rows.filter((row) => row.line === line && row.dueAt !== null)
       const due = own.filter(({ dueAt, number }) => (dueAt ?? 0) <= now && !held.has(number))
       const later = own.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? dueAt : []))
       taken.push(limit)
@@ -82,11 +82,11 @@ function start(t: TestContext, source: TaskSource<Row, TaskResult>, now = () => 
   return dispatcher
 }
 
-const rowsOf = (lane: string, count: number, first = 1): Row[] =>
+const rowsOf = (line: string, count: number, first = 1): Row[] =>
   Array.from({ length: count }, (_, index) => ({
     number: first + index,
     ...{ bytes: 100, sentBytes: 100 },
-    lane,
+    line,
     dueAt: 0,
   }))
 
@@ -99,7 +99,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate()
 }
 
-test('the tasks of a lane start in order, each once', async (t) => {
+test('the tasks of a line start in order, each once', async (t) => {
   const { source, started, open, recorded } = createSource(rowsOf('a', 200))
   start(t, source)
   while (recorded.length < 200) {
@@ -113,7 +113,7 @@ test('the tasks of a lane start in order, each once', async (t) => {
   )
 })
 
-test('a lane has at most 50 requests in flight, and reads only as many as it may soon start', async (t) => {
+test('a line has at most 50 requests in flight, and reads only as many as it may soon start', async (t) => {
   const { source, open, recorded, taken } = createSource(rowsOf('a', 2_000))
   start(t, source)
   let most = 0
@@ -126,7 +126,7 @@ test('a lane has at most 50 requests in flight, and reads only as many as it may
   assert.ok(Math.max(...taken) <= 50)
 })
 
-test('a lane whose requests end without an answer soon has one in flight', async (t) => {
+test('a line whose requests end without an answer soon has one in flight', async (t) => {
   const { source, open, started } = createSource(rowsOf('a', 500))
   start(t, source)
   await until(() => open.length === 10)
@@ -137,7 +137,7 @@ test('a lane whose requests end without an answer soon has one in flight', async
   assert.equal(started.length, 11)
 })
 
-test('a lane that gets slower forgets most of what it has read, and reads it again', async (t) => {
+test('a line that gets slower forgets most of what it has read, and reads it again', async (t) => {
   const rows = rowsOf('a', 60)
   const { source, open, started } = createSource(rows)
   start(t, source)
@@ -155,32 +155,32 @@ test('a lane that gets slower forgets most of what it has read, and reads it aga
   assert.deepEqual(started, [...numbers(1, 12), ...numbers(50, 60)])
 })
 
-test('the width of a lane halves without an answer and grows with each, from 1 to 50', () => {
+test('the width of a line halves without an answer and grows with each, from 1 to 50', () => {
   assert.deepEqual(
     [nextWidth(10, true), nextWidth(50, true), nextWidth(10, false), nextWidth(1, false)],
     [11, 50, 5, 1],
   )
 })
 
-test('a lane that hangs leaves the others alone', async (t) => {
+test('a line that hangs leaves the others alone', async (t) => {
   const rows = [...rowsOf('hangs', 500), ...rowsOf('works', 500, 1_000)]
   const { source, open, recorded } = createSource(rows, () => 'project')
   start(t, source)
   while (recorded.length < 500) {
-    open.find(({ row }) => row.lane === 'works')?.end({})
+    open.find(({ row }) => row.line === 'works')?.end({})
     await setImmediate()
   }
-  assert.equal(open.filter(({ row }) => row.lane === 'hangs').length, 10)
+  assert.equal(open.filter(({ row }) => row.line === 'hangs').length, 10)
 })
 
-test('projects take turns: many lanes of one do not hold up another', async (t) => {
-  const many = Array.from({ length: 60 }, (_, lane) => rowsOf(`big ${lane}`, 20, lane * 100 + 1))
+test('projects take turns: many lines of one do not hold up another', async (t) => {
+  const many = Array.from({ length: 60 }, (_, line) => rowsOf(`big ${line}`, 20, line * 100 + 1))
   const rows = [...many.flat(), ...rowsOf('small', 5, 100_001)]
-  const { source, open } = createSource(rows, (lane) => lane.split(' ')[0] ?? '')
+  const { source, open } = createSource(rows, (line) => line.split(' ')[0] ?? '')
   start(t, source)
-  await until(() => open.some(({ row }) => row.lane === 'small'))
+  await until(() => open.some(({ row }) => row.line === 'small'))
   await turns()
-  const ofBig = open.filter(({ row }) => row.lane !== 'small')
+  const ofBig = open.filter(({ row }) => row.line !== 'small')
   assert.equal(open.length - ofBig.length, 5)
   assert.ok(ofBig.length <= 300)
 })
@@ -203,7 +203,7 @@ test('a task whose result could not be recorded is not started again meanwhile',
 
 test('a result that can never be recorded holds up no other', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const rows = ['a', 'b', 'c', 'd'].flatMap((lane, at) => rowsOf(lane, 1, at + 1))
+  const rows = ['a', 'b', 'c', 'd'].flatMap((line, at) => rowsOf(line, 1, at + 1))
   const { source, open, recorded } = createSource(rows)
   const { record } = source
   source.record = async (results) => {
@@ -222,7 +222,7 @@ test('a result that can never be recorded holds up no other', async (t) => {
   await dispatcher.stop(0)
 })
 
-test('an attempt that throws is made again, and the lane goes on', async (t) => {
+test('an attempt that throws is made again, and the line goes on', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { source, open, started } = createSource(rowsOf('a', 2))
   const attempt = source.attempt
@@ -266,7 +266,7 @@ test('a task is started again when its due time has come', async (t) => {
   await dispatcher.stop(0)
 })
 
-test('what was read of a lane that was changed is read again', async (t) => {
+test('what was read of a line that was changed is read again', async (t) => {
   const rows = rowsOf('a', 30)
   const { source, open, started, key } = createSource(rows)
   const dispatcher = start(t, source)
@@ -279,7 +279,7 @@ test('what was read of a lane that was changed is read again', async (t) => {
   assert.equal(started.length, 10)
 })
 
-test('a notice starts a lane; a stop aborts what is in flight and records nothing of it', async (t) => {
+test('a notice starts a line; a stop aborts what is in flight and records nothing of it', async (t) => {
   const rows: Row[] = []
   const { source, open, recorded, started, key } = createSource(rows)
   const dispatcher = start(t, source)

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../../../../src/base/clock.ts'
 import type { Condition } from '../../../../../src/features/ground/conditions/condition.ts'
 import { createTemplate } from '../../../../../src/features/mail/templates/templates.ts'
 import { type Hit, recordHits } from '../../../../../src/features/mail/tracking/record-hits.ts'
-import { listDueLanes } from '../../../../../src/features/outreach/workflows/engine/due.ts'
+import { listDueWorkflows } from '../../../../../src/features/outreach/workflows/engine/due.ts'
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
 import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
 import { takeTurn } from '../../../../../src/features/outreach/workflows/engine/turn.ts'
@@ -143,8 +143,8 @@ test('end that wait although its time is over when they are found', async (t) =>
   await hit('click')
   core.clock.now += 61 * MINUTE_MS
   const deps = { ...core, graphs: createGraphs(), values: createStepValues(core) }
-  for (const lane of await listDueLanes(core.store.read))
-    await takeTurn(deps, lane, { limit: 50, isHeavy: true })
+  for (const key of await listDueWorkflows(core.store.read))
+    await takeTurn(deps, key, { limit: 50, isHeavy: true })
   assert.ok((await path()).includes('check COMPLETED'), (await path()).join())
 })
 

@@ -1,6 +1,6 @@
 /** Runs the engine's turns by hand, until nothing is due at the test's time. */
 import { startUrgentReader } from '../../../../../src/features/ground/events/readers.ts'
-import { listDueLanes } from '../../../../../src/features/outreach/workflows/engine/due.ts'
+import { listDueWorkflows } from '../../../../../src/features/outreach/workflows/engine/due.ts'
 import { triggerHandler } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { createGraphs } from '../../../../../src/features/outreach/workflows/engine/graphs.ts'
 import { createStepValues } from '../../../../../src/features/outreach/workflows/engine/step-values.ts'
@@ -24,11 +24,11 @@ export async function createRunner(core: TestCore, limit = 50): Promise<Runner> 
       let walked = 0
       for (;;) {
         await follower.caughtUp()
-        const lanes = await listDueLanes(core.store.read)
-        const due = lanes.filter(({ dueAt }) => dueAt <= core.now())
+        const listed = await listDueWorkflows(core.store.read)
+        const due = listed.filter(({ dueAt }) => dueAt <= core.now())
         if (due.length === 0) return walked
-        for (const lane of due) {
-          const turn = await takeTurn({ ...core, graphs, values }, lane, {
+        for (const key of due) {
+          const turn = await takeTurn({ ...core, graphs, values }, key, {
             limit,
             isHeavy: limit > 4,
           })

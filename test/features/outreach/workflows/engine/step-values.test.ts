@@ -285,7 +285,7 @@ test('workflows without room for what they ask for wait for others, and all are 
 })
 
 test('F10: other work runs while the size of large values is counted, and no other workflow has room', async () => {
-  const lane = { workflowId: 'a', projectId: 'p' }
+  const key = { workflowId: 'a', projectId: 'p' }
   const room = createRenderRoom()
   const facts = {
     log: { warn: () => undefined },
@@ -309,7 +309,7 @@ test('F10: other work runs while the size of large values is counted, and no oth
     next = setImmediate(count)
   }
   let next = setImmediate(count)
-  await values.render(lane, asked)
+  await values.render(key, asked)
   clearImmediate(next)
   assert.ok(turns >= 20, `${turns} turns`)
   assert.ok(crowded >= 20, `${crowded} turns without room`)

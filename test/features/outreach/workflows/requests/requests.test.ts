@@ -335,7 +335,7 @@ test('after all were cancelled, new requests are made and those to try again wai
   const begun = await stage.begin({ url: 'http://127.0.0.1:9/', method: 'POST' })
   const query = { held: new Set<number>(), limit: 10, now: core.clock.now }
   const take = async () => {
-    const taken = await takeRequests(core, { key: begun.workflowId, projectId }, query)
+    const taken = await takeRequests(core, { id: begun.workflowId, projectId }, query)
     return [taken.tasks.map(({ number }) => number), taken.nextDueAt]
   }
   const setDue = (dueAt: number) =>

@@ -13,7 +13,7 @@ import { parameter, statement } from '../../../../../store/statement.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
 import type { Base } from '../../../../ground/base.ts'
 import type { DelayConfig, Step, StepOf } from '../../graph/step-config.ts'
-import type { WorkflowLane, WorkflowNotifier } from '../../notifier.ts'
+import type { WorkflowKey, WorkflowNotifier } from '../../notifier.ts'
 import type { AskedValues, StepValues } from '../step-values.ts'
 import type { TurnChanges } from '../turn-changes.ts'
 import { NOW, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
@@ -72,7 +72,7 @@ export function createSteps(
   tx: Tx,
   { workflow, project, at, ask, changes }: TurnFacts,
 ): Steps {
-  const lane = { workflowId: workflow.id, projectId: project.id }
+  const key = { workflowId: workflow.id, projectId: project.id }
   const plans = createTemplatePlans(deps, project, at)
   const begin: { [Type in Step['type']]: (call: StepCall<StepOf<Type>>) => Promise<StepOutcome> } =
     {
@@ -88,7 +88,7 @@ export function createSteps(
       DELAY: async (call) => beginDelay(call, at),
       WAIT_FOR_EVENT: (call) => beginWait(tx, call, { workflowId: workflow.id, at }),
       CONDITION: (call) => branch(tx, call),
-      WEBHOOK: (call) => beginWebhook(deps, tx, { call, lane }),
+      WEBHOOK: (call) => beginWebhook(deps, tx, { call, key }),
       UPDATE_CONTACT: (call) => updateContact(deps, tx, { call, workflow, at, ask, changes }),
       EXIT: async ({ step }) => {
         const reason = step.config.reason ?? 'exit_step'
@@ -141,18 +141,18 @@ function describeDelay({ amount, unit }: DelayConfig, dueAt: number) {
 async function beginWebhook(
   { workflowNotifier }: { workflowNotifier: WorkflowNotifier },
   tx: Tx,
-  { call, lane }: { call: WebhookCall; lane: WorkflowLane },
+  { call, key }: { call: WebhookCall; key: WorkflowKey },
 ): Promise<StepOutcome> {
   const { step, stepExecutionId, execution } = call
   await tx.execute(insertRequest, {
-    ...lane,
+    ...key,
     executionNumber: execution.number,
     stepId: step.id,
     stepExecutionId,
     ordinal: execution.ordinal,
     dueAt: NOW,
   })
-  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: NOW, ...lane }))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: NOW, ...key }))
   return { kind: 'waits', dueAt: null }
 }
 

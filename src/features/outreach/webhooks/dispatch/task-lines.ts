@@ -1,0 +1,177 @@
+/**
+ * The lines of a dispatcher, one for each key: how many requests each may have in flight, and whose turn it is.
+ *
+ *   width     requests of a line at a time: 10 at first, one more after each answer, up to 50; half
+ *             after a time-out or a failed connection, so that a server that hangs soon holds one
+ *   project   has at most 300 requests in flight
+ *   all       at most 400 that are younger than two seconds, and 1,000 together. Lines that are known
+ *             to be slow get no further request while 300 requests are older than that
+ *   memory    tasks and requests take 64 MB. A project may have as much of it as it leaves free for
+ *             others, so that no project whose servers hang takes all; one request it may always have
+ *
+ * Projects take turns, and so do the lines of a project.
+ */
+import { createFairQueue } from '../../../../turns/fair-queue.ts'
+import type { Task, TaskKey } from './task-source.ts'
+
+export const MAX_WIDTH = 50
+const FIRST_WIDTH = 10
+const MAX_OF_PROJECT = 300
+const MAX_YOUNG = 400
+const MAX_STALLED = 300
+const MAX_ACTIVE = 1_000
+/** Requests that were answered and are not recorded yet, beside those in flight. */
+const MAX_HELD = 4 * MAX_WIDTH
+export const MAX_BYTES = 64 * 1024 * 1024
+
+export type TaskLine<Item> = TaskKey & {
+  width: number
+  /** Tasks that were read and not started. */
+  ready: Item[]
+  /** Tasks in flight, or not recorded yet. */
+  held: Set<number>
+  active: number
+  stalled: number
+  /** When a task that was not read is due, as far as known. */
+  dueAt: number | null
+  isLoading: boolean
+  /** What is being read is void. */
+  isStale: boolean
+}
+
+/** A task that has a place among those in flight. */
+export type Started<Item> = { line: TaskLine<Item>; task: Item; isStalled: boolean }
+
+export type TaskLines<Item> = {
+  /** The line of the key, which is made if absent. */
+  open(key: TaskKey): TaskLine<Item>
+  all(): Iterable<TaskLine<Item>>
+  /** Whether any line may start a request now. */
+  hasRoom(): boolean
+  /** How many tasks of the line may be read now. */
+  roomToRead(line: TaskLine<Item>): number
+  addReady(line: TaskLine<Item>, tasks: readonly Item[]): void
+  /** Forgets tasks that were read and not started, but for the first `kept`. Returns how many. */
+  dropReady(line: TaskLine<Item>, kept: number): number
+  /** Starts the next task whose turn it is; undefined if none may start. */
+  startNext(): Started<Item> | undefined
+  /** The request has been in flight for two seconds. */
+  stall(started: Started<Item>): void
+  end(started: Started<Item>): void
+  /** Forgets the line if it has nothing to do. */
+  tidy(line: TaskLine<Item>): void
+  active(): number
+}
+
+/** What a project has. */
+type Share = { active: number; bytes: number }
+
+export function createTaskLines<Item extends Task>(): TaskLines<Item> {
+  const lines = new Map<string, TaskLine<Item>>()
+  /** Lines with tasks to start, each once; they wait by project. */
+  const turns = createFairQueue<TaskLine<Item>>()
+  const shares = new Map<string, Share>()
+  let active = 0
+  let stalled = 0
+  let bytes = 0
+
+  function hasRoom(): boolean {
+    return active < MAX_ACTIVE && active - stalled < MAX_YOUNG
+  }
+
+  function hasOwnRoom(line: TaskLine<Item>): boolean {
+    const isSlow = line.stalled > 0 || line.width < FIRST_WIDTH
+    if (isSlow && stalled >= MAX_STALLED) return false
+    if (shareOf(line).active >= MAX_OF_PROJECT) return false
+    return line.active < line.width && line.held.size < MAX_HELD
+  }
+
+  function shareOf({ projectId }: TaskKey): Share {
+    return shares.get(projectId) ?? { active: 0, bytes: 0 }
+  }
+
+  function hasMemory(line: TaskLine<Item>, more: number): boolean {
+    const share = shareOf(line)
+    return share.active === 0 || share.bytes + more <= MAX_BYTES - bytes
+  }
+
+  function count(line: TaskLine<Item>, more: Share): void {
+    active += more.active
+    line.active += more.active
+    bytes += more.bytes
+    const share = shareOf(line)
+    const next = { active: share.active + more.active, bytes: share.bytes + more.bytes }
+    if (next.active === 0 && next.bytes === 0) shares.delete(line.projectId)
+    else shares.set(line.projectId, next)
+  }
+
+  function mayStart(line: TaskLine<Item>): boolean {
+    return hasOwnRoom(line) && hasMemory(line, line.ready[0]?.sentBytes ?? 0)
+  }
+
+  return {
+    open(key) {
+      const known = lines.get(key.id)
+      if (known !== undefined) return known
+      const line: TaskLine<Item> = {
+        ...key,
+        ...{ width: FIRST_WIDTH, ready: [], held: new Set(), active: 0, stalled: 0 },
+        ...{ dueAt: null, isLoading: false, isStale: false },
+      }
+      lines.set(key.id, line)
+      return line
+    },
+    all: () => lines.values(),
+    hasRoom,
+    roomToRead(line) {
+      if (!hasRoom() || !hasOwnRoom(line) || !hasMemory(line, 0)) return 0
+      return Math.min(MAX_WIDTH, 2 * line.width)
+    },
+    addReady(line, tasks) {
+      if (tasks.length === 0) return
+      if (line.ready.length === 0) turns.add(line.projectId, line)
+      line.ready.push(...tasks)
+      count(line, { active: 0, bytes: bytesOf(tasks) })
+    },
+    dropReady(line, kept) {
+      const dropped = line.ready.splice(kept)
+      count(line, { active: 0, bytes: -bytesOf(dropped) })
+      if (dropped.length > 0 && line.ready.length === 0) turns.takeOut((each) => each === line)
+      return dropped.length
+    },
+    startNext() {
+      const line = hasRoom() ? turns.take(mayStart) : undefined
+      const task = line?.ready.shift()
+      if (line === undefined || task === undefined) return undefined
+      if (line.ready.length > 0) turns.add(line.projectId, line)
+      count(line, { active: 1, bytes: task.sentBytes })
+      line.held.add(task.number)
+      return { line, task, isStalled: false }
+    },
+    stall(started) {
+      started.isStalled = true
+      started.line.stalled += 1
+      stalled += 1
+    },
+    end({ line, task, isStalled }) {
+      count(line, { active: -1, bytes: -task.bytes - task.sentBytes })
+      if (!isStalled) return
+      line.stalled -= 1
+      stalled -= 1
+    },
+    tidy(line) {
+      const isBusy = line.isLoading || line.held.size > 0 || line.ready.length > 0
+      if (!isBusy && line.dueAt === null) lines.delete(line.id)
+    },
+    active: () => active,
+  }
+}
+
+function bytesOf(tasks: readonly Task[]): number {
+  return tasks.reduce((total, { bytes }) => total + bytes, 0)
+}
+
+/** The width of a line after a result. */
+export function nextWidth(width: number, hasAnswered: boolean): number {
+  return hasAnswered ? Math.min(MAX_WIDTH, width + 1) : Math.max(1, Math.floor(width / 2))
+}
