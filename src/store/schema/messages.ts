@@ -128,8 +128,8 @@ export const emails = sqliteTable('emails', {
   /** Bit set of the campaign figures that include this email (bits: 0010_campaigns.sql). */
   figures: integer('figures').notNull().default(0),
   /**
-   * The snapshot of mail of the server to its users, sealed
-   * (`messages/delivery/prepare.ts`). Whoever writes a final state clears it.
+   * The snapshot of mail of the server to its users, sealed (`messages/delivery/prepare.ts`).
+   * Whoever writes a final state clears it.
    */
   sealedVariables: text('sealed_variables'),
   /** See `store/shelves.ts`. */
