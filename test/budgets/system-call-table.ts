@@ -100,7 +100,7 @@ export const systemCalls: Record<string, Record<string, number>> = {
     'write to the log of the database': 279,
   },
   'webhook delivery, with its track': {
-    connect: 4,
+    connect: 1,
     'read from a TCP socket': 200,
     'read from the database': 36,
     'read from the log of the database': 80,
