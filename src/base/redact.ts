@@ -8,7 +8,7 @@
  * Ids of rows (UUIDs) and names of hosts, files and error codes do not have that form.
  */
 
-export type RedactOptions = { showsAddresses: boolean }
+type RedactOptions = { showsAddresses: boolean }
 
 const HIDDEN = '…'
 /** A text may be as long as a stack trace. */

@@ -53,7 +53,7 @@ export type Keyring = {
 const IV_BYTES = 12
 const TAG_BYTES = 16
 /** Octets of an address digest; links and return paths carry them. */
-export const ADDRESS_DIGEST_OCTETS = 10
+const ADDRESS_DIGEST_OCTETS = 10
 
 export function createKeyring(secret: string, previous: string | null = null): Keyring {
   const older = previous === null ? [] : [previous]

@@ -21,7 +21,7 @@ export type NameTree = {
 }
 
 /** Further names are left out. */
-export const MAX_UNKNOWN_NAMES = 20
+const MAX_UNKNOWN_NAMES = 20
 /** Values of a request that are looked at: a body of many small values must not take long. */
 const MAX_LOOKS = 10_000
 

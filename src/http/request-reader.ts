@@ -38,14 +38,14 @@ type Request = {
   warn(warning: FieldWarning): void
 }
 
-export type ReadRequest<Query, Body> = {
+type ReadRequest<Query, Body> = {
   query: Query
   body: Body
   /** The names that the body should not have; the answer has warnings of them. */
   unknownNames: readonly FieldWarning[]
 }
 
-export type RequestReader<Query, Body> = {
+type RequestReader<Query, Body> = {
   /** @throws AppError VALIDATION_ERROR */
   read(request: Request): ReadRequest<Query, Body>
   /** Warns of what the request gave and the record in the answer does not have. */

@@ -10,7 +10,7 @@ import { unwrapped } from './name-tree.ts'
 const QUERY_TIMES = ['from', 'to', 'startDate', 'endDate']
 const BODY_TIMES = ['scheduledFor', 'scheduledAt', 'since', 'until']
 
-export type TimeCheck = (request: {
+type TimeCheck = (request: {
   query: Readonly<Record<string, string>>
   body: unknown
 }) => FieldWarning[]

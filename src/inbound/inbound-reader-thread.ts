@@ -14,7 +14,7 @@ import type {
 import { createMessageReading, type InboundReaderSettings } from './read-received.ts'
 
 export type ToInboundReader = { id: number; message: UnparsedMessage }[]
-export type ReadResult = { id: number; reading: ParsedMessage } | { id: number; error: string }
+type ReadResult = { id: number; reading: ParsedMessage } | { id: number; error: string }
 export type FromInboundReader = { type: 'ready' } | { type: 'read'; results: ReadResult[] }
 
 const MAX_TURN_MS = 10

@@ -36,7 +36,7 @@ export type InboundReaderOptions = {
   launch?: (settings: InboundReaderSettings) => Worker
 }
 
-export type InboundReader = MessageReader & {
+type InboundReader = MessageReader & {
   countThreads(): number
   /** Rejects all messages that are waiting or being read. */
   stop(): Promise<void>

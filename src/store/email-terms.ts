@@ -20,7 +20,7 @@ export const isToOther: SQL = sql`(emails.workflow_execution_id is not null
   and ${jsonType(sql`emails.variables`, 'reader')} is not null)`
 
 /** The address of the contact of such an email when it was accepted; null for other emails. */
-export const readerAddress: SQL = jsonValue(jsonValue(sql`emails.variables`, 'reader'), 'email')
+const readerAddress: SQL = jsonValue(jsonValue(sql`emails.variables`, 'reader'), 'email')
 
 /**
  * 1 if a workflow's email went to another address than that of its contact. Once retention has cleared the

@@ -6,7 +6,7 @@ import type { Language } from './languages.ts'
 
 type Category = Intl.LDMLPluralRule
 
-export type PluralForms = Readonly<{ other: string } & Partial<Record<Category, string>>>
+type PluralForms = Readonly<{ other: string } & Partial<Record<Category, string>>>
 
 /** The type of all languages, from that of English: an object of `one` and `other` is a text in forms. */
 export type WithPlurals<English> = English extends string

@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads'
 /** Of the limit: the time on the clock after which a task is over in any case. */
 const MAX_CLOCK_SHARE = 12
 
-export type TaskTimeOptions = {
+type TaskTimeOptions = {
   limitMs: number
   /** The time on the clock; for tests. */
   maxClockMs?: number | undefined

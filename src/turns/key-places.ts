@@ -16,7 +16,7 @@ export type KeyPlaces = {
 }
 
 /** `all`: any number if absent. */
-export type PlaceLimits = { perKey: number; all?: number }
+type PlaceLimits = { perKey: number; all?: number }
 
 export function createKeyPlaces({
   perKey,

@@ -53,7 +53,7 @@ export type Follower = {
   stop(): Promise<void>
 }
 
-export type FollowerDeps = { store: Store; log: Log }
+type FollowerDeps = { store: Store; log: Log }
 
 export function startFollower<Row extends { seq: number }>(
   deps: FollowerDeps,

@@ -71,7 +71,7 @@ function distance(from: string, to: string): number {
 }
 
 /** An option that takes a value: its long name, and what it takes, as `address`. */
-export type ValueOption = { flag: string; takes: string; isRequired: boolean }
+type ValueOption = { flag: string; takes: string; isRequired: boolean }
 
 /** The option that takes this argument, to judge by its form; undefined if that is not clear. */
 export function suggestOption(

@@ -188,7 +188,7 @@ async function askUser(questions: Questions): Promise<FirstUser> {
 }
 
 /** @throws Error that says what is expected */
-export function readUserAddress(answer: string): string {
+function readUserAddress(answer: string): string {
   const parsed = parseShownAddress(answer)
   if (parsed === undefined) throw new Error('Expected an email address.')
   return parsed.address

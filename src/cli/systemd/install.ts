@@ -20,7 +20,7 @@ import { AppError } from '../../base/errors.ts'
 import { refuseSystemFolder } from '../engine/system-folder.ts'
 import { BACKUP_FOLDER, CONFIG_FOLDER, SERVICE_USER, STATE_FOLDER, UNIT_FILE } from './unit.ts'
 
-export type InstallInput = {
+type InstallInput = {
   /** `/`, or the root of another system. */
   root: string
   unit: string

@@ -19,7 +19,7 @@ export const UNIT_FILE = '/etc/systemd/system/pillarbox.service'
 /** What `systemctl enable` makes. */
 export const ENABLED_LINK = '/etc/systemd/system/multi-user.target.wants/pillarbox.service'
 
-export type UnitInput = {
+type UnitInput = {
   /** The executable and its first arguments, as absolute paths. */
   program: readonly string[]
   /** Folders beside those of data and backups that the server writes. */

@@ -17,7 +17,7 @@ export type LogLevelState = {
   until: number | null
 }
 
-export type LogLevelControl = {
+type LogLevelControl = {
   show(): LogLevelState
   set(level: LogLevel, forMs: number): LogLevelState
   stop(): void

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 import { decodeSevenBit, guessSevenBit, isSevenBit } from './seven-bit.ts'
 
-export type DecodedOctets = {
+type DecodedOctets = {
   text: string
   /** Places where octets do not fit the charset; the text has U+FFFD there. */
   replaced: number

@@ -15,7 +15,7 @@ const SEVEN_BIT =
   /^["'\s]*(?:(?:cs)?iso[-_]?2022|utf[-_]?(?:7|16|32)|unicode|ucs-2|iso-10646|cp5022|hz)/i
 
 /** How to read text that says nothing or the wrong about its charset. */
-export type CharsetContext = {
+type CharsetContext = {
   /** Charsets that the message declares elsewhere. */
   guesses?: readonly string[]
   damage?: Damage

@@ -53,7 +53,7 @@ export type ReadMessage = {
   error: Error | undefined
 }
 
-export type ReadOptions = {
+type ReadOptions = {
   /** Whether files have their contents, beside their size. */
   keepsFiles: boolean
   maxParts: number

@@ -5,7 +5,7 @@
  */
 import { type ServerResponse, validateHeaderValue } from 'node:http'
 
-export type Head = {
+type Head = {
   status: number
   /** The last value of a name counts. */
   headers: readonly Readonly<Record<string, string>>[]

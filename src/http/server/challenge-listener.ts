@@ -12,7 +12,7 @@ import { CHALLENGE_PATH } from '../../features/operation/acme/challenges.ts'
 import { commonHeaders } from '../response.ts'
 import { createGuardedServer } from './guarded-server.ts'
 
-export type ChallengeListeners = {
+type ChallengeListeners = {
   /** With their actual ports. */
   addresses: readonly ListenAddress[]
   stop(): Promise<void>

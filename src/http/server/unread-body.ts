@@ -43,7 +43,7 @@ export function isLongUnderWay({ complete, headers }: IncomingMessage): boolean 
   return !(Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= SHORT_BYTES)
 }
 
-export type LastResponse = {
+type LastResponse = {
   status: number
   headers: Readonly<Record<string, string>>
   cookies: readonly string[]

@@ -9,7 +9,7 @@ import { createTurns, type Turns } from '../../turns/turns.ts'
 import type { DeliveryThread, FromThread, ToThread } from '../protocol.ts'
 import { createThreads, shutdownError, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 
-export type ThreadTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
+type ThreadTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   hangMs: number
   /** The threads end when there has been nothing to do for this long. */
   restMs: number

@@ -26,7 +26,7 @@ export type Cause = { at: number; text: string }
  * Connections that a limit lowered to `connections` at `at`. `since`: when the limit was reached; several replies
  * in a short time are about one.
  */
-export type Lowered = { connections: number; at: number; since: number }
+type Lowered = { connections: number; at: number; since: number }
 
 /** Instants are epoch ms. */
 export type SiteState = {

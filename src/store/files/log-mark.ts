@@ -27,7 +27,7 @@ import { isServed } from './is-served.ts'
 import { lockFileOf } from './lock-file.ts'
 
 /** Instants in epoch ms. What was committed after `since` may be missing. */
-export type LostLog = { since: number; servedAt: number }
+type LostLog = { since: number; servedAt: number }
 
 type LogMark = {
   /** Call this when the database file may have been changed. */

@@ -21,7 +21,7 @@ import type { ReferencedSegments } from './referenced-segments.ts'
 
 export const FILTER_RULES = 2
 
-export type ChangedFilter = { field: string; operator: Operator }
+type ChangedFilter = { field: string; operator: Operator }
 
 export type ChangedFilters = {
   /** Each field and operator once. */

@@ -21,7 +21,7 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { dayOf, lowestTextOf, parseDataDate } from './dates.ts'
 
-export type DataFilter = {
+type DataFilter = {
   key: string
   operator: OperatorOf<'data'>
   value: unknown

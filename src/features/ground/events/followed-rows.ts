@@ -6,7 +6,7 @@ import type { Store } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { FollowedRows } from '../../../work/follower-handlers.ts'
 
-export type FollowedTable = 'events' | 'attempts'
+type FollowedTable = 'events' | 'attempts'
 
 const NEWEST: Readonly<Record<FollowedTable, Statement<{ seq: number }>>> = {
   events: statement<{ seq: number }>(() => selectLastNumber('events')),

@@ -46,7 +46,7 @@ export function selectPage(wanted: EventScope, limit: number): SQL {
 }
 
 /** What selects the events of a scope: stretches of indexes that are read one by one, and names. */
-export type EventParts = { sources: readonly SQL[]; names: readonly string[] }
+type EventParts = { sources: readonly SQL[]; names: readonly string[] }
 
 export function partsOf(wanted: EventScope): EventParts {
   const scope = withoutUnlisted(wanted)

@@ -21,7 +21,7 @@ import { findGeneration } from './rows.ts'
 export type KnownGeneration = { generation: number; seq: number }
 
 /** `unreadable`: the file is there and says nothing. */
-export type ReadGeneration = KnownGeneration | 'missing' | 'unreadable'
+type ReadGeneration = KnownGeneration | 'missing' | 'unreadable'
 
 const NAME = 'generation'
 

@@ -18,17 +18,17 @@ import type { Base } from '../base.ts'
 import { findKnown, isOlder, type KnownGeneration } from './generation-file.ts'
 import { findGeneration, findLostLogFence, HELD_UNTIL, SERVER } from './rows.ts'
 
-export type FenceRequest = {
+type FenceRequest = {
   cause: FenceCause
   /** What the file beside the database knew of it (`generation-file.ts`). */
   known?: KnownGeneration | undefined
 }
 
 /** `seq`: the last number that events have; the next one gets a higher one. */
-export type NewFence = { generation: number; seq: number }
+type NewFence = { generation: number; seq: number }
 
 /** More events than anybody has between a copy and the present. */
-export const SEQ_GAP = 1_000_000
+const SEQ_GAP = 1_000_000
 
 const AT = parameter('at')
 

@@ -28,7 +28,7 @@ export type ReferenceSource = {
 }
 
 /** The kinds of users. `workflowSteps` are the steps of the workflows. */
-export type Label = (typeof LABELS)[number]
+type Label = (typeof LABELS)[number]
 /** A transaction, or a connection for reading. */
 export type Queries = Pick<Tx, 'select'>
 

@@ -17,7 +17,7 @@ import {
 } from '../manifest/reference.ts'
 
 /** What the areas hand in. */
-export type ReferenceDeps = { duties: { references: readonly ReferenceSource[] } }
+type ReferenceDeps = { duties: { references: readonly ReferenceSource[] } }
 
 /** Finds what uses an object. */
 export async function findReferences(

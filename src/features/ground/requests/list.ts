@@ -15,7 +15,7 @@ import { type CountedEnd, countStretches, type RowCount, withTotal } from '../li
 import { type Listing, pageListing } from '../listing.ts'
 import type { RequestLogEntry } from './log.ts'
 
-export type RequestCaller = NonNullable<RequestLogEntry['caller']>
+type RequestCaller = NonNullable<RequestLogEntry['caller']>
 
 export type RequestQuery = {
   projectId: string

@@ -45,7 +45,7 @@ export type EmailPath = {
  * A search that goes on: by the contacts up to this number and then by the other emails, or by all
  * emails if null.
  */
-export type BegunSearch = { upTo: number | null }
+type BegunSearch = { upTo: number | null }
 
 /** With more contacts than this, the emails are searched instead. */
 const MAX_CONTACTS = 100

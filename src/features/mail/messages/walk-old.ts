@@ -16,7 +16,7 @@ export type Walk = {
 export type Span = { after: string; until: string }
 
 /** `last`: its last id; undefined when no page follows. */
-export type LookedAt = { last: string | undefined; isLate: boolean }
+type LookedAt = { last: string | undefined; isLate: boolean }
 
 /** An id may be that much older than what else says how old its row is. */
 const LAG_MS = HOUR_MS

@@ -13,7 +13,7 @@ import { readPair } from '../../../config/certificates/pair.ts'
 import { replaceFile, UNFINISHED } from '../../../config/replace-file.ts'
 import type { IssuedCertificate } from './order.ts'
 
-export type OrderOrigin = { directoryUrl: string; domains: readonly string[] }
+type OrderOrigin = { directoryUrl: string; domains: readonly string[] }
 
 export type HeldCertificate = OrderOrigin & { certificate: X509Certificate }
 

@@ -13,7 +13,7 @@ export type Listeners = {
 }
 
 /** The parts that only a running server has. */
-export type RunningServer = Pick<Base, 'outbound'> & {
+type RunningServer = Pick<Base, 'outbound'> & {
   listeners(): Listeners
   arrivals: Arrivals
 }
@@ -22,7 +22,7 @@ export type RunningServer = Pick<Base, 'outbound'> & {
  * The newest backup that was verified, and the newest attempt if it failed after that. The feature of
  * backups builds on all others, so it is a part like the network.
  */
-export type FindLastBackup = () => Promise<{
+type FindLastBackup = () => Promise<{
   verified: { startedAt: number; file: string } | undefined
   failed: { startedAt: number; error: string | null } | undefined
 }>

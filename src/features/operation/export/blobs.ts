@@ -21,7 +21,7 @@ type Context = {
 }
 
 /** `withheld`: ids of received messages without a file, because the search for links in them failed. */
-export type WrittenBlobs = { files: number; withheld: string[] }
+type WrittenBlobs = { files: number; withheld: string[] }
 
 export async function writeBlobs(context: Context): Promise<WrittenBlobs> {
   const attachments = await writeAttachments(context)

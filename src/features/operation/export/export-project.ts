@@ -35,7 +35,7 @@ type ExportDeps = {
 /** `folder`: must not exist, or be empty. */
 type ExportInput = { projectId: string; folder: string }
 
-export type ProjectExport = {
+type ProjectExport = {
   folder: string
   name: string
   /** By the names of the files. */

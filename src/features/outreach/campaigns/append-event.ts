@@ -3,7 +3,7 @@ import type { Campaign } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvent } from '../../ground/events/append.ts'
 
-export type CampaignEventName =
+type CampaignEventName =
   | 'campaign.scheduled'
   | 'campaign.sent'
   | 'campaign.paused'

@@ -24,7 +24,7 @@ import { mergeData, parseData } from '../../people/contacts/write/data.ts'
 import { loadCampaign } from './campaign.ts'
 
 /** Exactly one of `body`, `templateId` and `campaignId`; `subject` and `type` replace its own. */
-export type RenderRequest = {
+type RenderRequest = {
   subject?: string | undefined
   body?: string | undefined
   templateId?: string | undefined
@@ -36,7 +36,7 @@ export type RenderRequest = {
 }
 
 /** `sizeBytes`: of the HTML, in UTF-8. */
-export type RenderedPreview = {
+type RenderedPreview = {
   subject: string
   html: string
   text: string

@@ -2,7 +2,7 @@
 import type { HttpResult } from '../../../outbound/http/client.ts'
 import { parseRetryAfter } from '../../../outbound/http/retry-after.ts'
 
-export type FailedAttempt = {
+type FailedAttempt = {
   /** Attempts so far, with this one. */
   attempts: number
   result: HttpResult

@@ -24,7 +24,7 @@ import type { ImportPayload } from './import-file.ts'
 import { findKnownKinds, findOtherCases } from './known-fields.ts'
 import { readRows } from './read-rows.ts'
 
-export type FileScan = {
+type FileScan = {
   columns: ColumnReading[]
   damage: FileDamage
   warnings: string[]

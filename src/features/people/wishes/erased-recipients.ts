@@ -44,7 +44,7 @@ export function insertErasedEmails(emails: SQL): SQL {
  * For links without an email: they have the digest of the address that the contact had. The contact shows
  * whose mail the address got (`store/email-terms.ts`).
  */
-export const insertFormerAddress = statement(
+const insertFormerAddress = statement(
   () => sql`insert into erased_recipients (id, digest, project_id, contact_id, at)
     values (${parameter('id')}, ${addressDigest(parameter('projectId'), parameter('address'))},
       ${parameter('projectId')}, ${parameter('contactId')}, ${parameter('at')})`,
@@ -68,7 +68,7 @@ export const findErasedByDigest = statement<ErasedRecipient>(
     from erased_recipients where digest = ${parameter('digest')} limit 1`,
 )
 
-export const updateSuccessor = statement(
+const updateSuccessor = statement(
   () => sql`update erased_recipients set contact_id = ${parameter('contactId')}
     where digest = ${addressDigest(parameter('projectId'), parameter('address'))}`,
 )

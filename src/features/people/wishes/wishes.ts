@@ -42,19 +42,19 @@ const keepFirst = sql`on conflict (digest) do update set
 
 const contactDigest = addressDigest(sql`project_id`, sql`email`)
 
-export const insertWish = statement(
+const insertWish = statement(
   () => sql`insert into wishes (digest, project_id, kind, at) values (
     ${addressDigest(parameter('projectId'), parameter('address'))}, ${parameter('projectId')},
     ${parameter('kind')}, ${parameter('at')}) ${keepFirst}`,
 )
 
-export const insertDigest = statement(
+const insertDigest = statement(
   () => sql`insert into wishes (digest, project_id, kind, at) values (
     ${parameter('digest')}, ${parameter('projectId')}, ${parameter('kind')}, ${parameter('at')})
     ${keepFirst}`,
 )
 
-export const insertOfContact = statement(
+const insertOfContact = statement(
   () => sql`insert into wishes (digest, project_id, kind, at)
     select ${contactDigest}, project_id, ${parameter('kind')}, ${parameter('at')}
     from contacts where id = ${parameter('contactId')} ${keepFirst}`,
@@ -69,7 +69,7 @@ export const insertWishes = statement(
 )
 
 /** Only for an address that the server suppressed for its bounces. */
-export const insertOfProject = statement(
+const insertOfProject = statement(
   () => sql`insert into wishes (digest, project_id, kind, at)
     select ${contactDigest}, project_id, 'project', ${parameter('at')}
     from contacts where id = ${parameter('contactId')} and exists (select 1 from suppressions
@@ -78,28 +78,26 @@ export const insertOfProject = statement(
     on conflict (digest) do nothing`,
 )
 
-export const deleteWish = statement(
+const deleteWish = statement(
   () => sql`delete from wishes
     where digest = ${addressDigest(parameter('projectId'), parameter('address'))}`,
 )
 
-export const deleteDigest = statement(
-  () => sql`delete from wishes where digest = ${parameter('digest')}`,
-)
+const deleteDigest = statement(() => sql`delete from wishes where digest = ${parameter('digest')}`)
 
-export const deleteOfContact = statement(
+const deleteOfContact = statement(
   () => sql`delete from wishes where digest = (select ${contactDigest} from contacts
     where id = ${parameter('contactId')})`,
 )
 
 const isOfProject = sql`kind = 'project'`
 
-export const deleteOfProject = statement(
+const deleteOfProject = statement(
   () => sql`delete from wishes where ${isOfProject}
     and digest = ${addressDigest(parameter('projectId'), parameter('address'))}`,
 )
 
-export const deleteOfProjectByContact = statement(
+const deleteOfProjectByContact = statement(
   () => sql`delete from wishes where ${isOfProject} and digest = (select ${contactDigest}
     from contacts where id = ${parameter('contactId')})`,
 )

@@ -70,7 +70,7 @@ type EmailEvent = NewEvent & { data: Record<string, unknown> | null }
 /** A report may have the enhanced code only. */
 type Codes = { code: number | null; enhancedCode: string | null }
 
-export type LoggedOutcome = {
+type LoggedOutcome = {
   email: Pick<Email, 'id' | 'projectId' | 'recipient'>
   outcome: Extract<
     Email['state'],

@@ -56,7 +56,7 @@ export async function holdDomain(
 export type Released = { due: number; paused: number }
 
 /** `isHeld`: whether the domain was held. */
-export type ReleasedDomain = Released & { isHeld: boolean }
+type ReleasedDomain = Released & { isHeld: boolean }
 
 /** Releases a domain. Returns how many emails are due again, and how many are still paused. */
 export async function releaseDomain(

@@ -22,7 +22,7 @@ import {
 } from './manifest.ts'
 import { withoutTrailer } from './trailer.ts'
 
-export type ArchiveVisitor = {
+type ArchiveVisitor = {
   /** Called once, before all files. */
   manifest?(manifest: Manifest): Promise<void> | void
   /**

@@ -14,7 +14,7 @@ export type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>
 /** Writes the bytes that come and resolves when there are no more. */
 export type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>
 
-export type ArchiveContent = {
+type ArchiveContent = {
   manifest: Manifest
   /** The bytes of a file of the manifest. A file that is gone throws ENOENT before its first byte. */
   read(file: ArchivedFile): Chunks

@@ -20,7 +20,7 @@ import { pauseInTx, type StopDeps } from '../stopping.ts'
 export type BrakeDeps = StopDeps & Pick<Base, 'config'>
 
 /** Counts since the campaign began or was resumed. */
-export type BrakeFigures = {
+type BrakeFigures = {
   /** Emails that were handed over, refused for good, or refused for reputation or content. */
   outcomes: number
   hardBounces: number

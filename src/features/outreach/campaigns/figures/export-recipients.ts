@@ -28,7 +28,7 @@ type ExportQuery = CampaignKey & {
 }
 
 /** New ones stand at the end, for programs that read a column by its place. */
-export const RECIPIENT_COLUMNS = [
+const RECIPIENT_COLUMNS = [
   'emailId',
   'contactId',
   'email',

@@ -51,7 +51,7 @@ export type StretchContact = {
 export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
-export type WrittenStretch = { inserted: number; tookMs: number }
+type WrittenStretch = { inserted: number; tookMs: number }
 
 /**
  * Returns undefined if the campaign does not send any more, its pace has changed since the plan was

@@ -14,7 +14,7 @@
 import { createFairQueue } from '../../../../turns/fair-queue.ts'
 import type { Task, TaskKey } from './task-source.ts'
 
-export const MAX_WIDTH = 50
+const MAX_WIDTH = 50
 const FIRST_WIDTH = 10
 const MAX_OF_PROJECT = 300
 const MAX_YOUNG = 400

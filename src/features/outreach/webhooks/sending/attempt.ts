@@ -33,7 +33,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ]
 
 /** What an attempt changes in the row of its delivery. */
-export type AttemptColumns = {
+type AttemptColumns = {
   status: WebhookStatus
   attempts: number
   statusCode: number | null

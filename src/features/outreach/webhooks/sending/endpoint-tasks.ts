@@ -58,7 +58,7 @@ const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
 const CLEARING_MS = SECOND_MS
 
 /** The deliveries of a disabled project wait. */
-export const findActiveEndpoint = statement((db) =>
+const findActiveEndpoint = statement((db) =>
   db
     .select()
     .from(webhookEndpoints)

@@ -17,7 +17,7 @@ import {
 } from '../../../ground/sorted-cursor.ts'
 import { toWorkflowRecord } from './view.ts'
 
-export type WorkflowQuery = {
+type WorkflowQuery = {
   projectId: string
   /** Counts from 1, which is the default; in place of a cursor. */
   page?: number | undefined

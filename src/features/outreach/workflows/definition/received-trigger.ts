@@ -8,7 +8,7 @@ import { RECEIVED } from '../../../ground/conditions/automatic-mail.ts'
 import type { ConfigFields } from '../graph/config-fields.ts'
 import { MAX_ANSWERS_PER_DAY } from '../limits.ts'
 
-export type ReceivedOptions = {
+type ReceivedOptions = {
   includeAutomatic: boolean
   /** Messages of one sender that the workflow answers within 24 hours; null: all. */
   answersPerDay: number | null

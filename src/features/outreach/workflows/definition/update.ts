@@ -27,7 +27,7 @@ import { findWorkflowFindings } from './validate.ts'
 import { loadDetail } from './view.ts'
 
 /** Undefined means absent. */
-export type WorkflowChanges = GivenTrigger & {
+type WorkflowChanges = GivenTrigger & {
   name?: string | undefined
   description?: string | null | undefined
   enabled?: boolean | undefined

@@ -27,7 +27,7 @@ import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { NOW } from './walk.ts'
 
-export type TriggerDeps = Pick<Base, 'log' | 'now' | 'counters'> & {
+type TriggerDeps = Pick<Base, 'log' | 'now' | 'counters'> & {
   workflowNotifier: WorkflowNotifier
 }
 

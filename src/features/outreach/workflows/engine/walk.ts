@@ -27,7 +27,7 @@ import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
 import type { Step } from '../graph/step-config.ts'
 import type { StepPlace, TurnChanges } from './turn-changes.ts'
 
-export const MAX_STEPS_PER_TURN = 100
+const MAX_STEPS_PER_TURN = 100
 
 /** As that of the data of a contact. */
 export const MAX_CONTEXT_BYTES = 64 * 1024

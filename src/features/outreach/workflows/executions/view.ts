@@ -14,7 +14,7 @@ export type CancelledTogether = Pick<
   'cancelledThrough' | 'cancelReason' | 'cancelledAt'
 > & { fencedThrough?: number | undefined }
 
-export type StepReference = { id: string; name: string; type: StepType }
+type StepReference = { id: string; name: string; type: StepType }
 
 /** An execution with its contact's address and its current step. */
 export type FoundExecution = WorkflowExecution & {

@@ -32,7 +32,7 @@ import {
 } from './step-config.ts'
 
 /** The branch of a multi condition that is taken when no other fits. */
-export const DEFAULT_BRANCH = 'default'
+const DEFAULT_BRANCH = 'default'
 
 /** By the names under which events are stored. */
 const EMAIL_EVENTS: readonly string[] = [...MAIL_EVENTS, 'email.received']

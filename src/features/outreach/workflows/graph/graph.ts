@@ -53,7 +53,7 @@ export async function loadGraph(queries: Pick<Tx, 'select'>, workflowId: string)
   return toGraph(steps as Step[], transitions)
 }
 
-export function toGraph(steps: readonly Step[], transitions: readonly Transition[]): Graph {
+function toGraph(steps: readonly Step[], transitions: readonly Transition[]): Graph {
   return {
     steps: new Map(steps.map((step) => [step.id, step])),
     outgoing: Map.groupBy(transitions, ({ fromStepId }) => fromStepId),

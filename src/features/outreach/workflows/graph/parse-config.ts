@@ -42,7 +42,7 @@ import {
   type WaitConfig,
 } from './step-config.ts'
 
-export type GivenConfig = {
+type GivenConfig = {
   type: StepType
   config: unknown
   /** The field of the request. */

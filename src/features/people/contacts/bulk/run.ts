@@ -55,7 +55,7 @@ const PACE: Pace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
 const MAX_ERRORS = 1_000
 
 /** The contacts whose owners left, and `subscribed` is not true. */
-export const selectLeft = statement<{ id: string }>(
+const selectLeft = statement<{ id: string }>(
   () => sql`select id from contacts where id in ${listOf(parameter('ids'))} and subscribed = 0
     and exists (select 1 from wishes
       where digest = ${addressDigest(sql`contacts.project_id`, sql`contacts.email`)}

@@ -32,7 +32,7 @@ const PAGE_CHARS = 1024 * 1024
 type WalkOptions = { size?: number; after?: number }
 
 /** `upTo`: the walk is through with all contacts up to this number; undefined on the last page. */
-export type WalkedPage = { contacts: NumberedContact[]; upTo: number | undefined }
+type WalkedPage = { contacts: NumberedContact[]; upTo: number | undefined }
 export type WalkedRows<Row> = { rows: Row[]; upTo: number | undefined }
 
 /**

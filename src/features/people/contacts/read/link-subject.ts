@@ -54,7 +54,7 @@ export const findContact = statement<Contact>(
     from contacts where id = ${parameter('id')}`,
 )
 
-export const findMailedTo = statement<MailedTo>(
+const findMailedTo = statement<MailedTo>(
   () => sql`select emails.contact_id as contactId, emails.project_id as projectId,
       emails.recipient as address,
       ${addressDigest(sql`emails.project_id`, sql`emails.recipient`)} as digest,

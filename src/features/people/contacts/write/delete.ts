@@ -29,8 +29,8 @@ const isSelected = sql`id in ${listOf(parameter('ids'))}
 
 const selected = sql`select id from contacts where ${isSelected}`
 
-export const keepContactIds = statement(() => insertErasedContacts(selected))
-export const keepEmailIds = statement(() =>
+const keepContactIds = statement(() => insertErasedContacts(selected))
+const keepEmailIds = statement(() =>
   insertErasedEmails(sql`select id from emails where contact_id in (${selected})`),
 )
 
@@ -38,7 +38,7 @@ export const keepEmailIds = statement(() =>
  * A copy has no project, only an address: those of another project go as well. Only a sandbox has copies, at
  * most `retention.sandbox_messages`.
  */
-export const deleteSandboxCopies = statement(
+const deleteSandboxCopies = statement(
   () => sql`delete from sandbox_messages where lower(recipient) in (
     select lower(email) from contacts where ${isSelected})`,
 )

@@ -27,7 +27,7 @@ const BYTE_ORDER_MARKS: readonly [Encoding['name'], readonly number[]][] = [
 ]
 
 /** Detects the encoding by the first chunk. */
-export function detectEncoding(bytes: Uint8Array): Encoding {
+function detectEncoding(bytes: Uint8Array): Encoding {
   for (const [name, mark] of BYTE_ORDER_MARKS) {
     if (mark.every((byte, index) => bytes[index] === byte)) return { name, isGuessed: false }
   }

@@ -72,7 +72,7 @@ const READ_ONLY_COLUMNS = new Set(['id', 'createdat', 'updatedat'])
 /** listmonk has `attributes`; Keila has `data`. */
 export const JSON_COLUMNS = ['attributes', 'attribs', 'data']
 
-export type HeaderRules = { mapping: Mapping; filename: string }
+type HeaderRules = { mapping: Mapping; filename: string }
 
 /** Reads the header row. @throws FinalFailure for a file that cannot be imported */
 export function readHeader(

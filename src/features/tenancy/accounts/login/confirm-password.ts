@@ -35,7 +35,7 @@ export type GivenPassword = SessionGuesser & {
 }
 
 /** The user, whose password was right at that time: `passwordHash` is its hash. */
-export type ConfirmedUser = User & { passwordHash: string }
+type ConfirmedUser = User & { passwordHash: string }
 
 /**
  * Runs `act` as one attempt of the throttle, with the user whose password was given. An error of `act` with

@@ -69,7 +69,7 @@ export async function markUnproven(tx: Tx, userId: string, at: number): Promise<
   await tx.update(users).set({ verifiedAt: null, updatedAt: at }).where(eq(users.id, userId))
 }
 
-export function notProven(address: string): AppError {
+function notProven(address: string): AppError {
   return new AppError(
     'CONFLICT',
     `The address ${address} is not proven: anyone may have made this account.`,
