@@ -80,7 +80,7 @@ function explainFence({ email, hold }: Facts, since: number): Sentence {
   return { reason, command: ['queue', 'release', '--restored', '--project', email.projectId] }
 }
 
-/** Of mail that waits for another reason as well. */
+/** Describes the hold of mail that waits for another reason as well. */
 function describeOtherHold(hold: Facts['hold']): string {
   return hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
 }
