@@ -133,7 +133,7 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
     class: 'network',
     reason: 'securityerror',
     stages: ['starttls', 'auth'],
-    // But a limit of connections is one at these commands, too.
+    // A text about a limit of connections means that limit at these commands, too.
     text: new RegExp(`^(?!.{0,200}\\b${TOO_MANY_CONNECTIONS})`),
     isRetried: true,
   },

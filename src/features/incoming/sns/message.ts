@@ -23,7 +23,7 @@ export type SnsMessage = {
   /** The text that was sent and signed; `at` is the same instant in epoch ms. */
   timestamp: string
   at: number
-  /** `token` and `subscribeUrl`: null except in confirmations. */
+  /** A confirmation has a `token` and a `subscribeUrl`. */
   token: string | null
   subscribeUrl: string | null
   signatureVersion: '1' | '2'
