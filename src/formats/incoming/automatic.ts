@@ -141,7 +141,7 @@ function subjectOf(fields: readonly Field[]): string {
     .trim()
 }
 
-/** Of the message itself, not of one that it contains. */
+/** Whether the message itself, and not one that it contains, is the reply of a calendar. */
 function isCalendarReply({ type, contentType, level }: Entity): boolean {
   return (
     level === 0 &&

@@ -1150,7 +1150,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     enhanced: ['2.1'],
     text: UNKNOWN_USER,
   },
-  // After the content: a disguise that some receivers' filters use.
+  // In a reply to the content, the text is a disguise that some receivers' filters use.
   {
     class: 'content',
     reason: 'filtered',

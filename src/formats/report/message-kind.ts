@@ -106,7 +106,10 @@ export function isAnswer(subject: string): boolean {
 }
 
 type Speaker = {
-  /** Of a mail system 2, of other programs 1, of people 0; one more with the null reverse path. */
+  /**
+   * 2 for a mail system, 1 for another program, 0 for a person; one more with the null reverse
+   * path.
+   */
   score: number
   /** Nobody but a mail system has such an address; people have names and addresses of programs. */
   isMailSystem: boolean

@@ -177,7 +177,7 @@ export function describeForeign({ hint }: ForeignOutput): string {
   return `a placeholder of another language; ${hint}`
 }
 
-/** What to write in place of a content that is of another language by itself, even if it begins a `block`. */
+/** The hint for a content that is of another language by itself, also one that begins a `block`. */
 function hintOf(content: string, block: string | undefined): string | undefined {
   const [word] = /^\w{1,20}/.exec(content) ?? []
   if (word === undefined || WORDS.has(word)) {
@@ -190,7 +190,7 @@ function hintOf(content: string, block: string | undefined): string | undefined 
   return isInlineIf(content) ? HINTS.tags : undefined
 }
 
-/** What to write in place of a content that begins a block of Go. */
+/** The hint for a content that begins a block of Go. */
 function blockHint(content: string): string | undefined {
   const word = BLOCK.exec(content)?.groups?.word
   if (word === undefined || content.includes('??')) return undefined

@@ -29,9 +29,9 @@ type Suggest = (name: string, keys: readonly string[], effort: Effort) => string
 export const suggestVariable: Suggest = suggestBy(nearestName)
 
 /**
- * As `suggestVariable`, for a variable that may well have no value. Only what is clearly a slip counts: other
- * letter case, two neighbours that changed places, or, in names of five letters or more, one letter more, fewer
- * or other for each five. A name with other digits is another one.
+ * As `suggestVariable`, for a variable that may well have no value. Only a clear slip counts: other
+ * letter case, two neighbours that changed places, or, in names of five letters or more, one letter
+ * more, fewer or other for each five. A name with other digits is another one.
  */
 export const suggestForSlip: Suggest = suggestBy(findSlip)
 

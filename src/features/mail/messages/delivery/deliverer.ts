@@ -79,7 +79,10 @@ const BELIEVED_AFTER_MS = 10 * MINUTE_MS
 
 const SMALL_JUMP_MS = MINUTE_MS
 
-/** At `at`, the monotonic clock, the clock of the machine was ahead of it by `leadMs`. */
+/**
+ * A reading of both clocks. `at`: the monotonic clock. `leadMs`: how far the clock of the machine
+ * was ahead of it.
+ */
 type Reading = { at: number; leadMs: number }
 
 /** `elapsed`: a monotonic clock in milliseconds. */
