@@ -22,7 +22,7 @@ import {
   type StepTemplate,
 } from './find.ts'
 
-/** Who looks. Absent: headers that authenticate requests are masked. */
+/** Whether the caller sees secrets. If not, headers that authenticate requests are masked. */
 export type Viewer = { seesSecrets?: boolean | undefined }
 
 export function toWorkflowRecord(workflow: Workflow): WorkflowRecord {
@@ -101,7 +101,7 @@ async function toStepRecords(
   }))
 }
 
-/** Older clients read the template of a SEND_EMAIL from its config. */
+/** Returns the config to show. Older clients read the template of a SEND_EMAIL from it. */
 function shownConfig(
   { type, config, templateId }: WorkflowStep,
   { seesSecrets = false }: Viewer,
