@@ -25,7 +25,7 @@ import type { AnswerAllowance } from './exchange/answer-allowance.ts'
 import { mayCompress } from './exchange/compression/compressed-routes.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
-import { createReader } from './request-reader.ts'
+import { createRequestReader } from './request-reader.ts'
 import type { HttpResponse } from './response.ts'
 import type { AddressList } from './server/client-address.ts'
 import type { NameRules } from './unknown-names.ts'
@@ -210,7 +210,7 @@ export function openOperation<Query = undefined, Body = undefined>(
     handle(call: Call<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<RawCall> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
@@ -223,7 +223,7 @@ export function projectOperation<Query = undefined, Body = undefined>(
     handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<ProjectCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -239,7 +239,7 @@ export function userOperation<Query = undefined, Body = undefined>(
     handle(call: UserCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -255,7 +255,7 @@ export function memberOperation<Query = undefined, Body = undefined>(
     handle(call: MemberCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<MemberCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -271,7 +271,7 @@ export function userOrKeyOperation<Query = undefined, Body = undefined>(
     handle(call: CallBy<UserCaller | KeyCaller, Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller | KeyCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),

@@ -9,14 +9,14 @@ type PlacesOptions<Row> = {
   store: Pick<Store, 'read'>
   rows: Pick<FollowedRows<Row>, 'last'>
   /** The first handlers, one at least. */
-  places: readonly Place<Row>[]
+  places: readonly HandlerPlace<Row>[]
   /** Told of a handler that leaves. It failed in a batch of so many rows, or is behind the others (0). */
-  leave?: ((place: Place<Row>, failed: number) => void) | undefined
+  leave?: ((place: HandlerPlace<Row>, failed: number) => void) | undefined
 }
 
 type Places<Row> = {
-  all(): readonly Place<Row>[]
-  unsaved(): readonly Place<Row>[]
+  all(): readonly HandlerPlace<Row>[]
+  unsaved(): readonly HandlerPlace<Row>[]
   /** Everybody has handled the rows up to here. */
   lowest(): number
   /** Where the last batch ended; infinite before the first. Who joins must have handled the rows up to here. */
@@ -27,13 +27,13 @@ type Places<Row> = {
    * Returns who needs the next rows; none if nobody does. With `mayPass`, those for whom no row may matter pass
    * over all that are committed (`passed`: over so many at most). Those who are behind the rest leave.
    */
-  next(mayPass: boolean): Promise<{ readers: readonly Place<Row>[]; passed: number }>
+  next(mayPass: boolean): Promise<{ readers: readonly HandlerPlace<Row>[]; passed: number }>
   /** After a batch. Returns whether anybody moved. Who took fewer rows of a full batch than others is behind. */
   moved(batch: Pick<Batch<Row>, 'ends' | 'isSaved' | 'isFull'>): boolean
   /** One who was there at first comes back, to its place in the order. */
-  add(place: Place<Row>): void
+  add(place: HandlerPlace<Row>): void
   /** Returns whether it has left: the last one stays. */
-  letGo(place: Place<Row>, failed: number): boolean
+  letGo(place: HandlerPlace<Row>, failed: number): boolean
 }
 
 export type FollowedRows<Row> = {
@@ -51,7 +51,7 @@ export type Cursors = {
   save(tx: Tx, cursors: readonly { name: string; seq: number }[]): Promise<void>
 }
 
-export type Handler<Row, Name extends string = string> = {
+export type FollowerHandler<Row, Name extends string = string> = {
   /** The name of its cursor. One handler of a name runs at a time. */
   name: Name
   /**
@@ -77,8 +77,8 @@ export type Handler<Row, Name extends string = string> = {
   restTimes?(): number
 }
 
-export type Place<Row> = {
-  readonly handler: Handler<Row>
+export type HandlerPlace<Row> = {
+  readonly handler: FollowerHandler<Row>
   /** All rows up to here are handled. -1: not known. */
   seq: number
   /** Whether the stored cursor says the same. */
@@ -90,19 +90,19 @@ type BatchOptions<Row> = {
   cursors: Cursors
   clock: () => number
   /** All who read together; one at least. */
-  readers: readonly Place<Row>[]
+  readers: readonly HandlerPlace<Row>[]
   /** Handlers with a cursor older than their place: these cursors are saved with those of the readers. */
-  unsaved: readonly Place<Row>[]
+  unsaved: readonly HandlerPlace<Row>[]
   /** The number behind which the rows begin. A reader that is further gets only the rows behind its own. */
   from: number
   limit: number
   /** Told whose turn it is, and when it is over. */
-  onTurn: (place?: Place<Row>) => void
+  onTurn: (place?: HandlerPlace<Row>) => void
 }
 
 type Batch<Row> = {
   /** The new place of each reader. */
-  ends: ReadonlyMap<Place<Row>, number>
+  ends: ReadonlyMap<HandlerPlace<Row>, number>
   isSaved: boolean
   rows: number
   /** More rows may be behind these. */
@@ -137,13 +137,13 @@ export function createPlaces<Row>({
     return { readers: [], passed }
   }
 
-  function withoutLate(readers: readonly Place<Row>[]): readonly Place<Row>[] {
+  function withoutLate(readers: readonly HandlerPlace<Row>[]): readonly HandlerPlace<Row>[] {
     const least = Math.min(head, Math.max(...readers.map(({ seq }) => seq)))
     for (const place of readers) if (place.seq < least) letGo(place, 0)
     return readers.filter(({ seq }) => seq >= least)
   }
 
-  function letGo(place: Place<Row>, failed: number): boolean {
+  function letGo(place: HandlerPlace<Row>, failed: number): boolean {
     if (leave === undefined || places.length === 1) return false
     places = places.filter((each) => each !== place)
     leave(place, failed)
@@ -174,7 +174,7 @@ export function createPlaces<Row>({
 /** Reads the stored cursors; a place that is further stays. A new handler that starts with the newest row gets its cursor. */
 export async function loadPlaces<Row>(
   { store, rows, cursors }: { store: Store; rows: FollowedRows<Row>; cursors: Cursors },
-  places: readonly Place<Row>[],
+  places: readonly HandlerPlace<Row>[],
 ): Promise<void> {
   const stored = new Map(await cursors.load())
   const fresh = places.filter(
@@ -197,7 +197,7 @@ export async function loadPlaces<Row>(
 export async function savePlaces<Row>(
   cursors: Cursors,
   tx: Tx,
-  places: ReadonlyMap<Place<Row>, number>,
+  places: ReadonlyMap<HandlerPlace<Row>, number>,
 ): Promise<void> {
   if (places.size === 0) return
   await cursors.save(
@@ -221,7 +221,7 @@ export async function handleBatch<Row extends { seq: number }>(
   const last = batch.at(-1)?.seq ?? committed
   // Rows that are gone, or that the list leaves out, are behind the last one.
   const end = isLast ? Math.max(last, committed) : last
-  const ends = new Map<Place<Row>, number>()
+  const ends = new Map<HandlerPlace<Row>, number>()
   for (const place of readers) {
     const own = place.seq > from ? batch.filter(({ seq }) => seq > place.seq) : batch
     onTurn(place)
@@ -240,20 +240,20 @@ export async function handleBatch<Row extends { seq: number }>(
   return { ...result, tookMs: clock() - startedAt }
 }
 
-function move<Row>(place: Place<Row>, seq: number): void {
+function move<Row>(place: HandlerPlace<Row>, seq: number): void {
   if (seq !== place.seq) place.isSaved = false
   place.seq = seq
 }
 
 /** Infinite without any. */
-function lowest<Row>(places: readonly Place<Row>[]): number {
+function lowest<Row>(places: readonly HandlerPlace<Row>[]): number {
   return Math.min(...places.map(({ seq }) => seq))
 }
 
 /** Returns the last row's number that was handled; undefined if all were. */
 async function handOver<Row extends { seq: number }>(
   tx: Tx,
-  handler: Handler<Row>,
+  handler: FollowerHandler<Row>,
   rows: readonly Row[],
 ): Promise<number | undefined> {
   let end: number | undefined

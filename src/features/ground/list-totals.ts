@@ -149,7 +149,7 @@ export async function countStretches<Place>(
 }
 
 /** The sum of counts. Many short ones are a long one. */
-export function addCounts(
+export function addRowCounts(
   { listTotals }: { listTotals: Pick<ListTotals, 'stretch'> },
   counts: readonly RowCount[],
 ): RowCount {
