@@ -51,7 +51,10 @@ export function createDataReader(): DataReader {
   }
 }
 
-/** Whether a chunk has no dot at the beginning of a line, so that all of it is content. Most have none. */
+/**
+ * Whether a chunk has no dot at the beginning of a line, so that all of it is content: most chunks
+ * are plain.
+ */
 function isPlain(chunk: Buffer, state: LineState): boolean {
   if (state === 'dot' || state === 'dot-cr' || chunk.includes('\r\n.')) return false
   if (state === 'start') return chunk[0] !== DOT

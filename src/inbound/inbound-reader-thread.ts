@@ -1,8 +1,9 @@
 /**
  * A reader thread: parses received messages (`read-received.ts`). The main thread limits the time
- * for each message and replaces the thread; the thread keeps nothing of a message. What is read in one
- * turn is sent together, because what crosses threads costs most by its number. A turn ends before a message
- * that may take long or end the thread, so that those that were read are not lost with it.
+ * for each message and replaces the thread; the thread keeps nothing of a message. What is read in
+ * one turn is sent together, because the number of messages between threads costs more than their
+ * size. A turn ends before a message that may take long or end the thread, so that those that were
+ * read are not lost with it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -54,7 +54,7 @@ type ReaderState = {
   tasks: Map<number, Task>
   /** Tasks that go to the thread when the running turn ends. */
   unsent: Task[]
-  /** The oldest task when the thread was looked at; its time began then. */
+  /** The oldest task at the last check of the thread; its time began at that check. */
   oldest: { id: number; isOver(): Promise<boolean> } | undefined
   idleSince: number
 }

@@ -19,7 +19,7 @@ export type Allowance = {
 type MessageBufferOptions = {
   maxBytes: number
   allowance: Allowance
-  /** Takes a lone LF for a line end, as some programs write it, and makes it a CRLF. */
+  /** Makes each lone LF, which some programs write as a line end, a CRLF. */
   mendsLineEnds?: boolean
 }
 
@@ -33,7 +33,10 @@ type MessageBuffer = {
 
 const FIRST_BYTES = 8 * 1024
 const MAX_BLOCK_BYTES = 1024 * 1024
-/** Reports are smaller than this, so large messages cannot take their memory. */
+/**
+ * Messages up to this size may use the reserve. Reports are smaller, so large messages cannot take
+ * their memory.
+ */
 const SMALL_MESSAGE_BYTES = 256 * 1024
 /** The default of Postfix's hopcount_limit. */
 const MAX_HOPS = 50

@@ -73,7 +73,7 @@ export function createSessions(
     perKey: limits.connectionsPerAddress,
     all: limits.connections,
   })
-  /** With what gives the place of each back. */
+  /** Each open session, with the function that gives its place back. */
   const open = new Map<ServerSession, () => void>()
   /** Runs while there are sessions. */
   let timer: NodeJS.Timeout | undefined

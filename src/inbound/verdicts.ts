@@ -67,7 +67,8 @@ async function check(
   { verdicts, domains }: CheckedSender,
 ): Promise<void> {
   const resolver = limitLookups(resolve)
-  // In one piece: of a Buffer, mailauth copies each line again for each 64 KB of the line.
+  // A stream of one piece: from a Buffer, mailauth copies each line again for each 64 KB of the
+  // line.
   const [signatures, path] = await Promise.all([
     dkimVerify(Readable.from([raw]), { resolver, sender }).catch(() => undefined),
     spf({ resolver, sender, ip, helo, mta }).catch(() => undefined),

@@ -2,8 +2,8 @@
  * A queue of three classes: transactional before workflow before campaign. Within a class projects
  * take turns, so that no project waits for the whole backlog of another.
  *
- * Three fair queues (`turns/fair-queue.ts`) would take twice the memory and the time to make one, and every
- * site has one here and in each thread.
+ * Every site has such a queue here and in each thread, so a queue must cost little: three fair
+ * queues (`turns/fair-queue.ts`) would take twice the memory, and twice the time to create.
  */
 import { QUEUE_CLASSES, type QueueClass } from '../base/queue-class.ts'
 

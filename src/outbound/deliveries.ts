@@ -45,18 +45,21 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log' | '
 
 const MAX_PER_THREAD = 500
 /**
- * How many sites with mail of one owner may wait for a connection when none is free, without those that
- * wait for their own server.
+ * How many sites with mail of one owner may wait for a connection when none is free. Sites that
+ * wait for the limit of their own server do not count.
  */
 const MAX_STARVED = 20
 const MAX_STARVED_TRANSACTIONAL = 40
-/** So many times more sites may wait with those. */
+/** Multiplies that limit when the sites that wait for their own server count, too. */
 const STARVED_AT_SERVERS = 5
-/** So many times more domains of the owner may be looked up: each may become such a site. */
+/**
+ * Multiplies that limit for the domains of the owner that are looked up: each may become such a
+ * site.
+ */
 const STARVED_RESOLVING = 3
 /** Transactional mail may exceed the total limit by this factor. */
 const TRANSACTIONAL_RESERVE = 1.25
-/** After an error of this program, before the task may be claimed again. */
+/** How long a task waits after an error of this program until it may be claimed again. */
 const FAULT_PAUSE_MS = MINUTE_MS
 
 export function createDeliveries(deps: DeliveriesDeps) {
@@ -175,7 +178,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     dispatcher.add(ready)
   }
 
-  /** A project without mail to a site gets its first email in, even if others fill the site. */
+  /** A project without mail at a site may add one email, even if other projects fill the site. */
   function mayJoin({ projectId }: DeliveryTask, site: string): boolean {
     if (shaping.standing(site) !== 'replied' || shaping.blockedUntil(site) > 0) return false
     return queues.find(site)?.projects.has(projectId) !== true

@@ -64,13 +64,13 @@ export type Delivery = DeliveryTask & {
   isOwnLookup: boolean
   /** When the delivery began to wait, epoch ms. */
   since: number
-  /** Its number in the protocol of the threads. */
+  /** The number of the delivery in the messages to and from threads. */
   task: number
   /** The delivery thread that has it; null while it waits. */
   thread: DeliveryThread | null
-  /** Its thread was asked to put it back. */
+  /** The thread was asked to put the delivery back. */
   isWithdrawn?: boolean
-  /** How many threads ended while they had it. */
+  /** How many threads ended while they had the delivery. */
   lostThreads: number
   /**
    * The message, if a composing thread has composed it. Posting it to a thread transfers its

@@ -74,7 +74,7 @@ export type Outbound = {
    * A domain whose site is not known yet has none.
    */
   lacksConnection(site: string, projectId: string): boolean
-  /** How many more such sites may be begun with mail of this owner. */
+  /** How many more sites without a connection may get mail of this owner. */
   starvedCapacity(owner: MailOwner): number
   /** How many emails of a project may be claimed now, for all sites together. */
   projectCapacity(projectId: string, queueClass: QueueClass): number
@@ -98,8 +98,8 @@ export type Outbound = {
   withdraw(groups: ReadonlySet<string>): void
   /**
    * Renders messages for preview, in the order of `sources`; null for a source that cannot be
-   * rendered. This and what follows to `sign` waits for the turn of the project (`turns/turns.ts`), and
-   * rejects while shutting down.
+   * rendered. This method and those down to `sign` wait for the turn of the project
+   * (`turns/turns.ts`), and reject while shutting down.
    * @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR, REQUEST_TIMEOUT
    */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>

@@ -161,8 +161,8 @@ export function withLookup(
 }
 
 /**
- * Without the secrets of its message, which a receiver may have quoted. Everything that is recorded,
- * logged or shown comes from this outcome.
+ * Removes the secrets of the message from an outcome: a receiver may have quoted them. Everything
+ * that is recorded, logged or shown comes from the result.
  */
 export function withoutSecrets(
   outcome: AttemptOutcome,
@@ -238,7 +238,7 @@ export function brokenHost(
   return brokenTls.includes(host) ? host : null
 }
 
-/** All addresses of the receiver are of a family without a source address. */
+/** The outcome if all addresses of the receiver are of a family without a source address. */
 export function unreachable(): AttemptOutcome {
   const error = 'none of delivery.source_addresses can reach the receiver'
   return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })

@@ -106,7 +106,10 @@ export type SmtpTask = {
 }
 
 export type ToThread =
-  /** `forgotten`: what the thread no longer keeps; neither these tasks nor others that it has use it. */
+  /**
+   * `forgotten`: contents and keys that the thread drops. No task that it has, or gets here, uses
+   * them.
+   */
   | {
       type: 'work'
       contents: readonly { id: number; content: MessageContent }[]
@@ -188,7 +191,7 @@ export type FromThread =
   /** Null if the text is too complex. */
   | { type: 'converted'; task: number; html: string | null }
   | { type: 'not converted'; task: number; error: string }
-  /** Null if they take too long. */
+  /** Null if the texts take too long. */
   | { type: 'rendered'; task: number; texts: readonly string[] | null }
   | { type: 'not rendered'; task: number; error: string }
   /** Null if the thread does not have the task. */
@@ -197,8 +200,8 @@ export type FromThread =
   | { type: 'stopped' }
 
 /**
- * `numbers`: of each result the number of its steps, or -1 for a result that is a value, then its other numbers
- * and the places of its values.
+ * `numbers` has for each result the number of its steps, its other numbers, and the places of its
+ * parts in `values`. A result that is one value as a whole has -1 and the place of this value.
  */
 export type PackedResults = {
   count: number

@@ -30,7 +30,9 @@ type CacheOptions<T> = {
   keyOf(value: T): string
 }
 
-/** The maximum of the contents that no task needs; most of them never come again. */
+/**
+ * The limit of the contents that a thread keeps although no task needs them; most never come again.
+ */
 const MAX_CONTENT_BYTES = 8 * 1024 * 1024
 
 const MAX_KEYS = 1_000

@@ -50,7 +50,7 @@ export type Threads = {
   list(): readonly DeliveryThread[]
   /** Returns undefined if there are enough threads, or after failed starts. */
   start(): DeliveryThread | undefined
-  /** Ends all threads, which have nothing to do. `ended` is not called. */
+  /** Ends all threads without calling `ended`; call it when they have no tasks. */
   endAll(): void
   /** Resolves when all threads have sent the results of their tasks and have ended. */
   stop(graceMs: number): Promise<void>

@@ -43,7 +43,7 @@ type ThreadPool<State> = {
   end(thread: PoolThread<State>): void
   /** Terminates all threads without calling `ended`; call it when they have no tasks. */
   endAll(): void
-  /** Does so after that time, unless `keep` or `start` is called before; for threads without tasks. */
+  /** Calls `endAll` after that time, unless `keep` or `start` is called before. */
   rest(forMs: number): void
   keep(): void
   /** Starts no more threads; runs `finish` for each thread, then terminates it. */

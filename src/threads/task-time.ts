@@ -1,10 +1,11 @@
 /**
- * Whether a task of a thread takes too long: by the processor time that the thread has used since, because on a
- * busy machine a good task waits for a processor. A thread that waits and does not work has longer.
+ * Decides whether a task of a thread takes too long. The processor time that the thread uses
+ * counts, because on a busy machine a good task waits for a processor. A thread that waits and does
+ * not work has longer.
  */
 import type { Worker } from 'node:worker_threads'
 
-/** Of the limit: the time on the clock after which a task is over in any case. */
+/** Multiplies the limit: after so much time on the clock a task is over in any case. */
 const MAX_CLOCK_SHARE = 12
 
 type TaskTimeOptions = {
@@ -13,7 +14,10 @@ type TaskTimeOptions = {
   maxClockMs?: number | undefined
 }
 
-/** Begins now. Returns whether the task is over; it need not answer while the thread is stuck. */
+/**
+ * The time of the task begins now. Returns a function that tells whether the task is over; its
+ * promise may stay open while the thread is stuck.
+ */
 export function startTaskTime(
   worker: Pick<Worker, 'cpuUsage'>,
   { limitMs, maxClockMs = limitMs * MAX_CLOCK_SHARE }: TaskTimeOptions,
@@ -29,7 +33,7 @@ export function startTaskTime(
   }
 }
 
-/** Undefined when the thread has ended. */
+/** Resolves to undefined if the thread has ended. */
 async function usedMs(worker: Pick<Worker, 'cpuUsage'>): Promise<number | undefined> {
   try {
     const { user, system } = await worker.cpuUsage()

@@ -64,11 +64,13 @@ type Composer = {
   sign(message: { task: number } & UnsignedMessage): ComposedMessage
   /** The memory that the content of the task takes; 0 if the message is already composed. */
   contentBytes(task: Pick<SmtpTask, 'making'>): number
-  /** `isQuick`: with the quick limits. @throws QuickLimitError if they do not suffice */
+  /**
+   * `isQuick`: renders with the quick limits. @throws QuickLimitError if the message exceeds them
+   */
   preview(task: number, source: RenderSource, options: PreviewOptions): Preview
   /**
-   * Renders texts that are no part of a message; a faulty template as in a message. Null if all of them
-   * together exceed the limits.
+   * Renders texts outside messages; a faulty template gives the same text as in a message. Null if
+   * the texts together exceed the limits.
    */
   renderTexts(task: number, source: TextsSource): string[] | null
   /** Returns the first fault of a template. */

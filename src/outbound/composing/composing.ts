@@ -54,13 +54,13 @@ type CurrentDelivery = {
 const MAX_WAITING = 200
 const MAX_WAITING_OF_PROJECT = 50
 /**
- * The limit for the composed messages of all projects. A project that has none may have one beyond
- * it, up to `MAX_TOTAL_BUFFERED_BYTES`.
+ * The limit for the composed messages of all projects. A project without a composed message may
+ * have one beyond this limit, up to `MAX_TOTAL_BUFFERED_BYTES`.
  */
 const MAX_BUFFERED_BYTES = 96 * 1024 * 1024
 const MAX_BUFFERED_BYTES_OF_PROJECT = 48 * 1024 * 1024
 const MAX_TOTAL_BUFFERED_BYTES = 256 * 1024 * 1024
-/** Encoded; far above what any server accepts. */
+/** The size of one encoded message; far above what any server accepts. */
 const MAX_COMPOSED_BYTES = 128 * 1024 * 1024
 const NO_THREAD_DELAY_MS = 60_000
 /** Refused deliveries return one by one, as fast as messages are composed. */
@@ -123,8 +123,8 @@ export function createComposing(deps: ComposingDeps): Composing {
   }
 
   /**
-   * Takes the most urgent delivery of the projects that may hold one more message; between equals,
-   * that of the project that has waited longest.
+   * Takes the most urgent delivery of the projects that may hold one more message. Among equally
+   * urgent ones, takes the delivery of the project that has waited longest.
    */
   function takeNext(): Delivery | undefined {
     let chosen: { projectId: string; queue: ClassQueue<Delivery>; first: Delivery } | undefined

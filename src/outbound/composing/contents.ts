@@ -22,15 +22,16 @@ export type ContentHistory = {
   /** Whether messages of this content are composed in a composing thread. */
   isHeavy(content: MessageContent): boolean
   /**
-   * Records how long composing one of its messages took; null = longer than a delivery thread may
-   * take.
+   * Records how long one message of this content took to compose; null = longer than a delivery
+   * thread may take.
    */
   recordTime(content: MessageContent, cpuMs: number | null): void
   /**
-   * Records that a thread ended while it composed one of its messages. Returns true at the limit.
+   * Records that a thread ended while it composed a message of this content. Returns true once the
+   * content has ended too many threads.
    */
   recordThreadEnd(content: MessageContent, reason: string): boolean
-  /** How often a thread ended while it composed one of its messages. */
+  /** How often a thread ended while it composed a message of this content. */
   threadEnds(content: MessageContent): number
   /** The reason for which messages of the content are no longer composed; null if they are. */
   refusal(content: MessageContent): string | null
@@ -40,9 +41,9 @@ export type ContentHistory = {
 export const SMALL_CONTENT_BYTES = 64 * 1024
 const MAX_BYTES = 96 * 1024 * 1024
 const MAX_BYTES_OF_PROJECT = 48 * 1024 * 1024
-/** Includes the first content of projects that have no other in use. */
+/** The limit for the first content of a project, which may exceed `MAX_BYTES`. */
 const MAX_TOTAL_BYTES = 192 * 1024 * 1024
-/** Twice the time of the most expensive texts. */
+/** CPU time for each megabyte of content: twice that of the most expensive texts. */
 const MS_PER_MEGABYTE = 250
 const MAX_KNOWN = 10_000
 const KNOWN_FOR_MS = HOUR_MS

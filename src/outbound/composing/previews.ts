@@ -35,7 +35,7 @@ const PORTION_BYTES = 128 * 1024
 export type UnsignedMessage = { source: MessageSource; keys: readonly SigningKey[] }
 
 export function createPreviews(tasks: Pick<ThreadTasks, 'run'>): Previews {
-  /** The thread answers as it is asked: with messages, or with what it finds by the rules. */
+  /** Asks the thread for the messages, or with `rules` for what it finds in them. */
   async function ask<Answer extends Preview>(
     sources: readonly RenderSource[],
     rules: MessageRules | undefined,
@@ -60,7 +60,7 @@ export function createPreviews(tasks: Pick<ThreadTasks, 'run'>): Previews {
   }
 }
 
-/** Undefined if the sources ended the thread; the result is null if they failed. */
+/** Resolves to undefined if the sources ended the thread; `result` is null if rendering failed. */
 function render(
   { run }: Pick<ThreadTasks, 'run'>,
   sources: readonly RenderSource[],

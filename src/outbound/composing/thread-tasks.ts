@@ -1,8 +1,8 @@
 /**
- * On the main thread: gives composing threads of their own one task at a time each, so that no
- * connection and no message waits for them. A task that takes too much of its thread's time or memory
- * ends the thread and has no result. Projects take turns, and each has one thread at most: slow tasks
- * of one project leave the other thread to the others.
+ * On the main thread: gives tasks to composing threads, one at a time to each. No other work uses
+ * these threads, so no connection and no message waits for the tasks. A task that takes too much of
+ * its thread's time or memory ends the thread and has no result. Projects take turns, and each has
+ * one thread at most: slow tasks of one project leave the other thread to the others.
  */
 import { RENDERING } from '../../turns/rendering.ts'
 import { createTurns, type Turns } from '../../turns/turns.ts'

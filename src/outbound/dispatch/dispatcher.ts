@@ -34,13 +34,16 @@ type Dispatcher = {
   /** Takes back the deliveries that match, except those whose message is being written. */
   withdraw(test: (delivery: Delivery) => boolean): void
   threads(): ThreadLoad
-  /** How many deliveries it has. */
+  /** How many deliveries the dispatcher has. */
   count(): number
   /** How many connections are allocated to the site. */
   connectionsOf(site: string): number
   /** Whether the site has no connection, and none is free for mail of the project there. */
   lacksConnection(site: string, projectId: string): boolean
-  /** How many sites wait for a connection with mail of this owner first: `starved-sites.ts`. */
+  /**
+   * How many sites wait for a connection and have mail of this owner first in line:
+   * `starved-sites.ts`.
+   */
   countStarved(owner: MailOwner): { all: number; limited: number }
   /** The progress of the delivery that `test` finds; undefined if there is none. */
   progressOf(test: (delivery: Delivery) => boolean): Promise<DeliveryProgress | undefined>
@@ -55,7 +58,7 @@ const MAX_PER_THREAD = 650
 const BUSY_DELIVERIES = 40
 const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
-/** A composed message that was lost with its thread is composed again. */
+/** The wait of a delivery whose composed message was lost with its thread: it is composed again. */
 const AFTER_LOSS_MS = 1_000
 const SITE_CHECK_MS = 15_000
 /** Deliveries that wait longer for a connection are put back, so that others can take their place. */

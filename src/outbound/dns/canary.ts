@@ -27,9 +27,11 @@ type CanaryOptions = {
   /** Queries the servers without cache and without this check. */
   dns: Pick<Resolver, 'mx' | 'a'>
   now: Now
-  /** Called on every change: the answer for each canary, or null if one resolves again. */
+  /**
+   * Called on every change. `denials`: why each canary does not resolve; null = one resolves again.
+   */
   changed(denials: readonly string[] | null): void
-  /** While the servers are not believed. */
+  /** The time between checks while the servers are not believed. */
   recheckMs?: number
 }
 

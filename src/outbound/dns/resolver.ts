@@ -31,7 +31,7 @@ export type Resolver = {
   ns(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
   /** `name` under in-addr.arpa or ip6.arpa. */
   ptr(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
-  /** Open look-ups end as failed. */
+  /** Open look-ups then resolve to failures. */
   stop(): void
 }
 
@@ -52,7 +52,7 @@ type ResolverOptions = {
   watch?: Pick<DnsWatch, 'judge' | 'suspect'> | undefined
 }
 
-/** As Node fails the open queries of a resolver that is cancelled. */
+/** The error that Node gives to the open queries of a cancelled resolver. */
 const STOPPED = Object.assign(new Error('stopped'), { code: 'ECANCELLED' })
 
 type Question<T> = DnsQuestion & { ask: () => Promise<{ records: T[]; ttlMs: number }> }

@@ -164,7 +164,8 @@ function createDnsSilence(options: SilenceOptions): DnsSilence {
 
   return {
     suspect() {
-      // A domain whose own servers are silent looks the same, so this must not run all the time.
+      // A domain whose own servers are silent raises the same suspicion, so checks have pauses
+      // between them.
       const hasPaused = Math.abs(now() - askedAt) >= pauseMs
       if (!isAsking && !isStopped && hasPaused) void checkAll()
     },

@@ -50,7 +50,10 @@ export type HttpResult = RemoteResponse | HttpFailure
 
 export type HttpClient = {
   request(input: HttpRequest): Promise<HttpResult>
-  /** Whether a URL whose host is an address leads to one that may be connected to. */
+  /**
+   * False for a URL that a request would refuse without a look-up, such as one with a private
+   * address.
+   */
   mayRequest(url: URL): boolean
   /** Closes idle connections; later requests open new ones. */
   closeIdle(): void
@@ -108,7 +111,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { resolver, isAllowed = isPublicAddress, allowsHttp = false, ca } = options
   const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxIdle = MAX_IDLE } = options
   const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle }
-  /** Answers of `isAllowed`, which do not change. */
+  /** The answers of `isAllowed` by address; an answer never changes. */
   const allowed = createLru<boolean>(MAX_CHECKED)
   const agents: Agents = {
     http: new NamedAgent(keep),

@@ -82,7 +82,7 @@ export function exchange(hop: HttpHop, target: Target): Promise<RemoteResponse> 
       reject(ended ?? error)
     }
     const sent = send(optionsOf(hop, target), (response) => {
-      // The parser goes on in the piece that was too much.
+      // The parser still reads the rest of the piece that exceeded a limit.
       if (ended !== undefined) return fail(ended)
       // 101: the server switches to a protocol that nobody asked for.
       if (response.statusCode === 101) return void sent.destroy()
@@ -122,8 +122,9 @@ function optionsOf(hop: HttpHop, { agents, address }: Target): RequestOptions {
 }
 
 /**
- * As a list, which node takes as it is: with an object, it keeps each header for a change. Without a body,
- * node adds the length when the request ends, for which it needs the object.
+ * Returns the headers of a request with a body as a list, which Node sends unchanged: an object
+ * costs more, because Node stores each header in case it changes. A request without a body needs
+ * the object, because Node adds the length at its end.
  */
 function headersOf(
   headers: HttpHop['headers'],
@@ -146,7 +147,10 @@ export function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** Node sends headers in the encoding of a text that follows, which would encode their octets twice. */
+/**
+ * Node sends the headers in the encoding of a body that is a text, which would encode their octets
+ * twice.
+ */
 function bodyOf({ headers, body }: HttpHop): string | Buffer | null {
   if (typeof body !== 'string') return body
   const isAscii = Object.values(headers).every((value) => /^[\x00-\x7f]*$/.test(value))

@@ -10,7 +10,7 @@ export type HttpFailure =
   | { kind: 'too large'; error: string }
   /** More interim responses, or octets beside the body, than `hop-limits.ts` takes. */
   | { kind: 'flood'; error: string }
-  /** The caller's signal. */
+  /** The caller's signal ended the request. */
   | { kind: 'aborted'; error: string }
 
 type EndedKind = Exclude<HttpFailure['kind'], 'refused' | 'unreachable'>

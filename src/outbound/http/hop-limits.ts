@@ -10,7 +10,10 @@ import { Ended } from './failure.ts'
 type Watcher = (reason: Ended) => void
 
 export type HopEnd = {
-  /** Calls `watcher` when the hop ends, or at once if it has ended. It replaces the watcher before. Returns a function that ends the watch. */
+  /**
+   * Calls `watcher` when the hop ends, or at once if it has ended. A new watcher replaces the one
+   * before. Returns a function that ends the watch.
+   */
   watch(watcher: Watcher): () => void
   /** Resolves as `work` does. @throws Ended if the end comes first */
   before<T>(work: Promise<T>): Promise<T>
@@ -96,7 +99,7 @@ export function limitPeer(
   const heads = countHeadBytes()
   const flood = () =>
     end(new Ended('flood', 'the server sends too much beside the body of its response'))
-  /** Before the parser reads the piece, in which the head may end. */
+  /** Runs before the parser reads the piece, because the head may end in this piece. */
   const countHeads = (piece: Buffer) => {
     if (heads.add(piece) > MAX_HEAD_BYTES) flood()
   }

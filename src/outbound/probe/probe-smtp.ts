@@ -20,9 +20,9 @@ export type SmtpProbe = {
   isImplicitTls?: boolean
   /** `greeting`: QUIT follows the greeting. `starttls`: EHLO, then TLS if the server offers it. */
   until: 'greeting' | 'starttls'
-  /** Asks with the null reverse-path whether this address is accepted, and takes it back. */
+  /** Asks whether the server accepts this address from the null reverse-path, then sends RSET. */
   recipient?: string
-  /** Of the whole probe. */
+  /** The time limit of the whole probe. */
   limitMs: number
 }
 

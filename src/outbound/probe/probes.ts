@@ -16,7 +16,7 @@ export type ProbeDns = {
   mx(name: string): Promise<DnsAnswer<MxRecord>>
   txt(name: string): Promise<DnsAnswer<string>>
   ptr(name: string): Promise<DnsAnswer<string>>
-  /** An A record whose absence draws no conclusion about the DNS servers. */
+  /** Looks up an A record; a denial is no sign against the DNS servers. */
   listing(name: string): Promise<DnsAnswer<string>>
 }
 
@@ -27,7 +27,7 @@ export type HostAddresses =
 
 export type Probes = {
   dns: ProbeDns
-  /** Of a name from the configuration; an address is its own. */
+  /** The addresses of a host of the configuration; an address is returned as it is. */
   addressesOf(host: string): Promise<HostAddresses>
   smtp(probe: Omit<SmtpProbe, 'limitMs'>): Promise<SmtpFindings>
   tls(probe: Omit<TlsProbe, 'limitMs' | 'ca'>): Promise<TlsFindings>

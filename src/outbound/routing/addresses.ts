@@ -13,7 +13,10 @@ const FAMILIES_MS = 5_000
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 /** The interface identifier of an ISATAP address ends in an IPv4 address (RFC 5214 section 6.1). */
 const ISATAP = /:(0|200):5efe:[0-9a-f]+:[0-9a-f]+$/
-/** The networks that `allow_private_networks` opens: no link-local address, as cloud metadata has. */
+/**
+ * The networks that `allow_private_networks` opens. Link-local ones stay closed: cloud metadata has
+ * such addresses.
+ */
 const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'carrierGradeNat'])
 
 /** `address`: an IPv4 or IPv6 address; any other text is not public. */
@@ -25,7 +28,10 @@ export function isPublicAddress(address: string): boolean {
   return parsed.match(GLOBAL_UNICAST) && !ISATAP.test(parsed.toNormalizedString())
 }
 
-/** Loopback, private, unique local or carrier-grade NAT, in its own form and in no other. */
+/**
+ * Whether an address is loopback, private, unique local or carrier-grade NAT. An IPv6 form of such
+ * an IPv4 address does not count.
+ */
 export function isPrivateAddress(address: string): boolean {
   return ipaddr.isValid(address) && PRIVATE_RANGES.has(ipaddr.parse(address).range())
 }

@@ -147,7 +147,7 @@ async function timed(
   return { ...destination, targets: exact(destination.targets), lookup: made }
 }
 
-/** A copy without the room for more elements that an array which grew has. */
+/** Copies an array: one that grew keeps memory for more elements, and its copy does not. */
 function exact<T>(list: readonly T[]): readonly T[] {
   return list.slice()
 }

@@ -1,6 +1,7 @@
 /**
- * The connections that each site may have open in each delivery thread, within `maxConnections` for all:
- * counted here, without a message to a thread. `connections.ts` decides about them.
+ * Counts the connections that each site may have open in each delivery thread, within
+ * `maxConnections` for all. `connections.ts` decides about them and sends the messages to the
+ * threads.
  */
 
 export type AllocationChange<T> = { thread: T; site: string; connections: number }

@@ -21,7 +21,7 @@ export type ConnectionsDeps = {
   queues: SiteQueues
   /** How many connections the site may have. */
   connectionsOf(site: string): number
-  /** How many of them so many deliveries need if they share connections. */
+  /** How many connections that many deliveries need if they share connections. */
   connectionsFor(site: string, deliveries: number): number
   standingOf(site: string): SiteStanding
   /**
@@ -36,8 +36,9 @@ export type ConnectionsDeps = {
 /** Deliveries of bulk mail share connections when less than this part of all connections is free. */
 const SCARCE = 0.5
 /**
- * With this many deliveries per connection, connections of a site move to idle threads. A site whose mail
- * shares connections needs fewer than it may have: it would not get back those that it lowers.
+ * With this many deliveries per connection, connections of a site move to idle threads. A site
+ * whose mail shares connections keeps those it has: it needs fewer than it may have, so it would
+ * not get back what it gives up.
  */
 const BUSY_SITE_DELIVERIES = 2
 
@@ -85,7 +86,7 @@ export function createConnections(deps: ConnectionsDeps) {
       const idle = budgets.findIdle(site, count)
       if (idle === undefined) return
       const queue = queues.of(idle)
-      // The site may have mail by now that is not served yet.
+      // The site may have new mail that is not served yet.
       if (queue.count > 0) updateBudgets(idle, queue)
       else forget(idle)
     }

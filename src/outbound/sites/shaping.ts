@@ -36,7 +36,10 @@ export type SiteStanding = 'replied' | 'silent' | 'new'
 export type Shaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
-  /** How many of them so many messages need if they share connections, as a quick site allows. */
+  /**
+   * How many connections that many messages need if they share connections; the quicker the site,
+   * the more share one.
+   */
   connectionsFor(site: string, messages: number): number
   messagesPerConnection(site: string): number
   requiresTls(site: string): boolean

@@ -22,14 +22,15 @@ type StarvedSites = {
   /** When each starved site became starved, epoch ms. */
   since: ReadonlyMap<string, number>
   /**
-   * How many sites are starved whose first mail is of this owner. `limited`: those of them that wait for a
-   * server, a network or silent sites, which a connection that others give up does not help.
+   * How many sites are starved whose first mail is of this owner. `limited`: how many of them wait
+   * for the limit of a server, of a network or of silent sites, so that connections which other
+   * sites give up do not help them.
    */
   count(owner: MailOwner): { all: number; limited: number }
   set(site: string, isStarved: boolean): void
   /** Serves every starved site, or makes other sites give up connections. */
   serveAll(): void
-  /** Does so once all messages that have arrived are handled. */
+  /** Calls `serveAll` once all messages that have arrived are handled. */
   serveSoon(): void
   /** The sites that have been starved for at least `ms`. */
   listSince(ms: number): string[]
@@ -89,7 +90,7 @@ export type Holder = {
   isLowering: boolean
   /** When the wait for its greeting began, epoch ms; null = it has greeted, or has no session. */
   silentSince: number | null
-  /** How often it was cut since it last greeted. */
+  /** How often the site was cut since its last greeting. */
   cuts: number
   /** Since when it has had connections, epoch ms; null without any. */
   servedSince: number | null

@@ -57,8 +57,8 @@ type EnvelopeReplies = Record<EnvelopeStep, ReplyResult>
 const ENVELOPE_STEPS: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
 
 /**
- * A server that reads no command behind a message shall not take the time of MAIL: the message then goes
- * on in another session.
+ * The limit of MAIL behind a message. A server that reads no command there must not use up the
+ * whole limit of MAIL; the message then goes on in another session.
  */
 const MAX_AHEAD_MS = 20_000
 
@@ -113,7 +113,7 @@ function beginNext(log: StepLog | null, count: number, since?: number): void {
   if (next !== undefined) log?.begin(next, since)
 }
 
-/** The wait for the replies counts from now on: before, it was the previous message's. */
+/** The wait for the replies counts from now on: the time before belongs to the previous message. */
 async function readOpened(
   current: MailTransaction,
   opened: OpenedEnvelope,

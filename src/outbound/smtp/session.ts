@@ -76,8 +76,8 @@ export type SmtpSession = {
   /** The number of messages that were tried in this session. */
   readonly sendCount: number
   /**
-   * Sends one message at a time: next, the one whose envelope `options.next` has opened. `message`: the
-   * whole message; lines end in CRLF; one character is one octet.
+   * Sends one message at a time. If `options.next` has opened an envelope, its message must be the
+   * next one. `message`: the whole message; lines end in CRLF; one character is one octet.
    * @throws TypeError for an invalid envelope or message
    */
   send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>

@@ -1,14 +1,14 @@
 /**
- * Mail transactions on an open session, one after another: the envelope (`envelope.ts`), the message, and
- * the reply to the final dot, which decides. After a refusal the session can carry the next message; any
- * state that cannot be repaired ends the connection.
+ * Mail transactions on an open session, one after another: the envelope (`envelope.ts`), the
+ * message, and the reply to the final dot, which decides. After a refusal the session can carry the
+ * next message; any state that cannot be repaired ends the connection.
  *
- * If the next message is known by then, the server is quick and the message is small, the envelope of the next
- * one goes in one write with the final dot, and the session must be given that message next. What the server
- * says about it counts only if the replies are in step (`envelope.ts`), else another session decides
- * (`isStale`). A host that does not read such an envelope is given none for an hour; each delivery thread
- * finds that out for itself. The attempt that asks for the next message has the time of composing it, in none
- * of its steps.
+ * If the next message is known by then, the server is quick and the message is small, the envelope
+ * of the next one goes in one write with the final dot, and the session must be given that message
+ * next. What the server says about it counts only if the replies are in step (`envelope.ts`), else
+ * another session decides (`isStale`). A host that does not read such an envelope is given none for
+ * an hour; each delivery thread finds that out for itself. The time of composing the next message
+ * belongs to the attempt that asks for it, but to none of its steps.
  */
 import type { Now } from '../../base/clock.ts'
 import { createLru, type Lru } from '../../base/lru.ts'
@@ -40,7 +40,7 @@ import {
 } from './envelope.ts'
 import type { Wire } from './wire.ts'
 
-/** The message that `send` gets next; the envelope is known by its identity. */
+/** The message that `send` must get next, with this same object as its envelope. */
 export type NextMessage = { envelope: Envelope; message: string }
 
 export type SendOptions = {
@@ -48,7 +48,9 @@ export type SendOptions = {
   beganAt?: number | undefined
   /** Updated in place. */
   current?: CurrentStep | undefined
-  /** Called at most once, before a message of one write is written. Null: nothing waits. */
+  /**
+   * Called at most once, before a message that fits in one write. Returns null if no message waits.
+   */
   next?: (() => NextMessage | null) | undefined
 }
 
@@ -89,7 +91,10 @@ type Ahead = PreparedMessage & { opened: OpenedEnvelope; hasTurn: boolean }
 /** A message up to this size goes in one write with its final dot. */
 const BLOCK_OCTETS = 256 * 1024
 
-/** A next message waits behind a message only where the last reply to a message took no longer. */
+/**
+ * The next envelope goes behind a message only if the last reply to a message took at most this
+ * long.
+ */
 const QUICK_REPLY_MS = 250
 
 const MAX_PATIENT_HOSTS = 1_000
@@ -166,7 +171,7 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     }
     const outcome = await sendMessage(current, () => openNext(next))
     isQuick = outcome.reply !== null && (outcome.steps.at(-1)?.durationMs ?? 0) <= QUICK_REPLY_MS
-    // Else the end of the session leaves MAIL without an answer.
+    // If the session ends here, MAIL gets no answer, which is no sign against the host.
     if (ahead !== null) ahead.hasTurn = wire.failure() === null
     return { outcome, isStale: wasGone }
   }
@@ -228,7 +233,7 @@ async function sendMessage(
   const { wire, timeouts, context, data } = current
   const replies = wire.expect([timeouts.message])
   const following = data.octets.length > BLOCK_OCTETS ? '' : openNext()
-  // The step begins when the next message is composed, since that is no time of the server.
+  // The step begins after the next message is composed: composing is no time of the server.
   const since = current.now()
   context.log.begin('message', since)
   const writing = startWriting(current, following)
@@ -238,7 +243,7 @@ async function sendMessage(
   const { reply, failure } = result
   if (failure !== null) {
     const error = `${failure.text} (message)`
-    // With more behind it, the final dot may be written although not all is.
+    // If an envelope follows, the final dot may be written although the write is not complete.
     const isMaybeDelivered = writing.isComplete() && (wire.isFlushed() || following !== '')
     return outcomeOfFailure(context, { error, isMaybeDelivered })
   }

@@ -34,8 +34,8 @@ type RunningTasks = {
   /** The tasks begin no message; a moment later the sessions that wait to write one are closed. */
   withdraw(tasks: ReadonlySet<number>): void
   /**
-   * Withdraws all tasks. Resolves when none of them waits for the reply to its message any more; what
-   * still opens a session then has sent nothing.
+   * Withdraws all tasks. Resolves when none of them waits for the reply to its message any more; a
+   * task that is still opening a session has sent nothing.
    */
   finish(): Promise<void>
 }
@@ -93,7 +93,7 @@ type NextTasksInput = {
   onLate(site: SitePools): void
 }
 
-/** A task that sees the second of these ticks is late. */
+/** A next task that still waits at its second tick is late. */
 const TICK_MS = 1_000
 
 export function createRunningTasks(now: Now): RunningTasks {
@@ -179,8 +179,8 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
   let isTicking = false
 
   /**
-   * Begins the next task while the session sends the message of the current one. Only if so many wait that
-   * each connection of the pool has one to follow.
+   * Begins the next task while the session sends the message of the current one, but only if at
+   * least as many tasks wait as the pool has connections in use.
    */
   function begin(runner: Runner): NextMessage | null {
     const { site, state, session } = runner
@@ -210,7 +210,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
     }
   }
 
-  /** Returns the next task: it is its turn. */
+  /** Returns the next task, whose turn has come. */
   function take(runner: Runner): NextTask | null {
     const { next } = runner
     if (next === null) return null

@@ -78,7 +78,7 @@ export function toImportResult({ rows, newCount, knownCount, ...tally }: Tally):
   }
 }
 
-/** `rows`: of people whom the sender of the file may want unsubscribed. */
+/** `rows`: the number of rows whose people the sender of the file may want unsubscribed. */
 function describeSubscribed(rows: number): string[] {
   if (rows === 0) return []
   const who = rows === 1 ? '1 row is of a contact who is' : `${rows} rows are of contacts who are`
@@ -90,7 +90,7 @@ function describeSubscribed(rows: number): string[] {
   ]
 }
 
-/** `rows`: of people whom the sender of the file may want subscribed. */
+/** `rows`: the number of rows whose people the sender of the file may want subscribed. */
 function describeUnsubscribed(rows: number): string[] {
   if (rows === 0) return []
   const who = rows === 1 ? '1 row is of a contact who is' : `${rows} rows are of contacts who are`
@@ -159,13 +159,13 @@ function readChanges(
       entries.push([key, readCell(cell, { isOwn, type })])
     }
   }
-  // A column of its own counts more than a key within an object.
+  // A value in a column of its own replaces the value of the same key within an object.
   return parseData(Object.fromEntries([...ofObjects, ...entries])).changes
 }
 
 /** The memory that the returned function keeps grows with the file, which has at most 5 MB. */
 function createContactPreview(rule: Omit<SubscriptionRule, 'at'>) {
-  /** What earlier rows would have made of addresses. */
+  /** The state that earlier rows would have given to each address. */
   const seen = new Map<string, SeenAddress>()
   return async (reader: Reader, { entries, at }: Rows): Promise<RowResult[]> => {
     const { projectId } = rule

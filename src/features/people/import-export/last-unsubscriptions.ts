@@ -1,8 +1,9 @@
 /**
- * Whom the rows of a file unsubscribe, and in which row last. A file that was put together from several may have a
- * person who left twice, and only one of the rows says so. The person is then subscribed neither by a default,
- * in any row, nor by the word of an earlier row. The word of a later row subscribes the person; but if a row
- * recorded a wish (`hasLeft`), the word does so with `resubscribe` only, as for any other person with a wish.
+ * Finds the people whom the rows of a file unsubscribe, each with the last such row. A file that
+ * was put together from several may name a person who left twice, and only one of the rows may say
+ * so. The person is then subscribed neither by a default, in any row, nor by the word of an earlier
+ * row. The word of a later row subscribes the person; but if a row recorded a wish (`hasLeft`), the
+ * word does so with `resubscribe` only, as for any other person with a wish.
  *
  * Each run reads the whole file for this before its first row, so an import that resumes knows it as well.
  */

@@ -1,4 +1,4 @@
-/** Deletes what is known no longer than it is needed: events of Stripe, and batches that have ended. */
+/** Deletes events of Stripe and ended batches that are no longer needed. */
 import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts'
 import { indexedBy, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -12,8 +12,8 @@ const BEFORE = parameter('before')
 const LIMIT = parameter('limit')
 
 /**
- * A customer has a batch in each minute in which mail was sent. Those of a minute that is not settled yet
- * are still read: they are what its summary is compared with.
+ * Keeps ended batches of a minute that is not settled yet: the summary of the minute is compared
+ * with them. A customer has a batch in each minute in which mail was sent.
  */
 export const eraseEnded = statement(
   () => sql`delete from metering_batches where ${rowNumber()} in (

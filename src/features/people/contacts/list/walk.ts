@@ -61,7 +61,10 @@ export async function* walkPages(
   }
 }
 
-/** As `walkPages`, with what a campaign needs. `isForAll`: whether unsubscribed contacts get it. */
+/**
+ * As `walkPages`, but only with the columns that a campaign needs. `isForAll`: whether unsubscribed
+ * contacts get it.
+ */
 export function walkCampaignContacts(
   deps: Deps,
   scope: ContactScope,
@@ -87,7 +90,9 @@ async function* walkRows<Row extends ContactRow | RecipientRow>(
   }
 }
 
-/** Contacts of the next page if they are as large as these; at most four times as many. */
+/**
+ * How many contacts the next page has if they are as large as these; at most four times as many.
+ */
 function nextPageSize(rows: readonly (ContactRow | RecipientRow)[], limit: number): number {
   if (rows.length === 0) return limit
   const chars = rows.reduce((sum, [, , , , , data]) => sum + (data?.length ?? 0), 1)

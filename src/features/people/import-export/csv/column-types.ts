@@ -53,7 +53,7 @@ type Decided = {
 }
 
 type ExportScan = {
-  /** A text is in quotes that only an export has. */
+  /** Some text is in quotes that only an export writes. */
   isMarked: boolean
   hasList: boolean
   /** A number or a boolean. */
@@ -84,7 +84,10 @@ export function scanRecord(scans: ColumnScans, record: CsvRecord, header: Header
   }
 }
 
-/** `kinds`: those of the values that contacts have, by key. That of most values counts. */
+/**
+ * `kinds`: the kinds of the values that contacts have, by key; the last kind is that of most
+ * values, and counts.
+ */
 export function decideTypes(
   scans: ColumnScans,
   kinds: ReadonlyMap<string, readonly ValueKind[]>,
@@ -123,7 +126,7 @@ export function scanExported(scans: ExportScans, record: CsvRecord, header: Head
   }
 }
 
-/** `kinds`: those of the values that contacts have, by key. Empty columns are `mixed`. */
+/** `kinds`: the kinds of the values that contacts have, by key. Empty columns are `mixed`. */
 export function decideExportTypes(
   scans: ExportScans,
   { columns }: Header,

@@ -1,6 +1,6 @@
 /**
- * The warnings of an import about a header: columns that are read in another way than they seem,
- * names that do not fit, and names that are near those of fields. A column that is mapped to
+ * The warnings of an import about a header: columns that are read otherwise than they seem to be
+ * meant, names that do not fit, and names that resemble those of fields. A column that is mapped to
  * `subscribd`, or has that name, becomes a key of the data and unsubscribes no contact. A misspelt
  * `email` is an error of its own.
  */
@@ -24,13 +24,13 @@ type DescribedHeader = {
 }
 
 const STATES = ['subscribed', 'unsubscribed']
-/** The key of the data that the service reads. */
+/** `locale` is the one key of the data that the service reads. */
 const TARGETS = [...STATES, 'locale']
-/** Names of something else. */
+/** Names that resemble a target but mean something else. */
 const OTHERS = ['subscriber', 'subscribers', 'locate', 'scale', 'local', 'locals', 'vocal', 'focal']
 
 const MAX_WARNINGS = 10
-/** Longer names are near none, and take long to compare. */
+/** Longer names resemble no target, and take long to compare. */
 const MAX_NAME_LENGTH = 20
 
 type Names = {

@@ -61,7 +61,10 @@ export function keysOfObjects(scan: JsonColumnScans, field: string): string[] | 
   return column?.hasObject ? [...column.keys] : undefined
 }
 
-/** Returns the columns of objects that have other texts. A column of other texts alone is none of objects. */
+/**
+ * Returns the columns of objects that have other texts. A column in which no text begins as an
+ * object does is left out.
+ */
 export function findMixedColumns(
   scan: JsonColumnScans,
   { names }: Pick<Header, 'names'>,

@@ -1,7 +1,7 @@
 /**
- * Logging in with a password, and with a code if the user has a second factor. A stranger learns nothing
- * from an answer or its time: a wrong password, an unknown address, a user of another method and the
- * sandbox's user in other modes are one, and each costs one computation.
+ * Logging in with a password, and with a code if the user has a second factor. A stranger learns
+ * nothing from an answer or its time: a wrong password, an unknown address, a user of another
+ * method and the sandbox's user in other modes get the same answer, and each costs one computation.
  *
  * The order: the throttle, a place in the line (some are kept for browsers that know the user), the user, the limit of the account everywhere, the
  * password, the code. The session begins in the transaction that uses the code up and sees that the
@@ -36,7 +36,7 @@ export type LoginDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'> & {
 type LoginInput = {
   address: string
   password: string
-  /** Of the authenticator app, or a recovery code. */
+  /** The code of the authenticator app, or a recovery code. */
   code: string | undefined
   /** The name of the addresses that the client may have. */
   network: string

@@ -76,7 +76,7 @@ export async function authorizationUrlOf(
 }
 
 /**
- * `nonce`: of the id token; undefined for a provider that gives none.
+ * `nonce`: the nonce of the id token; undefined for a provider that gives no id token.
  * @throws LoginFailure state_mismatch for the answer of another provider (RFC 9207); any error of
  * openid-client
  */

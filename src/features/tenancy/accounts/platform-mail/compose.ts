@@ -10,7 +10,7 @@ import { type Texts, textsOf } from '../../../../texts/texts.ts'
 
 export type MailTexts = Texts['mail']
 
-/** `language`: of the texts. */
+/** `language`: the language of the texts. */
 export type ComposedMail = { language: Language; subject: string; text: string; html: string }
 
 /** What a mail says: a paragraph, and a link if its reader has to act. */
@@ -21,7 +21,7 @@ export type Message = {
   link?: { url: string; button: string; life: string }
 }
 
-/** `language`: of the texts. */
+/** `language`: the language of the texts. */
 export type ToMessage = (texts: MailTexts, language: Language) => Message
 
 type Composing = {

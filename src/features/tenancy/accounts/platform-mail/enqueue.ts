@@ -29,7 +29,7 @@ export type PlatformMail =
 
 export const PLATFORM_MAIL_KIND = 'platform-mail'
 
-/** Notify `jobNotifier` after the commit to have it written at once. */
+/** Notify `jobNotifier` after the commit, so that the mail is written at once. */
 export async function enqueuePlatformMail(tx: Tx, mail: PlatformMail, at: number): Promise<void> {
   const uniqueKey = uniqueKeyOf(mail)
   const job = { kind: PLATFORM_MAIL_KIND, payload: mail, now: at }
@@ -39,8 +39,9 @@ export async function enqueuePlatformMail(tx: Tx, mail: PlatformMail, at: number
 const isWritten = sql<number>`exists (select 1 from job_progress where job_id = jobs.id)`
 
 /**
- * The places below `places` that no job of the user has, and how many mails are not written yet. The job of a
- * mail ends a moment after the mail was written, and its token counts meanwhile.
+ * Finds the places below `places` that no job of the user has, and how many of the user's mails are
+ * not written yet. A mail that is written but whose job has not ended yet is not counted, because
+ * its token counts already.
  */
 export async function findPlaces(
   tx: Tx,

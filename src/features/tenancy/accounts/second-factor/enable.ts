@@ -77,7 +77,7 @@ export async function confirmTotp(
   return { recoveryCodes: codes, cookie: await issueCookie(deps, session) }
 }
 
-/** `secret`: sealed. */
+/** Returns the sealed secret, and the time step of the code. */
 async function readFirstCode(
   { keyring, now }: LoginDeps,
   { totpSecret: secret, totpConfirmedAt: confirmedAt }: User,

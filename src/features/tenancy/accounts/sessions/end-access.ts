@@ -1,6 +1,7 @@
 /**
- * What a change or reset of a password, or a change of a second factor, ends (THREATS S16): the sessions of
- * the user, except for the one that makes the change, and the links that reset the password.
+ * Ends what must not outlive a change or reset of a password, or a change of a second factor
+ * (THREATS S16): the sessions of the user, except for the one that makes the change, and the links
+ * that reset the password.
  */
 import type { Session } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'

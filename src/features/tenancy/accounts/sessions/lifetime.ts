@@ -33,6 +33,6 @@ export const SESSIONS: Retention = {
       index: 'account_tokens_expiry',
     }),
   ],
-  // So few that a request waits some milliseconds for them.
+  // So few rows that a request waits only some milliseconds for their deletion.
   pace: { rows: 500, rest: 'none' },
 }

@@ -16,10 +16,10 @@ export type SessionCookie = { token: string; expiresAt: number }
 type TokenDeps = { sessionTokens: SessionTokens }
 
 const MAX_USER_AGENT = 500
-/** Of one user. */
+/** The most sessions of one user. */
 export const MAX_LOGIN_SESSIONS = 500
 
-/** Reads the index only, up to the oldest of the other sessions that stay, and then those that end. */
+/** Reads the index only up to the oldest session that stays, and then the sessions that end. */
 const endOldest = statement(
   () => sql`delete from sessions
     where user_id = ${parameter('userId')} and id <> ${parameter('id')} and (created_at, id) <
@@ -37,7 +37,7 @@ export async function insertSession(
   { userId, client, at }: { userId: string; client: Client; at: number },
 ): Promise<Session> {
   const session: Session = {
-    // Not a UUIDv7: nothing of a session can be guessed.
+    // Not a UUIDv7, whose time could be guessed.
     id: randomUUID(),
     userId,
     ip: client.ip,

@@ -74,7 +74,7 @@ export async function changePassword(
         .where(isUnchanged)
         .returning()
       const session = user && (await endAccess(tx, { userId: user.id, at }, given.session))
-      // Another change was faster, and has ended this session.
+      // Another change of the password was faster, and has ended this session.
       if (user === undefined || session === undefined) throw noSession()
       return { user, session }
     })

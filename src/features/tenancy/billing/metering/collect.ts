@@ -34,7 +34,7 @@ type OpenBatch = Pick<
   'id' | 'projectId' | 'customer' | 'credits' | 'occurredAt' | 'emailIds' | 'isHeld'
 >
 
-/** `isNew`: it has no row yet. */
+/** `isNew`: the batch has no row yet. */
 type Growing = OpenBatch & { isNew: boolean }
 
 const WITH_ATTACHMENTS = 2
@@ -131,7 +131,7 @@ const growBatch = statement((db) =>
     .where(sql`${meteringBatches.id} = ${parameter('id')}`),
 )
 
-/** `events`: in their order, each given once. */
+/** `events`: in the order of their numbers; the caller gives each event once. */
 export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[]): Promise<void> {
   if (deps.stripe === null) return
   const metered = events.filter(isMetered)

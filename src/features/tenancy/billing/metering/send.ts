@@ -62,13 +62,16 @@ async function createEvent(
   )
 }
 
-/** Stripe did not look at the batch, and would not look at any other: the run ends. */
+/**
+ * Takes back a try that Stripe did not look at, and ends the run: Stripe would look at no other
+ * batch either.
+ */
 async function undo(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<never> {
   await forget(deps, batch)
   throw fault
 }
 
-/** The try that Stripe refused tells nothing; it may have taken an earlier one. */
+/** Takes back a refused try if it was the first: Stripe may have taken an earlier try. */
 async function forget(
   { store, now }: MeteringDeps,
   { id, firstTriedAt, lastTriedAt }: MeteringBatch,

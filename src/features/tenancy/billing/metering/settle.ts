@@ -95,7 +95,7 @@ function rangeOf({ customer, startsAt }: Window): Range {
   return { customer, startsAt, endsAt: startsAt + MINUTE_MS }
 }
 
-/** Whether Stripe has added up by now all that it was told of the minute. */
+/** Whether Stripe has had the time to add up all events of the minute. */
 function isQuiet(batches: readonly WindowBatch[], before: number): boolean {
   return batches.every(({ state, firstTriedAt, lastTriedAt, updatedAt }) => {
     if (firstTriedAt === null) return true
@@ -118,12 +118,15 @@ async function readCounted(
   return data.reduce((sum, { aggregated_value }) => sum + aggregated_value, 0)
 }
 
-/** Ids of the batches to settle. */
+/** The ids of the batches to settle, by what has become of them. */
 export type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
-/** `counted`: the credits of the minute that the meter has counted; undefined if it does not tell. */
+/**
+ * `counted`: the credits of the minute that the meter has counted; undefined if the meter does not
+ * tell.
+ */
 export function judgeBatches(
   batches: readonly Judged[],
   counted: number | undefined,

@@ -20,8 +20,8 @@ export type SubscriptionStanding = {
   /** When the subscription began, in ms. */
   startedAt: number
   /**
-   * `live`: mail is charged. `over`: it ended, or Stripe has given up collecting. `pending`: the first
-   * payment is not made.
+   * `live`: mail is charged. `over`: the subscription ended, or Stripe has given up collecting.
+   * `pending`: the first payment is not made.
    */
   state: 'live' | 'over' | 'pending'
   /** Whether a payment after the first has failed and was not made up for. */
@@ -31,7 +31,7 @@ export type SubscriptionStanding = {
 }
 
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due'])
-/** With these, an open invoice is one that is being paid. */
+/** In these states of a subscription, an open invoice is being paid. */
 const PAID: ReadonlySet<string> = new Set(['active', 'trialing'])
 
 /** @throws StripeFault */
@@ -74,7 +74,10 @@ async function isLive(stripe: StripeClient, id: string): Promise<boolean> {
   }
 }
 
-/** Other invoices of the customer are no business of this server. */
+/**
+ * Looks only at invoices of the project's subscription; other invoices of the customer do not
+ * concern this server.
+ */
 async function hasFailed(
   stripe: StripeClient,
   { customer, projectId }: { customer: string; projectId: string },
