@@ -54,7 +54,7 @@ export async function listSuppressionsCommand(
   return { json: { data: items, ...end }, text: `${table}${more}` }
 }
 
-/** An empty list is told apart from a search without a hit. */
+/** Says whether the list is empty or the search found nothing. */
 function describeNone({
   search,
   reason,

@@ -37,8 +37,8 @@ export function giveTo(uid: number, folder: string): string {
 }
 
 /**
- * `run it as root or as pillarbox`: who may use the files of that user. Files of root that the server cannot
- * open do not get better by another command of root.
+ * `run it as root or as pillarbox`: who may use the files of that user. If the server cannot open files of
+ * root, these files need another owner; a further command of root would not help.
  */
 export function runAs(uid: number, place?: string): string {
   if (uid !== 0) return `run it as root or as ${userName(uid)}`

@@ -21,10 +21,10 @@ export const MAX_DISPLAY_NAME_LENGTH = 998
 /** Header fields that a caller may add to one message. */
 export const MAX_EXTRA_HEADERS = 50
 
-/** Characters of the name of such a field. */
+/** Characters of the name of a field that a caller adds. */
 export const MAX_HEADER_NAME_LENGTH = 255
 
-/** Characters of the value of such a field. */
+/** Characters of the value of a field that a caller adds. */
 export const MAX_EXTRA_HEADER_VALUE_LENGTH = 998
 
 /** Characters of a message id or content id that Pillarbox writes, without its angle brackets. */

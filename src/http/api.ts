@@ -13,7 +13,10 @@ import type { Route } from './route.ts'
 import { createRoutes } from './route-table.ts'
 import { createAddressList } from './server/client-address.ts'
 
-/** The memory for all answers, for those to one address, and for those of one project, which leave half to others. */
+/**
+ * The memory for all answers, for the answers to one address, and for the answers of one project, which leave
+ * half of it to other projects.
+ */
 const ANSWER_LIMITS = {
   totalBytes: 256 * 1024 * 1024,
   addressBytes: 64 * 1024 * 1024,

@@ -216,7 +216,7 @@ function refusalStatuses(route: Route): number[] {
   if (rule?.isData) statuses.add(409)
   // The header names no project.
   if (session?.project === 'header') statuses.add(400)
-  // The address of the user is not verified, the project is one of others, or the role is missing.
+  // The user has not verified the address, is no member of the project, or lacks the role.
   if (session !== undefined && !session.mayBeUnverified) statuses.add(403)
   if (session?.project === 'path') statuses.add(404)
   if (method !== 'GET' && (session !== undefined || path.startsWith('/auth/'))) {
@@ -226,7 +226,7 @@ function refusalStatuses(route: Route): number[] {
   }
   if (query !== undefined) statuses.add(400)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
-  // It waits for a body that it does not take.
+  // The call reads a body that it does not take, and the body may arrive too slowly.
   if (expectsNoBody) statuses.add(408)
   return [...statuses].sort((one, other) => one - other)
 }

@@ -27,7 +27,7 @@ export function fillPieces<Shown>(
 ): (string | Shown)[] {
   const known: Readonly<Record<string, string | undefined>> = values
   const pieces = text.split(PLACEHOLDER)
-  // Between the words stand the names that the expression captures.
+  // Every second piece is a name that the expression captures.
   return pieces.map((piece, index) => (index % 2 === 0 ? piece : show(known[piece] ?? '')))
 }
 

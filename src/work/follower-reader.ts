@@ -29,7 +29,7 @@ import {
 import { createEffort, createPauses, lingerFor, patienceFor } from './pace.ts'
 
 type ReaderOptions<Row> = {
-  /** Whose heavy writes those of the reader are. */
+  /** The owner of the reader's heavy writes. */
   name: string
   rows: FollowedRows<Row>
   cursors: Cursors
@@ -40,9 +40,13 @@ type ReaderOptions<Row> = {
   batch?: number
   lingerMs?: number
   clock?: () => number
-  /** Before a batch: the reader may take others in that have handled all rows up to `least`. */
+  /**
+   * Called before a batch: the reader may take in other handlers that have handled all rows up to `least`.
+   */
   gather?(least: number): void
-  /** A handler goes: it has failed (`suspects`: in a batch of so many rows), or is behind the others. */
+  /**
+   * Called when a handler leaves: it has failed in a batch of `suspects` rows, or is behind the others (0).
+   */
   leave?(place: HandlerPlace<Row>, suspects: number): void
 }
 
@@ -53,8 +57,8 @@ export type FollowerReader<Row> = {
   /** Takes a handler back; only in `gather`. */
   take(place: HandlerPlace<Row>): void
   /**
-   * Ends the reader of one handler and returns its place, if all rows up to `least` are handled, all is well and
-   * nothing is under way.
+   * Ends the reader of one handler and returns its place, if the handler has handled all rows up to
+   * `least`, nothing has failed and nothing is being read or written.
    */
   release(least: number): HandlerPlace<Row> | undefined
   stop(): Promise<void>
@@ -206,7 +210,7 @@ export function createRowReader<Row extends { seq: number }>(
     // A failure of the whole transaction is no fault of the handler whose turn it is.
     const failed = hasCode(error, 'DATABASE_ERROR') ? undefined : acting
     acting = undefined
-    // After a failed batch, its rows come one by one; a read that fails again has nothing to try alone.
+    // After a failed batch, its rows come one by one; after a failed read there is nothing to try alone.
     const isAlone = effort.isAlone()
     const { follower, afterSeq } =
       failed === undefined
@@ -249,7 +253,8 @@ export function createRowReader<Row extends { seq: number }>(
       isStopping = true
       pauses.end()
       await running
-      // Rows behind an unsaved cursor come again at the next start. After a failed write a newer one may be stored.
+      // Rows behind an unsaved cursor come again at the next start. After a failed write, a newer cursor
+      // may be stored.
       if (places.unsaved().length > 0 && !isUnsure) await save().catch(() => undefined)
       clearTimeout(saving)
       for (const { reject } of waiting.splice(0)) reject(stopped())

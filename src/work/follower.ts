@@ -26,7 +26,7 @@ import type { Cursors, FollowedRows, FollowerHandler } from './follower-handlers
 import { createRowReader, type FollowerReader } from './follower-reader.ts'
 
 export type FollowerOptions<Row extends { seq: number }> = {
-  /** Whose heavy writes those of the common reader are. */
+  /** The owner of the common reader's heavy writes. */
   name: string
   rows: FollowedRows<Row>
   cursors: Cursors
@@ -35,8 +35,9 @@ export type FollowerOptions<Row extends { seq: number }> = {
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
-   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`pace.ts`) on it goes
-   * on at the last multiple of that before the time is over. One with much to do waits for the next multiple at least.
+   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`pace.ts`) on, it goes
+   * on at the last multiple of `BEAT_MS` before the time is over. A reader with much to do waits at least
+   * for the next multiple.
    */
   lingerMs?: number
   /** For tests: ms. */
@@ -90,7 +91,7 @@ export function startFollower<Row extends { seq: number }>(
   })
 
   function wake(): void {
-    // First, so that it finds those that it can take in.
+    // The common reader comes first, so that it finds the readers whose handlers it can take in.
     common.wake()
     for (const reader of own) reader.wake()
   }

@@ -18,7 +18,7 @@ export type GivenSettings = Partial<Record<SettingKey, TomlValue>>
 
 export type FirstUser = {
   address: string
-  /** Undefined: one is made. */
+  /** Undefined: the command generates a password. */
   password: string | undefined
 }
 
@@ -27,7 +27,7 @@ export type AskedSettings = { given: GivenSettings; user: FirstUser }
 /** The answer for no value, to a question whose empty answer takes the default. */
 const NONE = 'none'
 
-/** What an answer needs, and a later question asks for. */
+/** Settings that an answer may require, and that a later question asks for. */
 const ASKED_LATER = ['delivery.hostname', 'delivery.relay.host', 'delivery.relay.password']
 
 const FOLDERS: readonly SettingKey[] = ['data_dir', 'backup.dir']
@@ -44,7 +44,7 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ask
     const url = await ask('base_url', 'Public address (URL) of this server', `https://${host}`)
     if (mode === 'relay') await askRelay(asking, ask)
     if (mode === 'direct') await askInbound(asking)
-    // The unit lets the service write the usual folders.
+    // The unit of systemd lets the service write the usual folders, so these are the defaults.
     const isOfService = file === SYSTEM_FILE
     await ask('data_dir', 'Folder of the data', isOfService ? STATE_FOLDER : 'data')
     await askBackups(asking, isOfService)

@@ -112,7 +112,7 @@ async function writeGiven({ context, file, hidden }: Target, input: Input): Prom
   return { json: { file, ...(user && { user: user.json }) }, text: lines.join('\n') }
 }
 
-/** Undefined: one is made. With --yes nothing is asked. */
+/** Undefined: the command generates a password. With --yes nothing is asked. */
 async function readPassword({ terminal }: CommandContext, input: Input) {
   const isGiven = input.has('passwordStdin') || input.text('password') !== undefined
   return input.has('yes') && !isGiven ? undefined : readGivenPassword(terminal, input)
@@ -138,7 +138,7 @@ function nameOption(problem: Problem): Problem {
   return option === undefined ? problem : { ...problem, remedy: `the option is ${option}` }
 }
 
-/** What submission needs without ACME. */
+/** The files that the mail listeners need without ACME. */
 const CERTIFICATE_FILES = (['inbound', 'submission'] as const).flatMap(
   (section) =>
     [

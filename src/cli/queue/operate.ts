@@ -70,7 +70,8 @@ export async function releaseCommand(context: CommandContext, input: Input): Pro
     ...(await releaseDomain(core, domain)),
     holds: await listHolds(core),
   }))
-  // A release may be repeated, but a misspelt one leaves mail held.
+  // Fails if no mail is held, due or paused, because the domain is probably misspelt. To repeat a release
+  // whose mail is still due is no failure.
   if (!isHeld && due + paused === 0) {
     const held = holds.map((hold) => displayDomain(hold.domain)).join(', ')
     const text = `Mail to ${describeName(domain)} is not held; held: ${held === '' ? 'none' : held}.`

@@ -63,10 +63,13 @@ export function missingFile(file: string, cause?: unknown): ConfigError {
   return new ConfigError([{ key: file, found: 'no such file', ...READABLE, remedy }], { cause })
 }
 
-/** A command of another user, or a file that root wrote for the server. */
+/**
+ * The error for a file that this user may not read: the command belongs to another user, or root wrote the
+ * file for the server.
+ */
 function refused(file: string): ConfigError {
   const { found, ownerUid, isEntered } = describeUnreadable(file)
-  // Who cannot enter the present folder came from another user's.
+  // A user who cannot enter the present folder has come from another user's session, for example by `su`.
   const elsewhere = ', or in another folder, or name the file with --config'
   const remedy = isEntered
     ? runAs(ownerUid, file)

@@ -39,8 +39,8 @@ const SECTIONS: readonly string[] = [
 ]
 
 /**
- * That of a listener or a URL, a key below the section with the same last part, a similar one, one elsewhere, or a
- * section.
+ * The key that was probably meant. In this order: the key of a listener or a URL; a key of the section with
+ * the same last part; a similar key; a key of another section with the same last part; a section.
  */
 function findMeant(key: string): string | undefined {
   const section = key.slice(0, Math.max(0, key.lastIndexOf('.')))
@@ -56,7 +56,10 @@ function findMeant(key: string): string | undefined {
   return known ?? findSection(key.toLowerCase())
 }
 
-/** One with the same first letter: short names resemble too many words, such as `foo`, `smtp` and `cache`. */
+/**
+ * The section that was probably meant. Only sections with the same first letter count, because short names
+ * resemble too many words, such as `foo`, `smtp` and `cache`.
+ */
 function findSection(name: string): string | undefined {
   const limitOf = (section: string) => {
     if (section[0] !== name[0]) return -1

@@ -1,7 +1,7 @@
 /**
- * The handlers of events, which the areas hand in, and the names of all handlers of followers, whose cursors are
- * rows of `event_followers`. Not each row is a cursor: 'analytics-backfill' marks where 'analytics' has caught up
- * with an upgrade, and never moves.
+ * The handlers of events, which the areas hand in, and the names of all handlers of followers, whose
+ * cursors are rows of `event_followers`. One row is no cursor: 'analytics-backfill' marks where 'analytics'
+ * has caught up with an upgrade, and never moves.
  */
 import type { CountedEvent } from '../../store/schema/analytics.ts'
 import type { EventRow } from '../../store/schema/events.ts'
@@ -19,7 +19,10 @@ export const FOLLOWERS = [
 
 export type FollowerName = (typeof FOLLOWERS)[number]
 
-/** Without the data, which may have a megabyte: a handler reads that of the few events that it needs. */
+/**
+ * A row of an event without its data, which may have a megabyte: a handler reads the data of the few events
+ * that it needs.
+ */
 export type UrgentEvent = Omit<EventRow, 'data'>
 
 export type UrgentHandler = FollowerHandler<UrgentEvent, FollowerName>

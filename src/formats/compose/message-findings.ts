@@ -9,7 +9,7 @@ export type MessageFinding = {
   /** `error`: the message would not be sent, or would reach nobody. */
   severity: 'error' | 'warning' | 'info'
   message: string
-  /** What to do. */
+  /** What the author should do. */
   fix: string
 }
 
@@ -24,7 +24,7 @@ export type MessageRules = {
   hasFooter: boolean
 }
 
-/** What a rendering finds, without the message, which may have megabytes. */
+/** The findings of a rendering, without the message, which may have megabytes. */
 export type InspectedMessage = { faults: readonly PartFault[]; findings: readonly MessageFinding[] }
 
 /** Gmail shows no more of a message than this and hides the rest behind a link. */

@@ -172,8 +172,8 @@ function composeBody({ html, text, attachments, messageId }: MessageInput): Mime
 type Places = Record<'related' | 'before' | 'after' | 'files', Attachment[]>
 
 /**
- * `before` and `after`: the HTML. The last alternative that a reader knows is the one that it shows, and
- * AMP for Email must not be the last.
+ * `before` and `after` the HTML. A reader shows the last alternative that it knows; AMP for Email
+ * must not be the last.
  */
 function placeAttachments(attachments: readonly Attachment[], hasHtml: boolean): Places {
   const places: Places = { related: [], before: [], after: [], files: [] }

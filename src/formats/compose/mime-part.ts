@@ -72,9 +72,9 @@ export function multipart(
 }
 
 /**
- * A file in base64; an alternative has no Content-Disposition. RFC 2046 section 5 forbids base64 for
- * message/* and multipart/*: a message in 7-bit lines is sent as it is, and others, and what has an
- * invalid type, as application/octet-stream.
+ * A file in base64; an alternative has no Content-Disposition. RFC 2046 section 5 forbids base64
+ * for message/* and multipart/*: a message in 7-bit lines is sent as it is. Other files of these
+ * types, and files of an invalid type, are sent as application/octet-stream.
  * @throws TypeError if a text contains CR, LF or NUL, or the content id is invalid
  */
 export function attachmentPart(attachment: Attachment): MimePart {

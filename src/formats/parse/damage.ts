@@ -1,6 +1,6 @@
 /**
- * What reading a message lost, guessed or mended, in sentences for the record of the email. The same
- * sentence is kept once, and a hostile message cannot make the list long.
+ * Collects what was lost, guessed or mended while a message was read, as sentences for the record
+ * of the email. The same sentence is kept once, and a hostile message cannot make the list long.
  */
 
 /** Sentences of one message, beyond which one says that there are more. */

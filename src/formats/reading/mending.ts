@@ -1,4 +1,4 @@
-/** What the functions share that mend a message (`mend-message.ts`). */
+/** Types and helpers that the functions share which mend a message (`mend-message.ts`). */
 import { decodeOctets } from '../parse/charset.ts'
 import type { Damage } from '../parse/damage.ts'
 

@@ -14,7 +14,7 @@ import { parseJsonText } from '../../base/json-text.ts'
 import { isEscaped, type JsonBodyScan, scanJson } from './json-scan.ts'
 
 const PROTOTYPE_KEY = '__proto__'
-/** Further ones are dropped without being told. */
+/** The places of further keys are not told. */
 const MAX_DROPPED = 20
 
 /** Smaller bodies are parsed in one step. */

@@ -76,7 +76,8 @@ async function toRefusal(
 ): Promise<HttpResponse> {
   const { id: requestId, isPublicApi, route, incoming } = exchange
   const plain = errorResponse(error, { requestId, isPublicApi, at: core.now() })
-  // Its text is for the operator who opens a page under a new name for the first time.
+  // The error MISDIRECTED_REQUEST keeps its envelope: its text is for an operator who opens a page under a
+  // new host name for the first time.
   const isForOperator = error.code === 'MISDIRECTED_REQUEST'
   if (route.showError === undefined || isForOperator) return plain
   const shown = await route.showError(error, incoming)
@@ -97,7 +98,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
     const path = idempotentPath(exchange.caller, exchange.path)
     await refuseUsedKey(core, { projectId: project.id, key: idempotencyKey, method, path })
   }
-  // After the idempotency key: a repeated request gets its first response even if the disk is full.
+  // Checked after the idempotency key: a repeated request gets its first response even if the disk is full.
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
   if (wantsStrict(incoming)) exchange.headers['preference-applied'] = 'handling=strict'
@@ -228,7 +229,7 @@ function reportUnknown(exchange: Exchange, names: readonly UnknownName[]): void 
   for (const warning of ignored) addWarning(exchange, warning)
 }
 
-/** Work that is done again after a conflict says the same. */
+/** Adds a warning once: work that is done again after a conflict gives the same one. */
 function addWarning({ warnings }: Exchange, warning: FieldWarning): void {
   const isSaid = warnings.some(
     ({ field, message }) => field === warning.field && message === warning.message,
@@ -236,7 +237,7 @@ function addWarning({ warnings }: Exchange, warning: FieldWarning): void {
   if (!isSaid) warnings.push(warning)
 }
 
-/** A call that has changed something answers its result: the memory is counted, and the call does not wait. */
+/** Waits for memory, unless the call has changed something: its result must be told, so its memory is only counted. */
 async function reserve(deps: ExchangeDeps, exchange: Exchange, wanted: number): Promise<void> {
   const bytes = wanted + compressionBytes(exchange)
   const answer = answerOf(deps, exchange)
@@ -244,12 +245,12 @@ async function reserve(deps: ExchangeDeps, exchange: Exchange, wanted: number): 
   else await answer.reserve(bytes, exchange.route.answerLimits)
 }
 
-/** What compressing the answer takes beside it. */
+/** The memory of the compression, beside that of the answer. */
 function compressionBytes({ coding }: Exchange): number {
   return coding === undefined ? 0 : COMPRESSION_BYTES
 }
 
-/** The body for a handler that reads it: it ends only if the caller may still call the route by then. */
+/** The body for a handler that reads it. The end of the body throws if the caller may no longer call the route. */
 function admittedStream(deps: ExchangeDeps, exchange: Exchange): BodyStream | undefined {
   const { stream } = exchange
   if (stream === undefined) return undefined
@@ -285,7 +286,7 @@ async function finish(
       const response = { status, headers: { ...headers, ...sent.headers }, cookies, body }
       return respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
     }
-    // What cannot be sent is not recorded: the error that comes of it is.
+    // Recorded after the call of `sendWhole`: if it throws, the response to that error is recorded instead.
     sendWhole(outgoing, head, body)
     return recordRequest(deps, exchange, { status, sizeBytes, error })
   }
@@ -311,7 +312,7 @@ async function finish(
   void sendPieces(outgoing, { head, pieces: body, out })
 }
 
-/** The answer to HEAD that has no length has the header fields alone. */
+/** Compresses the response. An answer to HEAD whose body is in pieces gets the header fields of a compressed one. */
 function compressed(
   { compressor }: ExchangeDeps,
   { coding, incoming }: Exchange,

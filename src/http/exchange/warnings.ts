@@ -27,7 +27,8 @@ export function withWarnings(
   const field = `"warnings":${JSON.stringify(told)}`
   if (typeof body === 'string') return { ...response, body: begunWith(field, body) }
   if (body instanceof Uint8Array) {
-    // The octets are of this answer alone, also if all answers share those without warnings.
+    // `heldBytes` is left out: the octets with warnings are of this answer alone, even if all answers share
+    // those without warnings.
     const { heldBytes, ...rest } = response
     return { ...rest, body: octetsBegunWith(field, body) }
   }
@@ -46,7 +47,7 @@ function begunWith(field: string, text: string): string {
   return `{${field}${text.startsWith('{}') ? '' : ','}${text.slice(1)}`
 }
 
-/** Of an object, or of its first piece. */
+/** The octets of an object, or of its first piece, with the field in front. */
 function octetsBegunWith(field: string, octets: Uint8Array): Uint8Array<ArrayBuffer> {
   if (octets[0] !== OPENING) return new Uint8Array(octets)
   const begin = `{${field}${octets[1] === CLOSING ? '' : ','}`

@@ -27,7 +27,7 @@ type HomeInput = {
   logOut: string
 }
 
-/** `failure`: the code in the query, which anyone may have written. */
+/** `failure`: the code in the query. Anyone may have written it, so it selects a text and is never shown. */
 type LoginInput = {
   language: Language
   failure: string | undefined
@@ -157,7 +157,7 @@ function describe(invitation: OpenInvitation, texts: InvitationTexts): Html {
 `
 }
 
-/** Without a form for passwords, a person with an account accepts by the API. */
+/** The choices of the reader. There is no form for passwords, so a person with an account accepts by the API. */
 function choice(
   { isProjectDisabled, address, reader }: OpenInvitation,
   { texts, language, baseUrl, token }: Choice,

@@ -140,7 +140,7 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
     },
   })
 
-/** Undefined when the text names no types, which selects all. */
+/** The types that the text names; undefined, which selects all, if it names none. */
 function listOf(text: string | undefined): string[] | undefined {
   const types = (text ?? '').split(',').map((type) => type.trim())
   const named = types.filter((type) => type !== '')

@@ -70,7 +70,7 @@ const deletionStatus = jobStatus(
 )
 
 const shared = { tag: 'Events' } as const
-/** Of a row with a name, beside the name. */
+/** The memory of a row with a name, beside the name. */
 const NAMED_BYTES = 64
 const nameParam = { eventName: 'Percent-encoded' }
 

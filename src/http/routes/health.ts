@@ -109,7 +109,7 @@ function anonymousMemory(): { anonymous?: number } {
   return kilobytes === undefined ? {} : { anonymous: Number(kilobytes) * 1024 }
 }
 
-/** The system tells it in a file, which cannot be opened while all descriptors are in use. */
+/** Reading the memory opens a file of the system, which fails while all descriptors are in use; then it is left out. */
 function memoryUsage(): { memoryUsage?: Record<string, number> } {
   try {
     return { memoryUsage: { ...process.memoryUsage(), ...anonymousMemory() } }

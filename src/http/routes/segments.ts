@@ -33,7 +33,7 @@ import { arrayResponse, LIST_ANSWER_BYTES, wholeResponse } from '../exchange/lis
 import { json, noContent } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 
-/** Other services call the condition so. */
+/** The names of the condition in other services. */
 const names = {
   aliases: {
     filter: 'condition',
@@ -206,7 +206,10 @@ export const check = ({ core }: RouteDeps) =>
     handle: async (call) => largeJson(200, await checkSegment(core, rowKeyOf(call))),
   })
 
-/** A field that no contact has may come later: only one that is near another is named. */
+/**
+ * Warns of fields that no contact has. Contacts may get such a field later, so only names that are near an
+ * existing field are named.
+ */
 async function warnOfFields(
   core: Core,
   { project, warn }: Pick<ProjectCall<unknown, unknown>, 'project' | 'warn'>,

@@ -146,7 +146,7 @@ export function sendBody(limits: Limits) {
     })
 }
 
-/** A rule looks at a body although other fields are wrong, so that one answer names all that is missing. */
+/** Whether a rule applies: it also does if other fields are wrong, so that one answer names all that is missing. */
 function isObjectValue({ value }: { value: unknown }): boolean {
   return typeof value === 'object' && value !== null
 }
@@ -317,7 +317,10 @@ export const send = ({ core }: RouteDeps) => {
   })
 }
 
-/** A text would go alone, although the request has HTML under another name. @throws AppError VALIDATION_ERROR */
+/**
+ * Refuses a request whose HTML stands under a wrong name: the text would be sent alone. @throws AppError
+ * VALIDATION_ERROR
+ */
 function refuseLostHtml(
   { template, body }: { template?: string | undefined; body?: string | undefined },
   unknownNames: readonly FieldWarning[],
@@ -329,7 +332,7 @@ function refuseLostHtml(
   throw invalidField(lost.field, 'unrecognized', message)
 }
 
-/** The first address that `to` has again. */
+/** Warns of the first address that `to` repeats. */
 function findRepeated(to: SendRequest['to']): FieldWarning[] {
   if (to.length < 2) return []
   const first = new Map<string, number>()

@@ -36,7 +36,7 @@ import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '..
 /** JSON may write each character as \uXXXX. The other fields are short. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 64 * 1024
 
-/** Other services call the fields so. */
+/** The names of the fields in other services. */
 const names = {
   aliases: { html: 'body', content: 'body', title: 'subject', sender: 'from', reply: 'replyTo' },
 }

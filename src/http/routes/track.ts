@@ -95,7 +95,10 @@ type KeyedBody = Pick<
   'subscribed' | 'preserveExistingSubscription' | 'data'
 >
 
-/** It follows from the body alone, so that it is the same for known and unknown addresses. */
+/**
+ * Warns of fields that the public key cannot set. The warning follows from the body alone, so that it does
+ * not tell whether the address is known.
+ */
 function warnOfKey(body: KeyedBody, warn: RawCall['warn']): void {
   const texts = [describeState(body), describeData(body)].filter((text) => text !== undefined)
   if (texts.length === 0) return

@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts'
 
 export type DueKinds = {
   kinds: readonly string[]
-  /** A project has at most one active job of each kind. Jobs without a project are not limited. */
+  /** A project has at most one active job of each kind. Jobs without a project have no such limit. */
   onePerProject: boolean
 }
 

@@ -23,12 +23,12 @@ type InstantFilter = {
 }
 
 type EventFilter = {
-  /** As stored. Of bounces only final ones count, of received mail only that of a person. */
+  /** The stored name of the event. Only final bounces count, and only received mail of a person. */
   name: string
   operator: OperatorOf<'event'>
   /** The start of the span, for operators with one. */
   since: number
-  /** Only events of the email that this campaign sent to the contact: there is one at most. */
+  /** Counts only events of the email that this campaign sent to the contact: one email at most. */
   campaignId?: string | undefined
 }
 

@@ -25,7 +25,9 @@ type Deps = Pick<Base, 'store' | 'now'>
 type MisfitsInput = { projectId: string; condition: Condition; ofSegmentId?: string }
 type Misfits = { filter: Filter; unfit: number; lists: number }
 
-/** Filters on data that are counted, in one walk over the contacts, and names that are looked up. */
+/**
+ * The most filters on data that are counted (in one walk over the contacts), and the most names looked up.
+ */
 const MAX_FILTERS = 20
 const LISTS_ARE_VALUES: readonly string[] = ['contains', 'notContains', 'in', 'notIn']
 const COMES_LATER = 'Nothing, if it comes later; else correct the name.'
@@ -61,7 +63,7 @@ export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Mess
   ]
 }
 
-/** A day is one of UTC, as the operators on days say. */
+/** A value without a time is no finding: the operators on days say that a day is a day of UTC. */
 function findZoneless(filter: Filter): MessageFinding[] {
   const { value } = filter
   if (parseField(filter)?.kind !== 'instant' || typeof value !== 'string') return []
@@ -165,7 +167,10 @@ function contactsText(count: number): string {
   return count === 1 ? '1 contact' : `${count} contacts`
 }
 
-/** Campaigns that have sent nothing: nobody has got an email of them. */
+/**
+ * Finds campaigns that have sent no email yet, so that a filter on their emails selects nobody or
+ * everybody.
+ */
 export async function findUnsentCampaigns(
   { store }: Pick<Deps, 'store'>,
   projectId: string,

@@ -46,7 +46,7 @@ export const countContactsByProbe = statement<{ count: number; last: number | nu
         and number > ${parameter('after')} order by number limit ${parameter('limit')}) as asked`,
 )
 
-/** `name`: also an alias of the stored one. */
+/** `name`: the stored name, or an alias. */
 export async function findEventUsage(
   deps: Deps,
   { projectId, name }: EventKey,

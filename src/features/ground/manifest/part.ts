@@ -21,7 +21,7 @@ export type TablePart = {
 /** `jobId`: the job that erases. `before`: lines of the request log from then on stay. `at`: now. */
 export type PartValues = { projectId: string; jobId: string; before: number; at: number }
 
-/** `from`: what follows the word, with the condition. `key`: what identifies a row. */
+/** `from`: the table and the condition after the word FROM. `key`: what identifies a row. */
 export type PartSpec = {
   key?: () => SQL
   from?: () => SQL

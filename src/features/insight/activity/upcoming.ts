@@ -77,7 +77,7 @@ type ActivitySource = {
   table: string
   /** What is scheduled to be sent. */
   listUpcoming?: UpcomingSource
-  /** What goes on, and is not scheduled to be sent. */
+  /** What goes on at present, and is not scheduled to be sent. */
   listActive?: UpcomingSource
 }
 
@@ -104,7 +104,7 @@ export async function listUpcoming(
   return [...[...sends, ...dated].sort(soonestFirst), ...undated]
 }
 
-/** Those that have no time, and the others. */
+/** Splits activities into those without a time and those with a time. */
 function partition(activities: readonly ActivityRecord[]): [ActivityRecord[], ActivityRecord[]] {
   const isUndated = ({ metadata }: ActivityRecord) => metadata.dueAt === null
   return [activities.filter(isUndated), activities.filter((each) => !isUndated(each))]

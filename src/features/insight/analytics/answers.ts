@@ -19,7 +19,7 @@ export type AnalyticsAnswer<Value> = { value: Value; isComplete: boolean }
 const KEPT_MS = MINUTE_MS
 /** Characters of JSON of all kept answers of a call. */
 const MAX_KEPT_SIZE = 2_000_000
-/** What an answer counts at least: so 1,000 are kept at most. */
+/** The least size that an answer counts; it limits the kept answers to 1,000. */
 const MIN_KEPT_SIZE = 2_000
 
 type Kept<Value> = { at: number; answer: AnalyticsAnswer<Value> }

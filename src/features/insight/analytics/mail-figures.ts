@@ -150,8 +150,8 @@ export async function findTimeseries(
 }
 
 /**
- * The figures by UTC days, in the words of older clients of this API family. Of all days in UTC
- * that the range touches.
+ * The figures by UTC days, in the words of older clients of this API family; for all UTC days that the
+ * range touches.
  */
 export async function findDaily(
   deps: AnalyticsDeps,

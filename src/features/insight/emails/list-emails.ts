@@ -208,7 +208,10 @@ async function loadSummaries(
   })
 }
 
-/** Found by id: SQLite prefers an index of the project, and would read all of its emails. */
+/**
+ * A condition that finds emails by their ids: SQLite prefers an index of the project otherwise, and would
+ * read all of its emails.
+ */
 export function isNamed(projectId: string, ids: readonly string[]): SQL {
   return sql`${emails.id} in ${listOf(ids)} and ${unindexed(emails.projectId)} = ${projectId}`
 }

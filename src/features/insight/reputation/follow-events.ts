@@ -84,7 +84,7 @@ async function count(
 
 function countsOf(event: CountedEvent) {
   const { name, detail, acceptedAt, sentAt } = event
-  // Of a deleted email no more is known than its event.
+  // Nothing is known of a deleted email but its event.
   const isUnsent = acceptedAt !== null && sentAt === null
   const isRefusal = name === 'email.bounce' && detail !== 'Transient' && isUnsent
   return {

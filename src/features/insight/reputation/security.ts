@@ -1,6 +1,6 @@
 /**
- * The security metrics of a project: its counts in three windows, and what they mean. To
- * clients the limits are not told: they would show how much abuse goes unnoticed.
+ * The security metrics of a project: its counts in three windows, and what they mean. Clients are not told
+ * the limits, which would show how much abuse goes unnoticed.
  */
 import type { SecurityCounts, SecurityMetrics } from '../../../records/security.ts'
 import { eq } from '../../../store/drizzle.ts'
@@ -26,13 +26,15 @@ const TEXTS = {
   },
 } as const
 
-/** For operators. @throws AppError RESOURCE_NOT_FOUND */
+/** The metrics with the limits, for operators. @throws AppError RESOURCE_NOT_FOUND */
 export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityMetrics> {
   const { findings, view } = await load(deps, projectId)
   return withTexts(view, findings, ({ text }) => text)
 }
 
-/** As clients see it: without what would tell the limits. @throws AppError RESOURCE_NOT_FOUND */
+/**
+ * The metrics for clients: without anything that would tell the limits. @throws AppError RESOURCE_NOT_FOUND
+ */
 export async function viewSecurityForClients(
   deps: Deps,
   projectId: string,
@@ -78,7 +80,7 @@ function toView(counts: Counts): SecurityCounts {
   }
 }
 
-/** A text that several findings have is said once. */
+/** Says a text once, even if several findings have it. */
 function withTexts(
   view: SecurityMetrics,
   findings: readonly ReachedLimit[],

@@ -166,7 +166,7 @@ export function nextVerificationState(
   return {
     ...nextKeyState(domain, findings, at),
     isEd25519Found: found('dkim-ed25519', domain.isEd25519Found),
-    // Without the SPF record, the server's own return path is better.
+    // Without its SPF record, the return path of the domain is worse than the server's own.
     isReturnPathFound:
       found('return-path', domain.isReturnPathFound) &&
       found('return-path-spf', domain.isReturnPathFound),

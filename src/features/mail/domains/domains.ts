@@ -36,13 +36,13 @@ type NewDomain = {
 
 type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
-/** Without a project, the domain of any project (for operators). */
+/** A lookup without a project finds the domain of any project (for operators). */
 export type DomainLookup = { projectId?: string | undefined } & (
   | { id: string }
   | { domain: string }
 )
 
-/** Domains whose ids the error names. */
+/** The error names the ids of at most so many domains. */
 const MAX_NAMED_DOMAINS = 100
 
 const MAX_NAMED = 10

@@ -39,7 +39,10 @@ type ConfirmResult = {
   suppressed: number
   /** Held suppressions of addresses that accepted mail meanwhile. */
   dropped: number
-  /** Held before `since`, or of other projects: the fuse stays blown for them. */
+  /**
+   * Suppressions that stay held, from before `since` or of other projects: the fuse stays blown for
+   * them.
+   */
   remaining: number
 }
 

@@ -34,7 +34,10 @@ type UndoResult = {
   resubscribed: number
   /** Addresses that stay on the list, because of a complaint or because they were added by hand. */
   kept: number
-  /** Held before `since`, or of other projects: the fuse stays blown for them. */
+  /**
+   * Suppressions that stay held, from before `since` or of other projects: the fuse stays blown for
+   * them.
+   */
   remaining: number
 }
 

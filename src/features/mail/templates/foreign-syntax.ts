@@ -15,12 +15,14 @@ type Syntax = {
 /** Placeholders that only listmonk fills in: its roots, and its functions. */
 const LISTMONK =
   /\.(?:Subscriber|Tx|Campaign)\b|(?:^|\|\s{0,9})(?:Date|Safe|L\.T[cs]?|Track(?:Link|View)|(?:Unsubscribe|Manage|Optin|Message|Archive|Root)URL)(?!\w)/
-/** Blocks, paths, comments and functions. */
+/** Blocks, paths, comments and functions of templates of Go. */
 const GO = /^(?:[$.]|\/\*|(?:if|range|with|template|define|block|print|printf|println|urlquery)\s)/
 const TAGS = 'Write tags: {% if name %}…{% else %}…{% endif %}.'
 const UNSUBSCRIBE = toSentence(HINTS.unsubscribeUrl)
 
-/** The placeholders that are other languages by themselves are in `foreign-output.ts`, too. */
+/**
+ * `foreign-output.ts` has these placeholders too, if they are of another language by themselves.
+ */
 const PLACEHOLDERS: readonly Syntax[] = [
   {
     service: 'listmonk',
@@ -39,7 +41,7 @@ const PLACEHOLDERS: readonly Syntax[] = [
   },
 ]
 
-/** The first characters of them all. */
+/** The first characters of all these placeholders. */
 const BEGINNINGS = new Set(
   PLACEHOLDERS.flatMap(({ begins }) => begins.map((each) => each.charAt(0))),
 )

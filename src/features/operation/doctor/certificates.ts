@@ -42,7 +42,10 @@ export const certificatesCheck: Check = {
   },
 }
 
-/** Listeners with the same certificate are all seen: one may not have loaded its renewal. */
+/**
+ * Looks at all listeners, also at those with the same certificate: one may not have loaded its
+ * renewal.
+ */
 async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
   const [inbound, own, https] = await Promise.all([
     facts.inbound(),
@@ -79,7 +82,7 @@ function checkCertificate(
   const until = `${label}: ${namesIn(certificate)}, until ${formatSecond(to)}`
   if (at >= to) return failed(`${until}: expired`, fix)
   if (at < from) return failed(`${until}: not valid before ${formatSecond(from)}`, fix)
-  // A wrong name of HTTPS is the business of `base_url`.
+  // A wrong name of HTTPS is left to the check of `base_url`.
   const names = listener === 'http' ? [] : namesOfListener(config, listener)
   const [wrongName] = findNameFaults(certificate, names)
   if (wrongName !== undefined) return warning(`${label}: the certificate ${wrongName}`, fix)

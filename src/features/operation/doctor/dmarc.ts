@@ -54,7 +54,7 @@ async function checkDomain(context: CheckContext, sender: CheckedDomain): Promis
   return ok(`${sender.name}: p=${policy}${share}, signature and return path are aligned`)
 }
 
-/** Returns why there is none in place of the record; `error`: DNS gave no answer. */
+/** Returns the record, or the reason why there is none; `error`: DNS gave no answer. */
 async function findRecord(
   { probes }: Pick<CheckContext, 'probes'>,
   domain: string,

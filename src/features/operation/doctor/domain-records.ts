@@ -22,7 +22,7 @@ import { type CheckedDomain, countDomains } from './sender-domains.ts'
 const MAX_SHOWN_KEY = 120
 /** The enhanced code of a server without room for mail (RFC 3463, 3.4). */
 const NO_SPACE = '4.3.1'
-/** For outcomes because of the name of the server, which `reverse_dns` checks. */
+/** Added to outcomes that follow from the name of the server, which `reverse_dns` checks. */
 const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<CheckOutcome>
 
 /**

@@ -33,7 +33,7 @@ const FAILED_SHARE = 0.02
 const WARNING_SHARE = 0.1
 const MIB = 1024 * 1024
 
-/** More than a busy server needs, and more than the log of a backup of minutes. */
+/** More than the log of a busy server, and of a backup of minutes. */
 const WAL_WARNING_BYTES = 1024 * MIB
 
 /** More than the log of a backup of an hour. */
@@ -125,7 +125,7 @@ function checkInodes(
   folder: string,
   { freeInodes: free, totalInodes: total }: DiskSpace,
 ): CheckPart {
-  // A total of 0: the file system makes them as it needs them.
+  // A total of 0 means that the file system makes inodes as it needs them.
   if (total === 0) return skipped(`${folder}: the file system has no fixed number of inodes`)
   const text = `${folder}: ${free} of ${total} inodes free, ${percent(free, total)}`
   const fix = `df -i ${folder}\ndu -x --inodes --max-depth=2 ${folder} | sort -n | tail`

@@ -140,7 +140,7 @@ export function fixOfNoAnswer({ dns }: Pick<Config, 'dns'>): string {
   return `If other names get no answer either, ${asked}. Otherwise the DNS servers of this name do not answer.`
 }
 
-/** Skips a check of the view of other servers in a sandbox; undefined in other modes. */
+/** Skips, in a sandbox, a check of what other servers see; undefined in other modes. */
 export function skipInSandbox({ delivery }: Pick<Config, 'delivery'>): CheckOutcome | undefined {
   if (delivery.mode !== 'sandbox') return undefined
   return skipped('the sandbox sends no mail to other servers')

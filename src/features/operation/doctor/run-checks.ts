@@ -35,7 +35,7 @@ export function worstOf({ checks }: Pick<CheckRun, 'checks'>): 'ok' | 'warning' 
   return has('warning') ? 'warning' : 'ok'
 }
 
-/** In the order in which they are shown. */
+/** All checks, in the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
   ...[smtpEgressCheck, reverseDnsCheck, spfCheck, dkimCheck, dmarcCheck, returnPathCheck],
   ...[starttlsCheck, certificatesCheck, blocklistsCheck, baseUrlCheck, oneClickCheck, clockCheck],
@@ -46,7 +46,7 @@ const RUN_MS = 60 * SECOND_MS
 
 type Judged = { id: Check['id']; outcome: CheckOutcome }
 
-/** `limitMs`: of the whole run. Never rejects for what a check meets. */
+/** `limitMs`: the limit of the whole run. Never rejects, whatever a check meets. */
 export async function runChecks(
   deps: DoctorDeps,
   { limitMs = RUN_MS, checks = CHECKS } = {},

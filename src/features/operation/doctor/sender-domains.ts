@@ -23,7 +23,10 @@ const MAX_DOMAINS = 100
 /** Few rounds: domains with slow DNS servers must not take the time of all others. */
 const AT_ONCE = 50
 
-/** Domains that have lost their verification are among them: their mail waits for the repair. */
+/**
+ * Finds the domains that send. Domains that have lost their verification are among them: their mail
+ * waits for the repair.
+ */
 export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains> {
   const { store } = deps
   const isSending = or(sql`${domains.isVerified} = 1`, isNotNull(domains.failingSince))

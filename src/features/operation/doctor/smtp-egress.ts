@@ -36,7 +36,7 @@ import {
 const MAX_ATTEMPTS = 300
 
 type Target = { host: string; port: number; isImplicitTls: boolean }
-/** `fix`: when not the port is at fault. */
+/** `fix`: the repair, if something other than the port is at fault. */
 type Answer = { isOk: boolean; text: string; fix?: string }
 
 const MAX_SILENT = 3

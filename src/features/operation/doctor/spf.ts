@@ -124,7 +124,7 @@ async function evaluate(
   { probes, config }: Pick<CheckContext, 'probes' | 'config'>,
   { domain, address, fix }: { domain: string; address: string; fix: string },
 ): Promise<CheckOutcome> {
-  // Loaded by the first run: a command that checks nothing does without.
+  // The library is loaded by the first run: a command that checks nothing does without.
   const { spf } = await import('mailauth/lib/spf/index.js')
   const { hostname } = config.delivery
   const { status } = await spf({
@@ -193,7 +193,7 @@ function toNodeRecord(record: unknown): unknown {
 
 type SpfLookups = {
   count: number
-  /** The terms that cost one, in their order. */
+  /** The terms that cost a look-up, in their order. */
   terms: string[]
   /** Whether the count stopped before the end of the record. */
   isCut: boolean

@@ -171,7 +171,9 @@ const endEndpoints = statement(
     where ${isOwn} and deleted_at is null`,
 )
 
-/** Found by their states, because a project may have many campaigns with large bodies. */
+/**
+ * Campaigns are found by their states, because a project may have many campaigns with large bodies.
+ */
 const endCampaigns = statement(
   () => sql`update campaigns set status = 'DRAFT', scheduled_for = null, paused_at = null
     where ${unindexed(sql`project_id`)} = ${parameter('projectId')}

@@ -50,7 +50,7 @@ export function listParts(tables: readonly TableDuties[], by: 'reset' | 'deletio
   }
 }
 
-/** The names of tables whose rows go at the time, or never. */
+/** Lists the names of the tables whose rows are erased at this time, which may be never. */
 export function listErasedTables(tables: readonly TableDuties[], when: Erasure['when']): string[] {
   return tables.flatMap(({ table, erasure }) =>
     erasure?.when === when ? [getTableName(table)] : [],

@@ -21,7 +21,7 @@ import { untilBilled, untilCounted } from './until-counted.ts'
 type Deps = EraserDeps & Pick<Base, 'directory' | 'duties'>
 type Project = typeof projects.$inferSelect
 
-/** Also one that is gone. */
+/** Finds the number of the last event, even if that event is gone. */
 const findLastEvent = statement<{ seq: number }>(() => selectLastNumber('events'))
 
 /** Runs the job of a reset. */
@@ -30,7 +30,7 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   if (project === undefined || project.resetSince === null) return
   const { id, resetSince } = project
   await untilCounted(deps, job)
-  // Lines from then on are about the reset itself.
+  // Rows of the request log since the reset began are about the reset itself, so they stay.
   const values = { projectId: id, jobId: job.id, before: resetSince, at: deps.now() }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
@@ -56,7 +56,7 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
     mustBeBilled: customer !== null,
     finish: async (tx) => {
       await tx.delete(projects).where(eq(projects.id, id))
-      // Its payload names the project.
+      // The job's row goes, too: its payload names the project.
       await tx.delete(jobs).where(eq(jobs.id, job.id))
     },
   })
@@ -121,7 +121,10 @@ async function eraseRows(
   await repeat((tx, limit) => eraseSome(tx, { part, forget, values, limit }))
 }
 
-/** Links in mail that was sent outlive a reset. */
+/**
+ * Erases a batch of rows. A reset first keeps what links in sent mail need, because these links
+ * outlive it.
+ */
 async function eraseSome(
   tx: Tx,
   {

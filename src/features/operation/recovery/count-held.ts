@@ -31,7 +31,7 @@ const isOlder = sql`emails.created_at <= fences.mail_until`
 const isOfSending = sql`exists (select 1 from campaigns
   where campaigns.id = emails.campaign_id and campaigns.status = 'SENDING')`
 
-/** Both those that were put aside and those that will be. */
+/** Both the emails that were put aside and those that will be. */
 const emails = sql`select (select count(*) from fences
     join emails ${indexedBy('emails_parked')} on emails.project_id = fences.project_id
     where ${isOwn('fences.project_id')} and ${isParked} and ${isPaused} and not ${isOfSending})
@@ -72,7 +72,7 @@ const jobs = sql`select count(*) from jobs
 
 const received = sql`select count(*) from inbound_messages where state = 'held' and ${isAll()}`
 
-/** Whether the server itself is among them. */
+/** Whether the server itself is among `projectIds`. */
 function isAll(): SQL {
   return sql`${SERVER} in ${listOf(parameter('projectIds'))}`
 }

@@ -36,7 +36,7 @@ type Work = { campaignId: string; limit: number }
 type Untried = { moved: number; areLeft: boolean }
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** Then it is another campaign's turn. */
+/** After this time it is another campaign's turn. */
 const TURN_MS = 500
 
 /** Campaigns being sent that may not go on. */
@@ -65,7 +65,7 @@ export function startSettling(deps: SettleDeps): Loop {
   })
 }
 
-/** Ends when no row is left that it could move. Campaigns take turns. */
+/** Resolves when no row is left to move. Campaigns take turns. */
 export async function settleStopped(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   const list = async () => {
     await pauseTroubled(deps)
@@ -98,7 +98,7 @@ async function putAside({ now }: SettleDeps, tx: Tx, { campaignId, limit }: Work
   return (await tx.list(pauseWaiting, { campaignId, limit, at: now() })).length
 }
 
-/** Once none is left, they can get new slots. */
+/** Puts aside untried emails with old slots. Once none is left, these emails can get new slots. */
 async function putAsideUntried(
   deps: SettleDeps,
   rules: SweepRules,

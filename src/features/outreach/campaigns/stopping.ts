@@ -136,7 +136,7 @@ async function resumeInTx(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Prom
   tx.afterCommit(() => wakeLoops(deps))
 }
 
-/** The figures from which the brake and the estimate of the end count. */
+/** The present figures, from which the brake and the estimate of the end count. */
 function currentFigures(progress: NonNullable<FoundCampaign['progress']>): Record<string, number> {
   return {
     sent: progress.sentCount,

@@ -17,13 +17,13 @@ import type { Coding } from './compressed-routes.ts'
 export type Compressor = {
   /** `coding`: undefined for a client that accepts none. */
   compress(response: HttpResponse, coding: Coding | undefined): Promise<HttpResponse>
-  /** The same with its own body: for its header fields. */
+  /** The same response with the header fields of a compressed one, and its body as it is. */
   describe(response: HttpResponse, coding: Coding | undefined): HttpResponse
 }
 
 /** Up to this size, the headers are most of an answer. */
 const MIN_BYTES = 1024
-/** For bodies that are compressed once. */
+/** The options for shared bodies, which are compressed once. */
 const SHARED_OPTIONS = {
   br: { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } },
   gzip: { level: 9 },

@@ -17,7 +17,7 @@ import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 
 const SIGN_UPS_PER_HOUR = 5
-/** Each tells whether an address has an account. */
+/** Refusals are limited, because each tells that an address has an account. */
 const REFUSALS_PER_HOUR = 20
 
 export const signUp = ({ core }: RouteDeps) => {

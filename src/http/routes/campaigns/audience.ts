@@ -58,7 +58,7 @@ export const show = ({ core }: RouteDeps) =>
     },
   })
 
-/** A number of everybody, or of nobody, may come from a campaign that nobody has got. */
+/** Warns of a condition on a campaign that no contact has got: such a condition selects everybody or nobody. */
 async function warnOfUnsent(
   core: RouteDeps['core'],
   { campaign, warn }: { campaign: CampaignAudience; warn(warning: FieldWarning): void },

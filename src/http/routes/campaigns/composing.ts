@@ -34,7 +34,7 @@ const testRequest = z
     contactId,
   }))
 
-/** Other services call the addresses so. */
+/** The names of the addresses in other services. */
 const TEST_NAMES = {
   aliases: {
     to: 'email',

@@ -37,7 +37,7 @@ const lookup = z.object({
   emails: z.array(z.string().max(MAX_ADDRESS_TEXT_LENGTH)).min(1).max(MAX_ADDRESSES_PER_REQUEST),
 })
 
-/** Other services have these beside the address. */
+/** Fields of contacts in other services. */
 const names = {
   aliases: {
     name: 'data.name',

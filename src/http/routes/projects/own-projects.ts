@@ -21,7 +21,7 @@ const shared = { tag: 'Projects' } as const
 
 const LIMITS = 'PUT /users/@me/projects/:id/billing-limits'
 
-/** How what is shown of a project changes. */
+/** By field of a project, the call that changes it. */
 const WAYS = {
   ...Object.fromEntries(
     Object.keys(projectSettings.shape).map((field) => [field, 'PATCH /users/@me/projects/:id']),

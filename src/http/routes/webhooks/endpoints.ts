@@ -116,7 +116,7 @@ export const rotateSecret = ({ core }: RouteDeps) =>
       json(200, shownTo(call.caller, await rotateEndpointSecret(core, uuidKeyOf(call)))),
   })
 
-/** Of events that do not occur, or have another name in deliveries. */
+/** Warns of events that do not occur, or that have another name in deliveries. */
 async function warnOfEvents(
   core: RouteDeps['core'],
   call: { project: { id: string }; warn: RawCall['warn'] },

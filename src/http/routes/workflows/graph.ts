@@ -15,7 +15,7 @@ import { graph, MAX_GRAPH_BYTES } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
 
-/** What a graph is not: the fields of the workflow. */
+/** The fields of the workflow, which a graph does not set, and the call that does. */
 const WAYS = Object.fromEntries(
   ['name', 'description', 'enabled', 'triggerType', 'allowReentry'].map((name) => [
     name,
@@ -43,7 +43,7 @@ const findings = z.object({
   ),
 })
 
-/** The answer of GET, and the transitions of its steps. */
+/** A graph that a client sends back: the answer of GET, with the transitions of its steps. */
 const sentBack = workflowDetail.extend({ transitions: z.array(transitionRecord) })
 
 export const replace = ({ core }: RouteDeps) =>

@@ -54,7 +54,7 @@ const fields = z.object({
 
 const shared = { tag: 'Workflows' } as const
 
-/** Its configs as rows and as JSON. */
+/** The memory of a workflow: its configs, as rows and as JSON. */
 const WORKFLOW_ANSWER_BYTES = 2 * MAX_CONFIGS_BYTES
 
 export const list = ({ core }: RouteDeps) =>

@@ -14,7 +14,7 @@ import { dayAt, findZone, startOfZoneDay, UTC, type Zone } from './zone.ts'
 
 export type StreamChoice = AnalyticsStream | 'ALL'
 
-/** There is no mail before. Clocks of earlier days do not keep to quarters of an hour everywhere. */
+/** No mail is older. Before this day, clocks did not keep to quarters of an hour everywhere. */
 const FIRST_AT = Date.UTC(2000, 0, 1)
 
 /** Epoch ms, at quarters of an hour. `toAt` is the first instant after the range. */

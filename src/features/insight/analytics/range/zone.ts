@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts
 export type Zone = {
   /** As the client wrote it. */
   name: string
-  /** What the zone's clock is ahead of UTC at an instant, in ms. */
+  /** How far the zone's clock is ahead of UTC at an instant, in ms. */
   offsetAt(at: number): number
 }
 

@@ -34,8 +34,8 @@ const LIGHT_RECIPIENTS = 50
 const LIGHT_CHARACTERS = 512 * 1024
 
 /**
- * `isHeavy`: the plan needs its own transaction; a recipient takes 50 us, a megabyte 5 ms. `weight`: how many
- * emails with short texts take as long.
+ * `isHeavy`: the plan needs its own transaction; a recipient takes 50 us, a megabyte 5 ms.
+ * `weight`: the number of emails with short texts that take as long.
  */
 export function weighPlan(plan: EmailPlan): { isHeavy: boolean; weight: number } {
   const recipients = plan.request.to.length
@@ -53,7 +53,7 @@ function charactersOf({ request, data, content }: EmailPlan): number {
   return copied + body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
 }
 
-/** Characters of what each recipient's row has a copy of. */
+/** Characters of the data that each recipient's row copies. */
 function copiedLength(variables: object, headers: object | undefined): number {
   const isEmpty = headers === undefined && Object.keys(variables).length === 0
   return isEmpty ? 0 : JSON.stringify([variables, headers]).length
@@ -86,7 +86,7 @@ export async function acceptEmails(
   return drafts
 }
 
-/** Before any write, because a closure that fails after one makes its group run again. */
+/** Must come before any write: a closure that fails after a write makes its group run again. */
 function refuseUnsubscribed(
   request: EmailPlan['request'],
   { contacts, left }: Pick<KnownAddresses, 'contacts' | 'left'>,

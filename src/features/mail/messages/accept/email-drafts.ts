@@ -8,7 +8,7 @@ import type { Base } from '../../../ground/base.ts'
 import { type EmailEnd, recordEnded } from '../outcome/end-emails.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 
-/** `error`: of a failed email, else null. */
+/** `error`: the reason of a failed email; null for all others. */
 export type EmailDraft = Pick<
   Email,
   | 'id'

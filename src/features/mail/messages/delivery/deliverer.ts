@@ -72,12 +72,17 @@ type DeliveryBatch = {
   signal: AbortSignal
 }
 
-/** As long as overdue mail has to be overdue before it is given up untried (`queue/give-up.ts`). */
+/**
+ * The same time for which mail must be overdue before it is given up untried (`queue/give-up.ts`).
+ */
 const BELIEVED_AFTER_MS = 10 * MINUTE_MS
 
 const SMALL_JUMP_MS = MINUTE_MS
 
-/** At `at`, the monotonic clock, the clock of the machine was ahead of it by `leadMs`. */
+/**
+ * A reading of both clocks. `at`: the monotonic clock. `leadMs`: how far the clock of the machine
+ * was ahead of it.
+ */
 type Reading = { at: number; leadMs: number }
 
 /** `elapsed`: a monotonic clock in milliseconds. */
@@ -98,7 +103,7 @@ export function createDeliverer(
     const recallsBefore = recalls
     try {
       await deliverBatch(prepareDeps, { emails, cache, inFlight, signal: stopping.signal })
-      // They may have been prepared before what the recall is about.
+      // These emails may have been prepared before the change that a recall is about.
       if (recalls !== recallsBefore) await recall(deps, inFlight)
     } catch (error) {
       deps.log.error(
@@ -140,7 +145,7 @@ export function createSteadyClock(now: Now, elapsed: () => number): Now {
     const at = elapsed()
     const clock = now()
     add({ at, leadMs: clock - at })
-    // The newest reading that is old enough stays: nothing may have been read since.
+    // Of the readings that are old enough, the newest stays: there may be no newer one.
     const first = readings.findLastIndex((reading) => reading.at <= at - BELIEVED_AFTER_MS)
     if (first > 0) readings = readings.slice(first)
     const steady = at + Math.min(...readings.map(({ leadMs }) => leadMs))

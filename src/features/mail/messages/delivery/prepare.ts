@@ -125,9 +125,10 @@ export async function prepareBatch(
 }
 
 /**
- * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a campaign or
- * a workflow sends it. Tests of campaigns ask nobody; mail to an address that a step names asks that address,
- * and not the contact. `isToOther`: whether a workflow sends it to such an address.
+ * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a
+ * campaign or a workflow sends it. A test of a campaign is always wanted. For mail to an address
+ * that a step names, the wish of that address counts, and not the contact's. `isToOther`: whether a
+ * workflow sends the email to such an address.
  */
 export function isUnwanted(email: WishFacts, isToOther: boolean): boolean {
   const { contentClass, campaignId, workflowExecutionId, hasLeft } = email
@@ -232,7 +233,7 @@ function prepare(
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
 }
 
-/** As in `store/email-terms.ts`. */
+/** The same rule in SQL is in `store/email-terms.ts`. */
 function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
   return workflowExecutionId !== null && variables?.reader !== undefined
 }

@@ -62,8 +62,8 @@ export function startSettlingDisabled(deps: SettleDeps): Loop {
 }
 
 /**
- * Ends when no mail is left that it could move. While the same projects are disabled, the queue is
- * searched again after a minute at the earliest; `emptied` is what the last call returned.
+ * Returns when no mail is left to move. While the same projects are disabled, the queue is searched
+ * again after a minute at the earliest; `emptied` is what the last call returned.
  */
 export async function settleDisabled(
   deps: SettleDeps,
@@ -97,7 +97,7 @@ async function release(
   })
 }
 
-/** Each pass over the queue finds what the one before has left. */
+/** Each pass over the queue finds the mail that the pass before has left. */
 async function emptyQueue(
   deps: SettleDeps,
   disabled: readonly Disabled[],

@@ -63,7 +63,7 @@ export function explainPaused(facts: EmailFacts): Sentence {
   )
 }
 
-/** Also of mail that is still in the queue: it is put aside when it is due, or before. */
+/** Also explains mail that is still in the queue, which is put aside when it is due, or before. */
 function explainProjectHold(
   { email, hold, isOfCampaign }: EmailFacts,
   { since, until }: NonNullable<EmailFacts['projectHold']>,
@@ -74,13 +74,13 @@ function explainProjectHold(
   return { reason, command: ['project', 'update', email.projectId, '--enable'] }
 }
 
-/** Also of mail that is still in the queue: it is put aside when it is due, or before. */
+/** Also explains mail that is still in the queue, which is put aside when it is due, or before. */
 function explainFence({ email, hold }: EmailFacts, since: number): Sentence {
   const reason = `It is held since the database was brought back from a copy or lost its log, at ${formatSecond(since)}: it may have been sent meanwhile. It waits until an operator releases its project.${describeOtherHold(hold)}`
   return { reason, command: ['queue', 'release', '--restored', '--project', email.projectId] }
 }
 
-/** Of mail that waits for another reason as well. */
+/** Describes the hold of mail that waits for another reason as well. */
 function describeOtherHold(hold: EmailFacts['hold']): string {
   return hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
 }

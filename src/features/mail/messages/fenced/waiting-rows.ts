@@ -14,7 +14,7 @@ export const isOlderThanFence = sql`(exists (select 1 from fences
     where fences.project_id = emails.project_id and emails.created_at <= fences.mail_until)
   and not ${isOfSending})`
 
-/** Is being settled: see `settle.ts`. */
+/** The fence of the project is not settled yet (`settle.ts`). */
 const isUnsettled = sql`exists (select 1 from fences
   where fences.project_id = emails.project_id and fences.is_settled = 0
     and emails.created_at <= fences.mail_until)`
@@ -47,7 +47,7 @@ export const findFencedSending = statement<{ found: number }>(
     where lease_until is not null and ${isUnsettled} and not ${isOfSending} limit 1`,
 )
 
-/** `generation`: of the fences that were looked at. */
+/** `generation`: the newest fence that was looked at. */
 export const setSettled = statement(
   () => sql`update fences set is_settled = 1
     where is_settled = 0 and generation = ${parameter('generation')}`,

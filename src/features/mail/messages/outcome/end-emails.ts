@@ -25,7 +25,7 @@ export type EmailEnd =
 
 export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: EmailEnd }
 
-/** The end of an email that no attempt was planned for. `at`: of its acceptance. */
+/** The end of an email that no attempt was planned for. `at`: the time of its acceptance. */
 type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: EmailEnd; at: number }
 
 /** The columns of an email that `endEmails` needs. */
@@ -94,7 +94,7 @@ function endEvent(email: EmailOfEvent, end: EmailEnd, at: number) {
     : emailEvent(email, 'email.suppressed', { at })
 }
 
-/** The mark is how `features/ground/usage` knows that the email was never counted. */
+/** The mark tells `features/ground/usage` that the email was never counted. */
 function endAtAcceptance(email: EmailOfEvent, end: EmailEnd, at: number): NewEvent {
   const event = endEvent(email, end, at)
   return { ...event, data: { ...event.data, atAcceptance: true } }

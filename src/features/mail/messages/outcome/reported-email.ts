@@ -58,7 +58,7 @@ const listEmails = statement((db) =>
 
 export type ReportedEmail = RowOf<typeof listEmails>
 
-/** By id; those that have been deleted are missing. */
+/** Returns the emails by id; deleted emails are missing. */
 export async function listReportedEmails(
   tx: Tx,
   ids: readonly string[],
@@ -76,7 +76,10 @@ export function wasSent({ state }: ReportedEmail): boolean {
   return state !== 'received' && state !== 'suppressed'
 }
 
-/** Mail of the server to its users is final by now, and its secrets are no longer known. */
+/**
+ * Hides the digits of all secrets that a report about mail of the server to its users may quote:
+ * the mail is final, so its secrets are no longer known.
+ */
 export function shownReport<Report extends EmailReport>(
   { isPlatform }: ReportedEmail,
   report: Report,

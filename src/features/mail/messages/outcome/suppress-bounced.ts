@@ -100,7 +100,7 @@ export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal
   if (first === undefined) return
   await suppressReported(tx, found.map(toRow))
   for (const [projectId, ofProject] of Map.groupBy(found, (each) => each.projectId)) {
-    // The first bounce of an address led to it.
+    // The first bounce of an address is the reason for its suppression.
     const addresses = new Map(ofProject.toReversed().map((each) => [each.address, each.emailId]))
     await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', at: first.at })
   }

@@ -138,12 +138,12 @@ async function releaseEmails(
   return { due, paused }
 }
 
-/** Or the email is older than the fence of its project. */
+/** The campaign of the email is paused, or the email is older than the fence of its project. */
 const isOfPausedCampaign = sql`(campaign_id is not null and campaign_id in (
     select id from campaigns where ${holdsItsMail})
   or ${isOlderThanFence})`
 
-/** Of an email whose domain is held no more. */
+/** The state of an email whose domain is held no more. */
 const releasedState = sql`case when ${isOfPausedCampaign} then 'paused' else ${waitingState} end`
 
 /** Another operator may have released or held the domain between two batches. */

@@ -61,7 +61,8 @@ export async function writeArchive(
     throw error
   })
   const [filled, piped] = await Promise.allSettled([filling, piping])
-  // The end of one causes an error of the other; the signal is the cause of both.
+  // A failure on one side makes the other side fail, too; after an abort, the signal is the cause
+  // of both failures.
   if (signal.aborted) throw signal.reason
   if (ended.signal.aborted && piped.status === 'rejected' && filled.status === 'rejected') {
     throw filled.reason === ended.signal.reason ? piped.reason : filled.reason
@@ -148,7 +149,7 @@ async function writeEntry(
     if (error) written.reject(error)
     else written.resolve()
   })
-  // Its failure is that of the pipeline or of the source, which is thrown below.
+  // A failure of `written` is that of the pipeline or of the source, which is thrown below.
   written.promise.catch(() => undefined)
   entry.on('error', () => undefined)
   for await (const chunk of chunks) {

@@ -191,8 +191,8 @@ async function describe(
 }
 
 /**
- * A file that was written whole and is right on the disk. To unpack it again would take as long as the
- * rest, so `verify` does that.
+ * Reads the file back: it was written whole and is right on the disk. To unpack it again would take
+ * as long as the rest, so `verify` does that.
  */
 async function readBack(file: string, written: Written, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')

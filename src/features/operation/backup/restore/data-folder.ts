@@ -48,7 +48,7 @@ function stagingOf({ dataDir, databaseFile }: RestorePlace): Staging {
 export function refuseUsed({ dataDir, databaseFile }: RestorePlace): void {
   const found = [databaseFile, `${databaseFile}-wal`].find(existsSync)
   if (found !== undefined) throw inUse(`${found} is there`)
-  // These belong to a restore that was interrupted.
+  // With this folder, the other names belong to a restore that was interrupted.
   if (existsSync(stagingOf({ dataDir, databaseFile }).folder)) return
   const other = NAMES.map((name) => path.join(dataDir, name)).find(isThere)
   if (other !== undefined) throw inUse(`${other} is there`)
@@ -64,7 +64,7 @@ export async function makeStaging(place: RestorePlace): Promise<Staging> {
 }
 
 async function clearInterrupted({ dataDir }: RestorePlace, staging: Staging): Promise<void> {
-  // None of these was there before the restore.
+  // None of these names was there before the restore.
   for (const name of NAMES) await rm(path.join(dataDir, name), { recursive: true, force: true })
   await removeDatabase(staging)
   await rm(staging.folder, { recursive: true })

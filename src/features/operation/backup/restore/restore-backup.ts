@@ -85,7 +85,7 @@ export async function restoreBackup(
   const nativeBinding = nativeBindingPath(config.dataDir)
   const lock = await takeServeLock(place.databaseFile, { log, nativeBinding })
   try {
-    // Once more: another restore may have ended meanwhile.
+    // A second check: another restore may have ended meanwhile.
     refuseUsed(place)
     const staging = await makeStaging(place)
     const restored = await fillAndPublish().catch(async (error: unknown) => {

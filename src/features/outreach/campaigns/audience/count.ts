@@ -19,7 +19,7 @@ type CountedCampaign = CampaignAudience & Pick<Campaign, 'type'>
 export type AudienceCount = Omit<CampaignAudienceRecord, 'sample' | 'asOf'>
 
 const SAMPLE = 10
-/** Suppressions of one query, which takes some ten milliseconds. */
+/** The number of suppressions that one query reads, which takes some ten milliseconds. */
 const STRETCH = 10_000
 
 type Draft = Pick<CampaignChanges, 'type' | 'templateId'> & Pick<Template, 'projectId'>

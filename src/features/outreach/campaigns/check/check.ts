@@ -76,7 +76,7 @@ async function findAudience(
   }
 }
 
-/** What its filters, or those of its segment, may not do as meant. */
+/** Finds conditions, of the audience or of its segment, that may not do what was meant. */
 async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<MessageFinding[]> {
   const { projectId, audienceType, audienceCondition, segmentId } = campaign
   if (audienceType === 'SEGMENT' && segmentId !== null) {
@@ -87,7 +87,10 @@ async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<Mess
   return findMisfits(deps, { projectId, condition })
 }
 
-/** A campaign may go to more people than was meant: to everybody, or to those who left. */
+/**
+ * Finds out whether the campaign would go to everybody or to unsubscribed contacts, which its
+ * author may not have meant.
+ */
 async function tellNumbers(deps: Deps, campaign: FoundCampaign): Promise<MessageFinding[]> {
   const isToEverybody = campaign.audienceType === 'ALL'
   if (!isToEverybody && campaign.type !== 'TRANSACTIONAL') return []

@@ -1,6 +1,7 @@
 /**
- * Variables that a campaign prints and that none of its recipients has. Those with a fallback, and those in tags,
- * may lack a value on purpose: they are named if no contact has them and the name seems to be a slip.
+ * Finds variables that a campaign prints and that none of its recipients has. A variable with a
+ * fallback or in a tag may lack a value on purpose: it is named only if no contact has it and the
+ * name seems to be a slip.
  */
 import { setImmediate } from 'node:timers/promises'
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
@@ -21,9 +22,9 @@ import type { FoundCampaign } from '../campaign.ts'
 
 type Deps = Pick<Base, 'store'>
 
-/** Each may take a walk over the whole audience. */
+/** A bound, because each variable may take a walk over the whole audience. */
 const MAX_VARIABLES = 20
-/** Further names that no contact has are not compared with the keys. */
+/** At most this many names that no contact has are compared with the keys of contacts. */
 const MAX_COMPARED = 100
 
 const findKey = statement<{ key: string }>(
@@ -42,7 +43,7 @@ export async function findUnfilledVariables(
   const keys = await listDataKeys(deps.store.read, recipients.projectId)
   const hasContact = await isKey(deps.store.read, recipients.projectId, CONTACT)
   const { printed, guarded } = nameVariables([subject, body], { hasContact })
-  // Placeholders of other services have a finding of their own.
+  // Placeholders of other services are left out: they have a finding of their own.
   const isOwn = (name: string) => !isForeignName(name)
   for (const key of printed.filter(isOwn).slice(0, MAX_VARIABLES)) {
     if (!(await isFilled(deps, recipients, key)))
@@ -53,10 +54,10 @@ export async function findUnfilledVariables(
   return findings
 }
 
-/** `keys`: those that contacts have. */
+/** `keys`: the keys in the data of contacts. */
 type Compared = { projectId: string; keys: readonly string[]; effort: Effort }
 
-/** Other work may run between two names. */
+/** Finds names that seem to be slips. Other work may run between two names. */
 async function findSlips(
   { store }: Deps,
   { projectId, keys, effort }: Compared,

@@ -31,7 +31,7 @@ type ExportQuery = CampaignKey & {
   hasData?: boolean | undefined
 }
 
-/** New ones stand at the end, for programs that read a column by its place. */
+/** New columns stand at the end, for programs that read a column by its place. */
 const RECIPIENT_COLUMNS = [
   'emailId',
   'contactId',

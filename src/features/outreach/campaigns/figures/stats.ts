@@ -39,7 +39,7 @@ const countWaiting = statement<{ pending: number; deferred: number }>(
 /** `uniqueClickers`: recipients who followed the link. */
 type LinkClicks = { url: string; clicks: number; uniqueClickers: number }
 
-/** Links with data of the recipient in them are as many as recipients. */
+/** A bound, because links that contain data of the recipient are as many as recipients. */
 const MAX_LINKS = 1_000
 
 /** @throws AppError CAMPAIGN_NOT_FOUND */

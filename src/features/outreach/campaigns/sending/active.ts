@@ -72,7 +72,10 @@ export async function findNextDueCampaign({ store }: Pick<Base, 'store'>): Promi
   return (await store.read.find(selectNextDue))?.at ?? null
 }
 
-/** Starts a due campaign, unless another call was faster. Its expansion finds any trouble. */
+/**
+ * Starts a due campaign, unless another call was faster. The expansion finds whether the campaign
+ * can be sent.
+ */
 export async function fire(
   { store, now }: Pick<Base, 'store' | 'now'>,
   key: CampaignKey,

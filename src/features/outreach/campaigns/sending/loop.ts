@@ -95,13 +95,14 @@ async function makePass(
 ): Promise<number> {
   const { deps, room } = state
   if (campaign.maxPerHour !== null) {
-    // `settle-stopped.ts` puts its emails aside first, and then wakes this loop.
+    // `settle-stopped.ts` first puts aside the emails with old slots, and then wakes this loop.
     if (campaign.hasOldSlots) return RECHECK_MS
     const waitMs = await releasePaced(deps, campaign)
     if (waitMs !== undefined) return Math.min(RECHECK_MS, waitMs)
   }
   if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
-  // Queued mail goes out; more emails would take the space that their outcomes need.
+  // On a full disk no emails are made: they would take the space that the outcomes of queued mail
+  // need.
   if (deps.disk.isLow()) return RECHECK_MS
   const own = makingStateOf(state, campaign)
   const restMs = own.restUntil - performance.now()
@@ -136,7 +137,10 @@ async function makePass(
   return nextRestMs
 }
 
-/** A campaign of a new project goes on when the project may send more (`limits.new_project_daily`). */
+/**
+ * Returns how many emails the project may send while it is new (`limits.new_project_daily`). A
+ * campaign that must wait goes on when the project may send more.
+ */
 async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): Promise<number> {
   if (deps.config.limits.newProjectDaily === 0) return Number.POSITIVE_INFINITY
   const project = await deps.directory.findProject(projectId)
@@ -144,7 +148,7 @@ async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): 
   return findAllowance(deps, deps.store.read, { project, at: deps.now() })
 }
 
-/** How many more emails the limits of the project by the month allow. */
+/** Returns how many more emails the monthly limits of the project allow. */
 function findUnused(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<number> {
   const { projectId } = campaign
   const category = usageCategoryOf(campaign)

@@ -29,8 +29,8 @@ export type CampaignTrouble = { trouble: PauseReason; campaign: FoundCampaign }
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
 /**
- * `isKept`: that of an earlier plan. The text of a campaign that sends does not change, and to parse it
- * takes up to 50 ms.
+ * `isKept`: may come from an earlier plan, because the text of a campaign that sends does not
+ * change, and to parse it takes up to 50 ms.
  * @throws AppError CAMPAIGN_NOT_FOUND, DATABASE_ERROR
  */
 export async function planSending(

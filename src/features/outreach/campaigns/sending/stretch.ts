@@ -38,7 +38,7 @@ export type StretchDeps = Pick<
   outbound: Pick<Base['outbound'], 'siteOf' | 'pauseOf'>
 }
 
-/** `data`: not read of a contact who gets no mail. */
+/** `data`: not read, and null, if the contact gets no mail. */
 export type StretchContact = {
   number: number
   id: string
@@ -47,7 +47,9 @@ export type StretchContact = {
   data: ContactData | null
 }
 
-/** `upTo`: the number of the last contact that is done with; `isLast`: there are no more. */
+/**
+ * `upTo`: contacts up to this number are done with after the stretch. `isLast`: no contact is left.
+ */
 export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
@@ -85,7 +87,9 @@ export function writeStretch(
   return deps.store.write(write, { heavyFor: projectId })
 }
 
-/** Whether the contact gets the campaign. One that does not may still get a row that says why. */
+/**
+ * Whether the contact gets the campaign. A contact who does not may still get a row that says why.
+ */
 export function mayGet(
   { isForAll }: Pick<SendingPlan, 'isForAll'>,
   { subscribed }: Pick<StretchContact, 'subscribed'>,
@@ -141,7 +145,7 @@ async function writeRows(
   return { inserted, suppressed: suppressed.length }
 }
 
-/** Contacts whose address changed after they were read. */
+/** Inserts the emails of contacts whose address changed after they were read. */
 async function insertMoved(
   tx: Tx,
   {
@@ -172,8 +176,8 @@ export function toStretchContact(contact: CurrentContact): StretchContact {
 }
 
 /**
- * A suppression unsubscribes its contact, too. Such a contact gets a SUPPRESSED row all the same, so
- * that it can be found out why it got nothing.
+ * Inserts a SUPPRESSED row for each contact whose address is suppressed. The suppression has
+ * unsubscribed the contact, too; the row shows why the contact got nothing.
  */
 async function insertListed(
   tx: Tx,
@@ -204,7 +208,7 @@ function draftRow(
   return [{ id: newId(), number, contactId, recipient, recipientDomain, variables, dueAt }]
 }
 
-/** Also for the key `__proto__`. */
+/** Sets an own property, also for the key `__proto__`. */
 function setOwn(target: ContactData, key: string, value: unknown): void {
   if (key !== '__proto__') target[key] = value
   else Object.defineProperty(target, key, { value, enumerable: true })
@@ -239,8 +243,8 @@ async function sharedColumns(
 }
 
 /**
- * Once for each domain: with the earliest of its rows. A paused site is visited when it may be tried:
- * before, the queue would only write the reason to each row.
+ * Notifies the queue once for each domain, with the due time of its earliest row. A paused site is
+ * visited when it may be tried: before, the queue would only write the reason to each row.
  */
 function notifyQueue(
   { queueNotifier, outbound }: StretchDeps,

@@ -166,7 +166,7 @@ export function toDeliveryRecord(
   endpoint: Pick<WebhookEndpoint, 'failedThrough'> & { fencedThrough?: number | undefined },
 ): DeliveryRecord {
   const { id, endpointId, eventId, attempts, statusCode, response, durationMs, dueAt } = row
-  // A job writes into the row later that its endpoint was disabled.
+  // Such a row ended with its endpoint; a job writes that into the row later.
   const isEnded = row.status === 'PENDING' && row.number <= endpoint.failedThrough
   const isHeld = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
   const isWaiting = dueAt !== null && !isEnded && !isHeld

@@ -14,7 +14,7 @@ const PACE: Pace = { rows: 200, rest: 'event loop' }
 
 type Aged = { number: number; status: WebhookStatus; createdAt: number; completedAt: number | null }
 
-/** In the order of the rows, which is that of their creation. */
+/** Lists deliveries in the order of their numbers, which is that of their creation. */
 export const listAgedDeliveries = statement<Aged>(
   () => sql`select number, status, created_at as "createdAt", completed_at as "completedAt"
     from webhook_deliveries where number > ${parameter('after')} order by number limit ${PAGE}`,

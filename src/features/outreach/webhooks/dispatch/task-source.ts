@@ -10,7 +10,7 @@ export type Task = {
   number: number
   /** The memory that the task takes. */
   bytes: number
-  /** About what its request takes beside that, while it is in flight. */
+  /** About the further memory that its request takes while it is in flight. */
   sentBytes: number
 }
 

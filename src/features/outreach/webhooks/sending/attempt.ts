@@ -65,7 +65,7 @@ export async function attemptDelivery(
   signal: AbortSignal,
 ): Promise<EndpointResult | undefined> {
   const { number, attempts, eventId, url, keys, sent } = task
-  // It was read before the fence was set; the sender passes it over from now on.
+  // The delivery was read before the fence was set; the sender passes it over from now on.
   if (number <= ((await findFence(deps.store.read, task.projectId))?.deliveryNumber ?? 0))
     return undefined
   if (sent === undefined) return withoutEvent(deps, task)

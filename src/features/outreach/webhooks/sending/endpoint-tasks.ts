@@ -47,14 +47,14 @@ type Line = {
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-/** The events of a page; one larger event is a page of its own. */
+/** The bytes of the events of a page; a larger event is a page of its own. */
 const PAGE_BYTES = 256 * 1024
 /** What a task takes beside its event. */
 const TASK_BYTES = 1_024
 /** Held deliveries that are passed over at a time. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
-/** How often to look whether its rows are cleared. */
+/** How often to look whether the rows of an endpoint are cleared. */
 const CLEARING_MS = SECOND_MS
 
 /** The deliveries of a disabled project wait. */
@@ -133,7 +133,7 @@ export async function takeDeliveries(
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Ends when none is left in the way. */
+/** Passes over held deliveries until none is left in the way. */
 async function passOverHeld(
   store: Deps['store'],
   held: { id: string; now: number; fenced: number },

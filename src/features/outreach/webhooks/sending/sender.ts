@@ -76,7 +76,7 @@ const markSuccess = statement(
       or last_success_at not between ${parameter('at')} - ${SUCCESS_WRITE_MS} and ${parameter('at')})`,
 )
 
-/** A clock that was set back must not put the first failure into the future. */
+/** Writes since when the endpoint fails: never in the future, should the clock be set back. */
 const markFailure = statement<{ url: string; failingSince: number }>((db) =>
   db
     .update(webhookEndpoints)

@@ -39,7 +39,7 @@ const OF_ACTION = {
   unsubscribe: ['contact.unsubscribed'],
 } as const
 
-/** Oldest first. */
+/** Returns the workflows, oldest first. */
 export async function loadMakers(queries: Queries, projectId: string): Promise<Maker[]> {
   const { id, name, triggerEvent } = workflows
   const rows = await queries
@@ -103,7 +103,10 @@ async function loadSegments(queries: Queries, projectId: string): Promise<Asking
   })
 }
 
-/** Adds the events of segments that ask for what changes, and of segments that ask for those. */
+/**
+ * Adds the events of segments that ask for what changes, and of segments that ask for those
+ * segments.
+ */
 function withSegments(
   { keys, columns, events }: Changes = noChanges(),
   asking: readonly AskingSegment[],

@@ -41,16 +41,16 @@ import { toTransitionRecord, viewStep } from './view.ts'
 type NewStep = {
   type: StepType
   name: string
-  /** Undefined: near the steps that it belongs to. */
+  /** Undefined: the step stands near those that it is joined to. */
   position?: { x: number; y: number } | undefined
   config: unknown
-  /** Undefined: the one in the config, where older clients have it. */
+  /** Undefined: the template in the config, where older clients name it. */
   templateId?: string | null | undefined
 }
 
 type Deps = EditDeps & Pick<Base, 'outbound'>
 
-/** The place of a step without a position of its own: so far below the step before it. */
+/** How far below the step before it a step without a position of its own stands. */
 const BELOW = 75
 /** Below the last step there is room for more. */
 const BELOW_LAST = 2 * BELOW
@@ -162,7 +162,7 @@ async function insert(
   await insertSteps(tx, workflow, { rows: [{ ...row, config }], at })
 }
 
-/** The newest step without transitions that may have one, with the place for it. */
+/** Finds the newest step that has no transitions and may have one, with the free place for it. */
 function findLeaf({ steps, transitions }: Definition) {
   const followed = new Set(transitions.map(({ fromStepId }) => fromStepId))
   for (const step of steps.toReversed()) {

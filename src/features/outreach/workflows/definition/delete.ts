@@ -53,7 +53,10 @@ const deleteFigures = statement(
     where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')})`,
 )
 
-/** Deletes at least one execution, and as many as have rows up to the limit, with those of their steps. */
+/**
+ * Deletes executions until their rows, those of their steps included, reach the limit; at least one
+ * execution.
+ */
 const deleteExecutions = statement(
   () => sql`delete from workflow_executions where number in (
     select number from (
@@ -63,7 +66,7 @@ const deleteExecutions = statement(
     where "rowsBefore" < ${parameter('limit')})`,
 )
 
-/** Each takes the ids of workflows and a limit. */
+/** Each statement takes the ids of workflows and a limit. */
 export const ERASED_PARTS = [deleteSteps, deleteFigures, deleteExecutions]
 
 const deleteRow = statement(

@@ -31,11 +31,14 @@ type StepChanges = {
   name?: string | undefined
   position?: { x: number; y: number } | undefined
   config?: unknown
-  /** Null detaches the template; undefined: the one in the config, if it has one. */
+  /** Null detaches the template. Undefined: the template in the config, if the config names one. */
   templateId?: string | null | undefined
 }
 
-/** Steps with several ways on, so that there is no single step to lead to in their place. */
+/**
+ * Steps that cannot be spliced out: no step is before a TRIGGER, and several ways lead on from the
+ * others.
+ */
 const NOT_SPLICED: readonly string[] = ['TRIGGER', 'CONDITION', 'WAIT_FOR_EVENT']
 
 /**

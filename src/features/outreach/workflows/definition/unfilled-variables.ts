@@ -32,14 +32,14 @@ type Deps = Pick<Base, 'store'>
 /** `isGuarded`: it has a fallback, or stands in a tag. */
 type Named = { step: TypedStep; name: string; isGuarded: boolean }
 
-/** Each template may have megabytes. */
+/** A bound, because each template may have megabytes. */
 const MAX_TEMPLATES = 20
-/** Further names without a value are not compared. */
+/** At most this many names without a value are compared. */
 const MAX_UNFILLED = 20
 const MAX_GUARDED = 100
-/** Of events, whose data a request is told of in full. */
+/** At most this many events have their data read. */
 const MAX_EVENTS = 20
-/** Names of the context beside those of contacts. */
+/** Names that the context has besides those of contacts. */
 const OWN_NAMES: readonly string[] = ['event']
 
 export async function findUnfilled(deps: Deps, workflow: Workflow): Promise<WorkflowFinding[]> {
@@ -67,7 +67,10 @@ export async function findUnfilled(deps: Deps, workflow: Workflow): Promise<Work
   return findings
 }
 
-/** The first names that neither `filled` nor the data of any contact has, each once; those that are printed first. */
+/**
+ * Lists names that neither `filled` nor the data of any contact has: the first ones that are
+ * printed, each once.
+ */
 async function listUnfilled(
   { store }: Deps,
   {
@@ -96,7 +99,7 @@ async function listUnfilled(
       if (guarded.length === MAX_GUARDED) break
     }
   }
-  // A later step may print one of them.
+  // A step after the one that guards a name may print the name: then it counts as printed.
   return [...unfilled, ...guarded.filter(({ name }) => !seen.has(name))]
 }
 

@@ -64,11 +64,11 @@ export async function findWorkflowFindings(
   })
 }
 
-/** The steps that an edit has changed; all steps without these fields. */
+/** The steps that an edit has changed: all steps if no field is set. */
 export type Edited = {
   /** This step alone. */
   stepId?: string | undefined
-  /** A step that a new way leads to: with what follows. */
+  /** A step that a new way leads to; the steps after it count, too. */
   from?: string | undefined
 }
 
@@ -88,7 +88,7 @@ export async function findLiveError(
     ...{ workflow, steps, edges: definition.transitions },
     templates: await loadTemplatesOf(read, key.projectId, steps),
     campaigns: await listCampaignsOf(read, key.projectId, steps),
-    // The findings of these are no errors.
+    // Findings on these facts are no errors, so the facts stay empty.
     ...{
       verifiedDomains: new Set<string>(),
       silentEvents: new Map(),

@@ -53,13 +53,16 @@ const select = sql`select execution.number, execution.id, execution.contact_id a
       and step.ordinal = execution.steps_done
     where execution.workflow_id = ${unseen(parameter('workflowId'))}`
 
-/** What is due at once: starts, and executions whose wait was ended. In the order of their starts. */
+/**
+ * Executions that are due at once, because they start or their wait was ended; in the order of
+ * their starts.
+ */
 const listNow = statement<Row>(
   () => sql`${select} and execution.due_at = 0 and execution.number > ${parameter('after')}
     order by execution.number limit ${unseen(parameter('limit'))}`,
 )
 
-/** What has slept, in the order of the due times. */
+/** Executions whose sleep is over, in the order of their due times. */
 const listTimed = statement<Row>(
   () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
       and execution.number > ${parameter('after')}
@@ -76,7 +79,7 @@ const findEarliest = statement<{ dueAt: number | null }>(
     end as "dueAt"`,
 )
 
-/** As if they were due at once: no later turn reads them until the fence is gone. */
+/** Makes held executions look due at once: no later turn reads them until the fence is gone. */
 const passOver = statement(
   () => sql`update workflow_executions set due_at = 0 where number in (
     select number from workflow_executions ${indexedBy('workflow_executions_due')}
@@ -117,8 +120,8 @@ export async function passOverHeld(tx: Tx, key: TurnKey, due: Due): Promise<void
 }
 
 /**
- * Lists at most `limit`: those that are due at once and those that have slept in turn, so that neither
- * waits for all of the others.
+ * Lists at most `limit` due executions: those that are due at once in turn with those that have
+ * slept, so that neither waits for all of the others.
  */
 export async function listDueExecutions(
   queries: Queries,

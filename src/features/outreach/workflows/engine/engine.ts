@@ -24,11 +24,11 @@ import { createTurnSizes, type TurnSizes } from './turn-sizes.ts'
 export type EngineDeps = Omit<StepDeps, 'values'> &
   Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
 
-/** The commits of turns at the same time share one sync of the disk. */
+/** Turns at the same time, whose commits share one sync of the disk. */
 const MAX_TURNS = 4
 /** The wait after a failure, and while the disk is full. */
 const RETRY_MS = 1_000
-/** The clock may have jumped meanwhile. */
+/** The longest wait, because the clock may jump. */
 const MAX_WAIT_MS = 10_000
 
 /** `isRendering`: the turn is over, and the next one waits for values; it does not count for `MAX_TURNS`. */
@@ -134,7 +134,7 @@ function begin(state: EngineState, key: TurnKey, turn: RunningTurn): void {
   turn.ended = run(state, key).then(({ nextDueAt, rendering }) => {
     if (rendering === undefined) return end(state, key, nextDueAt)
     turn.isRendering = true
-    // A stop does not wait for it: values that are not rendered are asked for again.
+    // A stop does not wait for the rendering: values that are not rendered are asked for again.
     void rendering.then((isDone) => end(state, key, isDone ? nextDueAt : retryAt(state)))
     state.wake()
   })
@@ -152,7 +152,10 @@ function retryAt({ deps }: EngineState): number {
   return deps.now() + RETRY_MS
 }
 
-/** Makes a turn. Returns when the workflow wants its next one, and the rendering that this one waits for. */
+/**
+ * Makes a turn. Returns when the workflow wants its next turn, and the rendering that the next turn
+ * waits for.
+ */
 async function run(
   state: EngineState,
   key: TurnKey,
@@ -176,11 +179,14 @@ async function run(
 export function createDueWorkflows(): DueWorkflows {
   const known = new Map<string, KnownWorkflow>()
   const waiting = createTimetable<KnownWorkflow>()
-  /** They wait by project. */
+  /** Due workflows; projects take turns. */
   const due = createFairQueue<TurnKey>()
   /** The ids of due workflows. */
   const dueIds = new Set<string>()
-  /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
+  /**
+   * Whether an entry of the timetable still counts: entries are replaced and never changed, so one
+   * that `known` does not have is stale.
+   */
   const isCurrent = (entry: KnownWorkflow) => known.get(entry.key.workflowId) === entry
 
   function makeDue(now: number): void {

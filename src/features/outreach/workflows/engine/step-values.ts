@@ -42,8 +42,9 @@ export type StepValues = {
   /** The values that were rendered for the step, maybe from other facts than those of now. */
   find(place: StepPlace): RenderedValues | undefined
   /**
-   * The executions that a turn may walk if its steps ask for values: all, or while others wait for room those
-   * whose values are rendered. A turn that walks none waits for `whenRoom`.
+   * The number of executions that a turn may walk if its steps ask for values: all; while others
+   * wait for room, only those whose values are rendered. A turn that walks none waits for
+   * `whenRoom`.
    */
   allowance(key: TurnKey): number
   whenRoom(key: TurnKey): Promise<void>
@@ -56,10 +57,10 @@ export type StepValues = {
 
 type Deps = Pick<Base, 'outbound' | 'config' | 'keyring' | 'log' | 'now' | 'directory'>
 
-/** A turn asks for the values of so many executions at most: each may have 64 KB. */
+/** Executions whose values one turn may ask for: each may have 64 KB. */
 export const MAX_ASKED = 50
 
-/** Characters of JSON: a few ms, if it has many names. */
+/** Characters of JSON that are counted at once: that takes a few ms if the JSON has many names. */
 const COUNTED_AT_ONCE = 128 * 1024
 
 type RenderRoom = {
@@ -114,7 +115,10 @@ export function createStepValues(deps: Deps, room = createRenderRoom()): StepVal
   }
 }
 
-/** Counts the characters of values. Other work runs between pieces; until the end no other workflow has room. */
+/**
+ * Counts the characters of values and takes room for them. Other work runs between pieces; no other
+ * workflow has room before the count ends.
+ */
 async function takeRoom(
   room: Pick<RenderRoom, 'hold'>,
   key: TurnKey,

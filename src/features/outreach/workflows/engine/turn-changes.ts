@@ -55,7 +55,7 @@ export type TurnChanges = {
   addStep(row: StepExecutionRow): void
   addFigure(subject: string, figure: string): void
   addPosition(position: ExecutionPosition): void
-  /** A contact that a step has changed. `depth`: of the events that follow. */
+  /** Adds a contact that a step has changed. `depth`: the depth of the events that follow. */
   addContact(contact: Contact, depth: number, place: StepPlace): void
   /** An event that an execution makes is one deeper than the execution. */
   addEvent(event: NewEvent & { depth: number }): void
@@ -63,7 +63,7 @@ export type TurnChanges = {
   ends(): ExecutionStatus[]
   /** The first step that has changed a contact. */
   firstChange(): StepPlace | undefined
-  /** Comes before `write`. */
+  /** Call it before `write`. */
   writeContacts(tx: Tx): Promise<void>
   write(tx: Tx, at: number): Promise<void>
 }
@@ -71,7 +71,7 @@ export type TurnChanges = {
 const excluded = (column: string) => sql.raw(`excluded.${column}`)
 const orStored = (column: string) => sql.raw(`coalesce(excluded.${column}, ${column})`)
 
-/** A step that waited has a row. */
+/** Inserts a step row; a step that waited has a row, which is updated. */
 const saveStep = statement((db) =>
   db
     .insert(workflowStepExecutions)
@@ -104,7 +104,10 @@ const saveStep = statement((db) =>
     }),
 )
 
-/** Runs once for each: no trigger reads this table, so that a statement over a list would cost more. */
+/**
+ * Runs once for each execution: no trigger reads this table, so a statement over a list would cost
+ * more.
+ */
 const savePosition = statement((db) =>
   db
     .update(workflowExecutions)

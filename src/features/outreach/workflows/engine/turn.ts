@@ -50,7 +50,7 @@ export type TurnResult = {
 /** `isCrowded`: there is no room for what its steps may ask for, so it has walked nothing. */
 type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
 
-/** Then the rest of the executions waits for another turn. */
+/** After this time the rest of the executions waits for another turn. */
 const MAX_TURN_MS = 25
 const MAX_LIGHT_MS = 5
 /** A turn for one execution, because others have failed with it. */
@@ -149,7 +149,10 @@ async function walkDue(
   return { walked, tookMs: performance.now() - begunAt, nextDueAt, asked, isCrowded }
 }
 
-/** What changed contacts is over by now: a fault is that of the first step that did. */
+/**
+ * Writes the contacts that steps have changed. These steps are over by now: a fault counts as that
+ * of the first of them.
+ */
 async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
   try {
     await changes.writeContacts(tx)
@@ -177,7 +180,7 @@ function reasonToCancel(
   { workflow, project }: { workflow: FoundWorkflow; project: Project },
 ): string | null | undefined {
   if (project.isDisabled) return EXIT_REASONS.projectDisabled
-  // Cancelled with all others, though its row does not say so yet.
+  // The execution was cancelled with all others, though its row does not say so yet.
   if (execution.number <= workflow.cancelledThrough) return workflow.cancelReason
   return isInLine(execution) && !workflow.isEnabled ? EXIT_REASONS.workflowDisabled : undefined
 }

@@ -77,7 +77,8 @@ export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
 )
 
 /**
- * Returns how many executions were active. Those of more than one transaction go on until theirs.
+ * Cancels all active executions and returns how many there were. If that takes several
+ * transactions, each execution goes on until its own.
  * @throws AppError WORKFLOW_NOT_FOUND
  */
 export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise<number> {
@@ -186,7 +187,10 @@ function writeForAWhile(
   return sweep(deps, rules, (tx, limit) => writeSome(deps, tx, workflow, limit))
 }
 
-/** When no row is left, the workflow says so, unless more executions were cancelled meanwhile. */
+/**
+ * Writes some rows. When no row is left, the workflow counts as settled, unless more executions
+ * were cancelled meanwhile.
+ */
 async function writeSome(
   { now, workflowNotifier }: SettleDeps,
   tx: Tx,

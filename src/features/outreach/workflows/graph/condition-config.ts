@@ -40,7 +40,7 @@ import {
 /** The branch of a multi condition that is taken when no other fits. */
 const DEFAULT_BRANCH = 'default'
 
-/** By the names under which events are stored. */
+/** Events of an email, by the names under which they are stored. */
 const EMAIL_EVENTS: readonly string[] = [...MAIL_EVENTS, 'email.received']
 const COLUMNS: readonly string[] = ['email', 'subscribed']
 const FIELDS: readonly string[] = COLUMNS.map((column) => `contact.${column}`)

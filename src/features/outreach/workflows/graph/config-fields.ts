@@ -27,7 +27,7 @@ export type ConfigFields = {
   /** The path of a field. */
   at(name: string): string
   readonly errors: FieldError[]
-  /** The readers of all objects, without maps. */
+  /** The readers of all objects except maps. */
   readonly readers: ConfigFields[]
   /** The names that were asked for. */
   readonly asked: ReadonlySet<string>

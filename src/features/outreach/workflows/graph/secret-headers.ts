@@ -40,8 +40,9 @@ type Given = {
   /** The field of the config. */
   path: string
   /**
-   * Whether the caller sees secrets. Any other caller must not send them elsewhere: a mask counts only while
-   * the url is what it was: behind one host there may be many receivers, and some pass headers on.
+   * Whether the caller sees secrets. Any other caller must not send secrets elsewhere, so a mask
+   * counts only while the url is unchanged: behind one host there may be many receivers, and some
+   * pass headers on.
    */
   seesSecrets: boolean
 }

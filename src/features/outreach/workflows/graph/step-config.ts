@@ -152,7 +152,7 @@ export function readUpdateContact(fields: ConfigFields): UpdateContactConfig {
   }
 }
 
-/** The rules of contact data. */
+/** Checks values by the rules of contact data. */
 function checkValues(fields: ConfigFields, name: string, values: unknown): void {
   try {
     parseData(values)

@@ -27,23 +27,23 @@ export type CheckedWorkflow = {
   cycles: readonly Cycle[]
 }
 
-/** With what is made once for all steps. */
+/** The checked workflow with what is made once for all steps. */
 type Checked = CheckedWorkflow & {
   leaving: ReadonlyMap<string, readonly Edge[]>
   emails: Emails
 }
 
-/** A bit for each SEND_EMAIL, and for a step the bits of those on all ways to it. */
+/** `bits`: a bit for each SEND_EMAIL. `before`: the bits of the emails on all ways to a step. */
 type Emails = { bits: ReadonlyMap<string, bigint>; before: (id: string) => bigint }
 
 /** Events of the service without a contact. */
 const NOBODYS_EVENTS =
   /^(?:campaign\.(?:scheduled|sent|paused|resumed|cancelled)|webhook\.disabled)$/
 
-/** Of the emails that may be meant. */
+/** At most this many emails that may be meant are listed. */
 const MAX_LISTED = 10
 
-/** In the order of the steps, of which `isAsked` may leave out some. */
+/** Yields findings in the order of the steps; `isAsked` may leave out some steps. */
 export function* findInSteps(
   workflow: CheckedWorkflow,
   isAsked: (step: TypedStep) => boolean = () => true,
@@ -184,7 +184,10 @@ function findInWait(checked: Checked, step: StepOf<'WAIT_FOR_EVENT'>): MessageFi
   return findings
 }
 
-/** The email of a step exists only after that step. */
+/**
+ * Finds a reference to an email that may not exist: the email of a step exists only after that
+ * step.
+ */
 function findInReference(
   { steps, emails: { bits, before } }: Checked,
   { id, name }: TypedStep,
@@ -261,7 +264,7 @@ export function segmentUnknown({ why, fix }: SilentEvent, effect: string): Messa
   }
 }
 
-/** As the operators convert values. */
+/** Whether the operators can convert the value to a number. */
 function isNumeric(value: unknown): boolean {
   return (
     typeof value === 'boolean' || (value !== null && value !== '' && !Number.isNaN(Number(value)))

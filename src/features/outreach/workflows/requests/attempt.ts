@@ -124,7 +124,7 @@ function toResult(
   }
 }
 
-/** Where redirects led, without what the input hides: the receiver makes the url. */
+/** Returns where redirects led. The receiver makes this url, so secrets are hidden in it, too. */
 function redirectOf(message: StepHttpRequest, result: HttpResult): { redirectedTo?: string } {
   if (result.kind !== 'response' || result.url.href === new URL(message.url).href) return {}
   return { redirectedTo: hideInUrl(result.url.href, secretsOf(message)) }
@@ -135,7 +135,7 @@ function isRetried(result: HttpResult): boolean {
   return result.status >= 500 || RETRIED.has(result.status)
 }
 
-/** Without an attempt. */
+/** The result of a request that fails without an attempt. */
 function failed(loaded: LoadedRequest, message: StepHttpRequest, error: string): RequestResult {
   const { number, ordinal, stepExecutionId, attempts } = loaded
   const { url, method } = message

@@ -158,7 +158,7 @@ export async function takeRequests(
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Ends when none is left in the way. */
+/** Passes over held requests until none is left in the way. */
 async function passOverHeld(
   store: Deps['store'],
   held: { id: string; now: number; after: number },
@@ -168,7 +168,7 @@ async function passOverHeld(
   await sweep({ store }, rules, (tx) => tx.execute(passOver, held))
 }
 
-/** Undefined, too, while a fence holds its execution. */
+/** Returns undefined if the request is gone, and while a fence holds its execution. */
 export async function loadRequest({ store }: Deps, number: number) {
   const found = await store.read.find(findRequest, { number })
   if (found === undefined) return undefined

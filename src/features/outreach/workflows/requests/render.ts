@@ -86,7 +86,7 @@ async function renderStrings(
   return { placed, headers: filled[0], body: filled[1] }
 }
 
-/** A value has at least one character, and two marks. */
+/** Three times the limit: in the marked url a value has at least one character, and two marks. */
 function placeWithinLimit(marked: string): PlacedUrl {
   if (marked.length <= 3 * MAX_URL_LENGTH) return placeUrlValues(marked)
   return { fault: `the rendered url is longer than ${MAX_URL_LENGTH} characters` }
@@ -108,7 +108,7 @@ function defaultPayload({ contact, workflow, execution }: LoadedRequest) {
   }
 }
 
-/** Names in lower case. Those of the signature are set by Pillarbox only. */
+/** Returns the headers with names in lower case. Only Pillarbox sets those of the signature. */
 function toHeaders(given: Record<string, string>): Record<string, string> {
   const headers = new Map([
     ['content-type', 'application/json'],
@@ -121,7 +121,7 @@ function toHeaders(given: Record<string, string>): Record<string, string> {
   return Object.fromEntries(headers)
 }
 
-/** One line; each octet of its UTF-8 as a character, as headers are sent. */
+/** Makes the value of a header from a text: one line, each octet of its UTF-8 as a character. */
 function toValue(text: string): string {
   return Buffer.from(oneFieldLine(text)).toString('latin1')
 }

@@ -28,13 +28,13 @@ import { type FiringTimes, nextFiring } from './next-firing.ts'
 
 type ScheduleDeps = Pick<Base, 'store' | 'now' | 'log' | 'disk' | 'jobNotifier'>
 
-/** The rest of a job's unique key is the id of the workflow. */
+/** Begins the unique key of a job, which ends with the id of the workflow. */
 const KEY_PREFIX = 'schedule '
 
 /** Workflows that share a transaction. */
 const FIRED_AT_ONCE = 50
 
-/** The wait for the end of the job before a firing. */
+/** How often to look whether the job of the firing before has ended. */
 const RECHECK_MS = 1_000
 
 /** Due workflows. `isBusy`: the job of the firing before is unfinished. */
@@ -90,7 +90,7 @@ export function startSchedules(deps: ScheduleDeps & { workflowNotifier: Workflow
 /** Returns after how many ms to look again; undefined if there is no further firing. */
 export async function fireDue(deps: ScheduleDeps): Promise<number | undefined> {
   const { store, now, log, disk } = deps
-  // Running work needs the space that is left.
+  // On a full disk nothing fires: running work needs the space that is left.
   if (disk.isLow()) return RECHECK_MS
   const at = now()
   const due = await store.read.list(listDueSchedules, { at })
