@@ -27,6 +27,7 @@ import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
 import { createRequestReader } from './request-reader.ts'
 import type { HttpResponse } from './response.ts'
+import type { OperationExample, ResponseDoc } from './route-docs.ts'
 import type { AddressList } from './server/client-address.ts'
 import type { NameRules } from './unknown-names.ts'
 
@@ -93,16 +94,6 @@ type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
   project: Project
 }
 
-export type ResponseDoc = {
-  description: string
-  schema?: z.ZodType
-  contentType?: string
-  /** Clients that prefer CSV get the same as a table (`exchange/table.ts`). */
-  isTableToo?: boolean
-  /** Descriptions of header fields, by name. */
-  headers?: Readonly<Record<string, string>>
-}
-
 type Shape<Query, Body> = {
   tag: string
   summary: string
@@ -159,6 +150,8 @@ type Shape<Query, Body> = {
    * callers.
    */
   refusals?: readonly number[]
+  /** Of an operation that is not hidden. Made when somebody asks for the description, so the start pays nothing. */
+  example?(): OperationExample
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
   /** The path holds a token, so failures are not written to the request log. */

@@ -13,7 +13,6 @@ import { inviteMember } from '../../src/features/tenancy/accounts/invitations/in
 import { insertToken } from '../../src/features/tenancy/accounts/links/email-tokens.ts'
 import { endSessions } from '../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/tenancy/accounts/users/users.ts'
-import { findExample } from '../../src/http/examples/all.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
@@ -38,6 +37,7 @@ import { codeOf } from '../features/tenancy/accounts/totp-code.ts'
 import { sample } from '../features/tenancy/uploads/images/samples.ts'
 import { addUser, logIn } from '../session.ts'
 import { closeBilling, openBilling, signAsStripe, subscribe } from './example-billing.ts'
+import { findExample } from './listed-routes.ts'
 
 type Stage = {
   core: TestCore
@@ -331,7 +331,7 @@ const mailToken =
   (purpose: TokenPurpose) =>
   async ({ core }: Stage) => {
     core.config.accounts.mailProject = null
-    const { token } = Object(findExample('POST', '/auth/verify-email')?.request)
+    const { token } = Object(findExample(core, 'POST /auth/verify-email')?.request)
     const { id: userId } = await addUser(core, { verifiedAt: null })
     await core.store.write(async (tx) => {
       await tx.delete(accountTokens)

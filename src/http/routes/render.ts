@@ -1,4 +1,5 @@
 /** `POST /render`: previews of texts, templates and campaigns. */
+
 import { z } from 'zod'
 import { renderRequest } from '../../features/outreach/campaigns/render.ts'
 import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
@@ -73,6 +74,23 @@ export const render = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 200: { description: 'The rendered message', schema: rendered } },
     refusals: [400, 404],
+    example: () => ({
+      request: {
+        subject: 'Your order {{ order }}',
+        body: '<table><tr><td>Thank you, {{ name }}.</td></tr></table>',
+        type: 'TRANSACTIONAL',
+        data: { name: 'Ann', order: 'A-7' },
+      },
+      status: 200,
+      response: {
+        subject: 'Your order A-7',
+        html: '<table><tr><td>Thank you, Ann.</td></tr></table>',
+        text: 'Thank you, Ann.',
+        sizeBytes: 48,
+        warnings: [],
+        unknownFields: [],
+      },
+    }),
     handle: async ({ project, body, warnings }) => {
       const unknownFields = warnings.slice(0, MAX_RESPONSE_WARNINGS)
       const message = await renderRequest(core, project, body)

@@ -2,6 +2,7 @@
  * `POST /v1/send`: the shape of a send request. `acceptOnce` checks the fields that depend on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
+
 import { z } from 'zod'
 import { formatInstant } from '../../base/clock.ts'
 import { type FieldWarning, invalidField, tooLongText } from '../../base/errors.ts'
@@ -45,6 +46,7 @@ import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
 import { findWeakData, warningText } from '../weak-data.ts'
+import * as examples from './email-examples.ts'
 
 type Limits = Config['limits']
 
@@ -284,6 +286,7 @@ export const send = ({ core }: RouteDeps) => {
     maxBodyBytes: maxBodyBytes(core.config.limits),
     responses: { 200: { description: 'Accepted: stored and queued', schema: sent } },
     refusals: [400, 402, 404, 409],
+    example: examples.send,
     handle: async (call) => {
       const { project, query, body, unknownNames, path, idempotencyKey } = call
       refuseLostHtml(body, unknownNames)

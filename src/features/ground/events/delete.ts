@@ -3,6 +3,7 @@
  * crash. Events that are recorded after the call stay.
  */
 import { AppError } from '../../../base/errors.ts'
+import type { EventDeletion } from '../../../records/event.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -16,9 +17,6 @@ import { enqueueForProject } from '../enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventKey, findEventReferences } from './usage.ts'
-
-/** `jobId`: the job that deletes the events, if the deletion is not done yet. */
-type EventDeletion = { deletedCount: number; jobId?: string }
 
 /** `last`: the newest `seq` at the time of the request. */
 type DeletionPayload = EventKey & { last: number; total: number }

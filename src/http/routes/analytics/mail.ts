@@ -1,4 +1,5 @@
 /** Figures of mail, by the instant of acceptance: of all of it, by time, by provider, by sender. */
+
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
@@ -18,6 +19,7 @@ import { METRIC_NAMES } from '../../../records/words.ts'
 import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import * as examples from './examples.ts'
 import { answerRange, readAsked } from './respond.ts'
 
 const shared = { tag: 'Analytics' } as const
@@ -31,6 +33,7 @@ export const showOverview = (deps: RouteDeps) => {
     description: 'Emails count by the instant of their acceptance, so no rate is above 100.',
     query: z.object(rangeParameters),
     responses: { 200: { ...good, schema: analyticsOverview } },
+    example: examples.showOverview,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const answer = await find(call.project, asked)
@@ -55,6 +58,7 @@ export const showDeliverability = (deps: RouteDeps) => {
     description: `At most ${MAX_PROVIDERS} providers, those with most mail first.`,
     query: z.object(rangeParameters),
     responses: { 200: { ...good, schema: analyticsDeliverability } },
+    example: examples.showDeliverability,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const answer = await find(call.project, asked)
@@ -75,6 +79,7 @@ export const showLeaderboard = (deps: RouteDeps) => {
     answerBytes: RECORD_ANSWER_BYTES,
     query: leaderboardQuery,
     responses: { 200: { ...good, schema: analyticsLeaderboard } },
+    example: examples.showLeaderboard,
     handle: async (call) => {
       const { kind = 'campaigns', sort = 'sent', limit } = call.query
       const asked = readAsked(deps, call.query)

@@ -1,4 +1,5 @@
 /** Figures of links and events. */
+
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findEvents, findLinks } from '../../../features/insight/analytics/subject-figures.ts'
 import { analyticsEvents, analyticsLinks, listedFiguresQuery } from '../../../records/analytics.ts'
@@ -6,6 +7,7 @@ import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import * as examples from './examples.ts'
 import { answerRange, readAsked } from './respond.ts'
 
 const good = { isTableToo: true, headers: completeHeader } as const
@@ -18,6 +20,7 @@ export const listLinks = (deps: RouteDeps) => {
     answerBytes: RECORD_ANSWER_BYTES,
     query: listedFiguresQuery,
     responses: { 200: { ...good, description: 'The links', schema: analyticsLinks } },
+    example: examples.listLinks,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const answer = await find(call.project, { ...asked, limit: call.query.limit })
@@ -39,6 +42,7 @@ export const listEvents = (deps: RouteDeps) => {
       `${UNLISTED_EVENTS.join(', ')}.`,
     query: listedFiguresQuery,
     responses: { 200: { ...good, description: 'The events', schema: analyticsEvents } },
+    example: examples.listEvents,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const { value: rows, isComplete } = await find(call.project, {

@@ -1,4 +1,5 @@
 /** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
+
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
@@ -13,6 +14,7 @@ import { GRANULARITIES, METRIC_NAMES } from '../../../records/words.ts'
 import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import * as examples from './examples.ts'
 import { answerRange, answerWith, readAsked, readDates } from './respond.ts'
 
 const granularity = wordParameter(
@@ -50,6 +52,7 @@ export const showTimeseries = (deps: RouteDeps) => {
         headers: completeHeader,
       },
     },
+    example: examples.showTimeseries,
     handle: async (call) => {
       const { startDate, endDate, ...newer } = call.query
       if (!isNewer(newer)) {
