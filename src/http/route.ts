@@ -25,7 +25,7 @@ import type { AnswerAllowance } from './exchange/answer-allowance.ts'
 import { mayCompress } from './exchange/compression/compressed-routes.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
-import { createReader } from './request-reader.ts'
+import { createRequestReader } from './request-reader.ts'
 import type { HttpResponse } from './response.ts'
 import type { OperationExample, ResponseDoc } from './route-docs.ts'
 import type { AddressList } from './server/client-address.ts'
@@ -206,7 +206,7 @@ export function openOperation<Query = undefined, Body = undefined>(
     handle(call: Call<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<RawCall> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
@@ -219,7 +219,7 @@ export function projectOperation<Query = undefined, Body = undefined>(
     handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<ProjectCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -235,7 +235,7 @@ export function userOperation<Query = undefined, Body = undefined>(
     handle(call: UserCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -251,7 +251,7 @@ export function memberOperation<Query = undefined, Body = undefined>(
     handle(call: MemberCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<MemberCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -267,7 +267,7 @@ export function userOrKeyOperation<Query = undefined, Body = undefined>(
     handle(call: CallBy<UserCaller | KeyCaller, Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller | KeyCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),

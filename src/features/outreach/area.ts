@@ -22,7 +22,7 @@ import {
   workflowWaits,
 } from '../../store/schema/workflows.ts'
 import type { Base } from '../ground/base.ts'
-import type { Area, Loop } from '../ground/manifest/area.ts'
+import type { Area, AreaLoop } from '../ground/manifest/area.ts'
 import { LIMIT, ownOf } from '../ground/manifest/part.ts'
 import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
@@ -200,7 +200,7 @@ export const outreach: Area<Parts> = {
 }
 
 /** Both kinds of requests wait for answers, so they stop at the same time. */
-function startRequests(parts: Parts): Loop {
+function startRequests(parts: Parts): AreaLoop {
   const senders = [startWebhookSender(parts), startRequester(parts)]
   return { stop: (graceMs) => Promise.all(senders.map((sender) => sender.stop(graceMs))) }
 }

@@ -28,9 +28,9 @@ export type Area<Parts> = {
 }
 
 /** Null: the configuration needs no such loop. */
-type LoopStart<Parts> = (parts: Parts) => Loop | null | Promise<Loop | null>
+type LoopStart<Parts> = (parts: Parts) => AreaLoop | null | Promise<AreaLoop | null>
 
-export type Loop = { stop: (graceMs: number) => Promise<unknown> }
+export type AreaLoop = { stop: (graceMs: number) => Promise<unknown> }
 
 type JobRun<Parts> = (parts: Parts, job: RunningJob) => Promise<unknown>
 

@@ -38,9 +38,9 @@ import {
   barredUntil,
   certificateId,
   orderDueAt,
+  orderRetryDelay,
   pointOf,
   restAfter,
-  retryDelay,
   settingsDigest,
 } from './renewal.ts'
 
@@ -170,7 +170,7 @@ function createOrder(
     held: HeldCertificate | undefined,
     error: AcmeFailure,
   ): OrderState {
-    const delayMs = Math.max(retryDelay(failures, error.kind, random), error.retryAfterMs ?? 0)
+    const delayMs = Math.max(orderRetryDelay(failures, error.kind, random), error.retryAfterMs ?? 0)
     const nextAttemptAt = Math.round(now() + delayMs)
     const head =
       held === undefined

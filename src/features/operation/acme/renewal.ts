@@ -70,7 +70,7 @@ export function barredUntil(
 }
 
 /** The delay after this many failures. `random`: from 0 to 1. */
-export function retryDelay(
+export function orderRetryDelay(
   failures: number,
   kind: 'refused' | 'unreachable',
   random: () => number,

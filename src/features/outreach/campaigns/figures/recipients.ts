@@ -15,7 +15,7 @@ import { onShelves, type Shelf } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import {
-  addCounts,
+  addRowCounts,
   type CountedEnd,
   countStretches,
   type RowCount,
@@ -37,7 +37,7 @@ export const OUTCOMES = [
   'skipped',
   'pending',
 ] as const
-export type Outcome = (typeof OUTCOMES)[number]
+export type RecipientOutcome = (typeof OUTCOMES)[number]
 
 export type Recipient = {
   emailId: string
@@ -170,7 +170,7 @@ const SENDING = 'sending'
 const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
 
 const ALL: readonly Lane[] = [walk(EVERY, latest)]
-const LANES: Record<Outcome, readonly Lane[]> = {
+const LANES: Record<RecipientOutcome, readonly Lane[]> = {
   delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
   opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
@@ -186,7 +186,7 @@ const LANES: Record<Outcome, readonly Lane[]> = {
 }
 
 type Query = CampaignKey & {
-  outcome?: Outcome | undefined
+  outcome?: RecipientOutcome | undefined
   limit: number
   /** The cursor of an earlier page, or the `emailId` of its last item. */
   cursor?: string | undefined
@@ -231,7 +231,7 @@ export async function listRecipients(
     whole: position === undefined ? found.length : undefined,
     query: { list: 'recipients', id, outcome: query.outcome },
     count: async () =>
-      addCounts(deps, await Promise.all(lanes.map((each) => countLane(deps, id, each)))),
+      addRowCounts(deps, await Promise.all(lanes.map((each) => countLane(deps, id, each)))),
   })
 }
 
@@ -252,7 +252,7 @@ function countLane(
 }
 
 /** Yields all recipients of the outcome, some at a time. */
-export async function* walkRecipients(
+export async function* walkOutcomeRecipients(
   deps: Pick<Base, 'store'>,
   { id, outcome }: Pick<Query, 'id' | 'outcome'>,
 ): AsyncGenerator<ExportedRecipient[]> {
@@ -266,7 +266,7 @@ export async function* walkRecipients(
   }
 }
 
-function lanesOf(outcome: Outcome | undefined): readonly Lane[] {
+function lanesOf(outcome: RecipientOutcome | undefined): readonly Lane[] {
   return outcome === undefined ? ALL : LANES[outcome]
 }
 

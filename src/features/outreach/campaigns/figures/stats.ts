@@ -90,7 +90,7 @@ export async function viewStats(
  * Lists the links of a campaign that people have followed, those with most clicks first.
  * @throws AppError CAMPAIGN_NOT_FOUND
  */
-export async function listLinks(
+export async function listClickedLinks(
   { store }: Pick<Base, 'store'>,
   key: CampaignKey,
 ): Promise<LinkClicks[]> {

@@ -24,7 +24,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
-  addCounts,
+  addRowCounts,
   type CountedEnd,
   countStretches,
   type RowCount,
@@ -128,7 +128,7 @@ export async function listDeliveries(
     const counts = statuses.map((each) =>
       countStatus(deps, { endpointId: key.id, status: each, from }),
     )
-    return addCounts(deps, await Promise.all(counts))
+    return addRowCounts(deps, await Promise.all(counts))
   }
   const whole = last === undefined ? lines.filter(isShown).length : undefined
   const query = { list: 'deliveries', id: key.id, status }

@@ -17,7 +17,7 @@ import { describeError } from '../../../../base/errors.ts'
 import type { Log } from '../../../../base/log.ts'
 import { startLoop } from '../../../../work/loop.ts'
 import { createTaskLines, nextWidth, type Started, type TaskLine } from './task-lines.ts'
-import type { Task, TaskKey, TaskResult, TaskSource } from './task-source.ts'
+import type { DispatchResult, Task, TaskKey, TaskSource } from './task-source.ts'
 
 export type Dispatcher = {
   /** Tells that tasks of the key are due at `dueAt`. */
@@ -46,7 +46,7 @@ const LINGER_MS = 10
 /** How long requests may still take at a stop. */
 const STOP_MS = 3 * SECOND_MS
 
-export function startDispatcher<Item extends Task, Result extends TaskResult>(
+export function startDispatcher<Item extends Task, Result extends DispatchResult>(
   { log, now }: Deps,
   source: TaskSource<Item, Result>,
 ): Dispatcher {

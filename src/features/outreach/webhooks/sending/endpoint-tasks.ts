@@ -28,7 +28,7 @@ import { openSigningKeys } from '../signing.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */
-export type DeliveryTask = Task & {
+export type EndpointTask = Task & {
   attempts: number
   projectId: string
   eventId: string
@@ -77,20 +77,20 @@ const joined = sql`webhook_deliveries as delivery
 
 const isOfEndpoint = sql`delivery.endpoint_id = ${unseen(parameter('id'))}`
 
-export const listFirst = statement<Line>(
+export const listFirstDeliveries = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint} and delivery.due_at = 0
       and delivery.number > ${parameter('after')}
     order by delivery.number limit ${unseen(parameter('limit'))}`,
 )
 
-export const listRetries = statement<Line>(
+export const listDeliveryRetries = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint}
       and delivery.due_at > 0 and delivery.due_at <= ${parameter('now')}
       and delivery.number > ${parameter('fenced')}
     order by delivery.due_at, delivery.number limit ${unseen(parameter('limit'))}`,
 )
 
-export const findNextDue = statement<{ dueAt: number | null }>(
+export const findNextDueDelivery = statement<{ dueAt: number | null }>(
   () => sql`select min(due_at) as "dueAt" from webhook_deliveries as delivery
     where ${isOfEndpoint} and due_at > ${parameter('now')}`,
 )
@@ -111,7 +111,7 @@ export async function takeDeliveries(
   deps: Deps,
   { id, projectId }: TaskKey,
   { held, limit, now }: TakeQuery,
-): Promise<Taken<DeliveryTask>> {
+): Promise<Taken<EndpointTask>> {
   const { store } = deps
   const endpoint = await store.read.find(findActiveEndpoint, { id })
   if (endpoint === undefined) return { tasks: [], nextDueAt: null }
@@ -122,14 +122,14 @@ export async function takeDeliveries(
   const query = { id, fenced, limit: limit + held.size + 1 }
   const after = Math.max(failedThrough, fenced)
   const isFree = ({ number }: Line) => !held.has(number)
-  const first = await store.read.list(listFirst, { ...query, after })
-  const retries = isClearing ? [] : await store.read.list(listRetries, { ...query, now })
+  const first = await store.read.list(listFirstDeliveries, { ...query, after })
+  const retries = isClearing ? [] : await store.read.list(listDeliveryRetries, { ...query, now })
   const lines = inTurn(first.filter(isFree), retries.filter(isFree))
   const page = withinBytes(lines.slice(0, limit))
   const tasks = await toTasks(deps, endpoint, page)
   if (page.length < lines.length) return { tasks, nextDueAt: now }
   if (isClearing) return { tasks, nextDueAt: now + CLEARING_MS }
-  const next = await store.read.find(findNextDue, { id, now })
+  const next = await store.read.find(findNextDueDelivery, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
@@ -147,7 +147,7 @@ async function toTasks(
   deps: Deps,
   endpoint: WebhookEndpoint,
   lines: readonly Line[],
-): Promise<DeliveryTask[]> {
+): Promise<EndpointTask[]> {
   if (lines.length === 0) return []
   const events = await readEvents(
     deps,

@@ -13,7 +13,7 @@ import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { CrowdedSteps, clearSteps } from './remove-steps.ts'
 import { loadDetail, type Viewer } from './view.ts'
 
-export type Edit = WorkflowKey &
+export type GraphEdit = WorkflowKey &
   Viewer & {
     /** Whether the caller knows this version; without it, the last change wins. */
     isExpected?: ((version: number) => boolean) | undefined
@@ -31,7 +31,7 @@ export type EditDeps = Pick<Base, 'store' | 'now'>
  */
 export async function editWorkflow<T>(
   deps: EditDeps,
-  edit: Edit,
+  edit: GraphEdit,
   change: (tx: Tx, workflow: Workflow) => Promise<T>,
 ): Promise<T> {
   const { isExpected = () => true, ...key } = edit
