@@ -18,14 +18,14 @@ import type {
   SessionUser,
   UserCaller,
 } from '../features/tenancy/accounts/callers/caller.ts'
-import type { Project, Role, Session } from '../features/tenancy/accounts/rows.ts'
+import type { LoginSession, Project, Role } from '../features/tenancy/accounts/rows.ts'
 import type { WaitingLimits } from '../turns/turns.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { AnswerAllowance } from './exchange/answer-allowance.ts'
 import { mayCompress } from './exchange/compression/compressed-routes.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
-import { createReader } from './request-reader.ts'
+import { createRequestReader } from './request-reader.ts'
 import type { HttpResponse } from './response.ts'
 import type { OperationExample, ResponseDoc } from './route-docs.ts'
 import type { AddressList } from './server/client-address.ts'
@@ -86,7 +86,7 @@ type CallBy<Kind extends Caller, Query, Body> = Omit<Call<Query, Body>, 'caller'
 export type ProjectCall<Query, Body> = CallBy<ProjectCaller, Query, Body> & { project: Project }
 export type UserCall<Query, Body> = CallBy<UserCaller, Query, Body> & {
   user: SessionUser
-  session: Session
+  session: LoginSession
 }
 type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
   user: SessionUser
@@ -208,7 +208,7 @@ export function openOperation<Query = undefined, Body = undefined>(
     handle(call: Call<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<RawCall> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
@@ -221,7 +221,7 @@ export function projectOperation<Query = undefined, Body = undefined>(
     handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<ProjectCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -237,7 +237,7 @@ export function userOperation<Query = undefined, Body = undefined>(
     handle(call: UserCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -253,7 +253,7 @@ export function memberOperation<Query = undefined, Body = undefined>(
     handle(call: MemberCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<MemberCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -269,7 +269,7 @@ export function userOrKeyOperation<Query = undefined, Body = undefined>(
     handle(call: CallBy<UserCaller | KeyCaller, Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller | KeyCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),

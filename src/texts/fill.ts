@@ -15,14 +15,14 @@ export const PLACEHOLDERS = [
 ] as const
 
 /** The values of placeholders; each text uses some of them, and one without a value is empty. */
-export type Values = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], string>>>
+export type PlaceholderValues = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], string>>>
 
 const PLACEHOLDER = new RegExp(`\\{(${PLACEHOLDERS.join('|')})\\}`)
 
 /** The text in order, in pieces: its own words, and each value as `show` gives it. */
 export function fillPieces<Shown>(
   text: string,
-  values: Values,
+  values: PlaceholderValues,
   show: (value: string) => Shown,
 ): (string | Shown)[] {
   const known: Readonly<Record<string, string | undefined>> = values
@@ -34,7 +34,7 @@ export function fillPieces<Shown>(
 /** The text with each value as `show` gives it, or as it is. */
 export function fillText(
   text: string,
-  values: Values,
+  values: PlaceholderValues,
   show: (value: string) => string = (value) => value,
 ): string {
   return fillPieces(text, values, show).join('')

@@ -22,8 +22,8 @@
  */
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
-import type { Cursors, FollowedRows, Handler } from './follower-handlers.ts'
-import { createReader, type Reader } from './follower-reader.ts'
+import type { Cursors, FollowedRows, FollowerHandler } from './follower-handlers.ts'
+import { createRowReader, type FollowerReader } from './follower-reader.ts'
 
 export type FollowerOptions<Row extends { seq: number }> = {
   /** The owner of the common reader's heavy writes. */
@@ -31,7 +31,7 @@ export type FollowerOptions<Row extends { seq: number }> = {
   rows: FollowedRows<Row>
   cursors: Cursors
   /** In the order in which they get the rows of a batch. */
-  handlers: readonly Handler<Row>[]
+  handlers: readonly FollowerHandler<Row>[]
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
@@ -66,9 +66,9 @@ export function startFollower<Row extends { seq: number }>(
   let moves = 0
   const places = handlers.map((handler) => ({ handler, seq: -1, isSaved: true }))
   /** The readers of handlers that are behind, or have failed. */
-  let own: Reader<Row>[] = []
+  let own: FollowerReader<Row>[] = []
 
-  const common: Reader<Row> = createReader(deps, {
+  const common: FollowerReader<Row> = createRowReader(deps, {
     ...options,
     places,
     gather(least) {
@@ -83,7 +83,7 @@ export function startFollower<Row extends { seq: number }>(
     leave(place, suspects) {
       moves += 1
       const { name } = place.handler
-      const reader = createReader(deps, { ...options, name, places: [place], suspects })
+      const reader = createRowReader(deps, { ...options, name, places: [place], suspects })
       own.push(reader)
       if (isStopping) void reader.stop()
       else reader.wake()

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts'
 import { createSchedule } from '../../src/core/areas.ts'
 import { appendEvents } from '../../src/features/ground/events/append.ts'
 import { monthOf } from '../../src/features/ground/usage/month.ts'
-import { addCounts } from '../../src/features/insight/reputation/counters.ts'
+import { addHourCounts } from '../../src/features/insight/reputation/counters.ts'
 import { listDomains } from '../../src/features/mail/domains/domains.ts'
 import { createSegment } from '../../src/features/people/segments/edit-segment.ts'
 import { inviteMember } from '../../src/features/tenancy/accounts/invitations/invite.ts'
@@ -303,7 +303,7 @@ export const addReputation = async ({ core, projectId }: Stage) => {
       .update(projects)
       .set({ createdAt: at - 90 * DAY_MS })
       .where(eq(projects.id, projectId))
-    await addCounts(tx, [
+    await addHourCounts(tx, [
       { projectId, startsAt: at - 3 * DAY_MS, ...week },
       { projectId, startsAt: at - 60 * DAY_MS, ...older },
     ])

@@ -4,7 +4,7 @@
  */
 
 /** Sentences of one message, beyond which one says that there are more. */
-export const MAX_WARNINGS = 20
+export const MAX_DAMAGE_WARNINGS = 20
 const MAX_WARNING_LENGTH = 300
 
 export class Damage {
@@ -13,7 +13,7 @@ export class Damage {
 
   add(sentence: string): void {
     if (this.#sentences.has(sentence)) return
-    if (this.#sentences.size < MAX_WARNINGS) {
+    if (this.#sentences.size < MAX_DAMAGE_WARNINGS) {
       this.#sentences.add(sentence.slice(0, MAX_WARNING_LENGTH).toWellFormed())
     } else {
       this.#isFull = true

@@ -45,7 +45,7 @@ const REPORT_TYPE =
   /^(?:multipart\/report|message\/(?:feedback-report|(?:global-)?delivery-status))$/
 
 /** How the message came. */
-export type Session = {
+export type Arrival = {
   /** It had the null reverse path. */
   isNullSender?: boolean
   /** A mailbox is among the recipients. People write to mailboxes, and to no return path. */
@@ -55,7 +55,7 @@ export type Session = {
 /** The first entity is the message itself; `notice`: its prose. */
 export function detectMessageKind(
   [root, ...parts]: readonly [Entity, ...Entity[]],
-  { notice, isNullSender = false, isToMailbox = false }: Session & { notice: string },
+  { notice, isNullSender = false, isToMailbox = false }: Arrival & { notice: string },
 ): MessageKind {
   const subject = decodeHeader(findField(root.fields, 'subject') ?? '').slice(0, 1_000)
   const words = notice.slice(0, 8_000)

@@ -9,7 +9,7 @@ import { toWarningTexts } from '../unknown-names.ts'
 import { largeJson } from './large-json.ts'
 
 /** Further warnings are left out. */
-export const MAX_WARNINGS = 20
+export const MAX_RESPONSE_WARNINGS = 20
 
 export function withWarnings(
   response: HttpResponse,
@@ -17,7 +17,7 @@ export function withWarnings(
 ): HttpResponse {
   const isJson = response.headers['content-type']?.startsWith('application/json') === true
   if (warnings.length === 0 || !isJson || response.hasWarnings) return response
-  const told = warnings.slice(0, MAX_WARNINGS)
+  const told = warnings.slice(0, MAX_RESPONSE_WARNINGS)
   const { body, value } = response
   if (hasOwnList(value)) {
     const merged = { ...value, warnings: [...toWarningTexts(told), ...value.warnings] }
@@ -27,9 +27,9 @@ export function withWarnings(
   const field = `"warnings":${JSON.stringify(told)}`
   if (typeof body === 'string') return { ...response, body: begunWith(field, body) }
   if (body instanceof Uint8Array) {
-    // `heldBytes` is left out: the octets with warnings are of this answer alone, even if all answers share
+    // `reservedBytes` is left out: the octets with warnings are of this answer alone, even if all answers share
     // those without warnings.
-    const { heldBytes, ...rest } = response
+    const { reservedBytes, ...rest } = response
     return { ...rest, body: octetsBegunWith(field, body) }
   }
   return { ...response, body: piecesBegunWith(field, body) }

@@ -5,7 +5,7 @@ import { ACTIVITY_TYPES } from '../../features/insight/activity/activity-entry.t
 import { countActivity, countRecent } from '../../features/insight/activity/figures.ts'
 import { listActivity } from '../../features/insight/activity/list.ts'
 import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
-import { createAnswers } from '../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../features/insight/analytics/answers.ts'
 import {
   activityPage,
   activityQuery,
@@ -98,7 +98,7 @@ export const list = ({ core }: RouteDeps) =>
   })
 
 export const showStats = ({ core }: RouteDeps) => {
-  const find = createAnswers(core, countActivity)
+  const find = createAnalyticsAnswers(core, countActivity)
   return projectOperation({
     ...shared,
     summary: 'Show figures for the last 30 days or for a range; up to a minute old',

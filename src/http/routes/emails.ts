@@ -13,7 +13,7 @@ import { emailPage, emailQuery, emailRecord } from '../../records/email.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
-import { MAX_WARNINGS } from '../exchange/warnings.ts'
+import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
 import type { HttpResponse } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
@@ -85,7 +85,7 @@ export const showRaw = ({ core }: RouteDeps) =>
       return {
         status: 200,
         body: piecesOf(octets),
-        heldBytes: octets.length,
+        reservedBytes: octets.length,
         headers: {
           'content-type': 'message/rfc822',
           'content-disposition': `attachment; filename="${key.id}.eml"`,
@@ -146,7 +146,7 @@ async function respond(
   call: ProjectCall<unknown, unknown>,
 ): Promise<HttpResponse> {
   const { record, events: listing } = await showEmail(core, uuidKeyOf(call))
-  const told = toWarningTexts(call.warnings.slice(0, MAX_WARNINGS))
+  const told = toWarningTexts(call.warnings.slice(0, MAX_RESPONSE_WARNINGS))
   const before = { ...record, warnings: [...told, ...record.warnings] }
   const response = await wholeResponse(call, { before, name: 'events', listing })
   return { ...response, hasWarnings: true }

@@ -8,7 +8,7 @@ import { fieldWarnings, id, lineOfText } from '../../records/fields.ts'
 import { contentClass } from '../../records/template.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
-import { MAX_WARNINGS } from '../exchange/warnings.ts'
+import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { findWeakData, warningText } from '../weak-data.ts'
 
@@ -92,7 +92,7 @@ export const render = ({ core }: RouteDeps) =>
       },
     }),
     handle: async ({ project, body, warnings }) => {
-      const unknownFields = warnings.slice(0, MAX_WARNINGS)
+      const unknownFields = warnings.slice(0, MAX_RESPONSE_WARNINGS)
       const message = await renderRequest(core, project, body)
       const weak = findWeakData(body.data).map(warningText)
       return largeJson(200, { ...message, warnings: [...weak, ...message.warnings], unknownFields })

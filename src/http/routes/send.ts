@@ -24,8 +24,8 @@ import {
   REFUSED_HEADERS,
 } from '../../formats/compose/custom-header.ts'
 import {
-  MAX_HEADER_VALUE_LENGTH,
-  MAX_HEADERS,
+  MAX_EXTRA_HEADER_VALUE_LENGTH,
+  MAX_EXTRA_HEADERS,
   MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from '../../formats/limits.ts'
@@ -57,11 +57,11 @@ const sender = describedMailbox('Must be an email address or an object {name, em
 
 /** Header fields that the client adds to the message. */
 const customHeaders = z
-  .record(z.string(), lineOfText(MAX_HEADER_VALUE_LENGTH))
+  .record(z.string(), lineOfText(MAX_EXTRA_HEADER_VALUE_LENGTH))
   .superRefine((headers, context) => {
     const names = Object.keys(headers)
-    if (names.length > MAX_HEADERS) {
-      const message = `At most ${MAX_HEADERS} headers`
+    if (names.length > MAX_EXTRA_HEADERS) {
+      const message = `At most ${MAX_EXTRA_HEADERS} headers`
       context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
     }
     for (const name of names) {
@@ -70,7 +70,7 @@ const customHeaders = z
     }
   })
   .meta({
-    maxProperties: MAX_HEADERS,
+    maxProperties: MAX_EXTRA_HEADERS,
     description: `Header fields to add. Not: ${REFUSED_HEADERS.join(', ')}`,
   })
 

@@ -10,7 +10,7 @@ import type { DomainRecord } from '../../../records/domain.ts'
 import { and, desc, eq, type SQL } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Queries, Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import type { References } from '../../ground/manifest/reference.ts'
 import { findReferences, isUsed } from '../../ground/references/registry.ts'
@@ -19,7 +19,6 @@ import {
   domainOwnedElsewhere,
   isOwnedElsewhere,
   isUnderDisabledRoot,
-  type Queries,
   requireEnabledProject,
 } from './ownership.ts'
 import { describeRecords } from './records.ts'

@@ -1,5 +1,5 @@
 /** Placeholders of other services that stayed in a text: here they print nothing, or themselves. */
-import type { Finding } from '../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../formats/compose/message-findings.ts'
 import { HINTS, TRACKING, walkOutputs } from '../../../formats/template/foreign-output.ts'
 import { MAX_MARKERS } from '../../../formats/template/limits.ts'
 import { scanMarkers } from '../../../formats/template/markers.ts'
@@ -76,8 +76,8 @@ const MAX_SHOWN = 60
 export function findForeignSyntax(
   sources: readonly string[],
   hasValue: (name: string) => boolean = () => false,
-): Finding[] {
-  const found = new Map<string, Finding>()
+): MessageFinding[] {
+  const found = new Map<string, MessageFinding>()
   for (const source of sources) {
     const outputs = listOutputs(source, { found, hasValue })
     for (const { text, syntax } of outputs) add(found, text, syntax)
@@ -105,7 +105,10 @@ type NamedOutput = { begin: number; text: string; syntax: Named }
 /** The first placeholders of other services beside those that were found, in their order. */
 function listOutputs(
   source: string,
-  { found, hasValue }: { found: ReadonlyMap<string, Finding>; hasValue: (name: string) => boolean },
+  {
+    found,
+    hasValue,
+  }: { found: ReadonlyMap<string, MessageFinding>; hasValue: (name: string) => boolean },
 ): NamedOutput[] {
   const listed: NamedOutput[] = []
   const seen = new Set<string>()
@@ -162,7 +165,7 @@ function fixOfTag(tag: string): string {
   return MERGE_TAG_FIXES.get(name) ?? `Write the key of the data of contacts, such as ${example}.`
 }
 
-function add(found: Map<string, Finding>, text: string, { service, fix }: Named): void {
+function add(found: Map<string, MessageFinding>, text: string, { service, fix }: Named): void {
   if (found.has(text) || found.size >= MAX_FINDINGS) return
   const message = `${text} is a placeholder of ${service}, which has no meaning here.`
   found.set(text, { code: 'foreign_syntax', severity: 'warning', message, fix })

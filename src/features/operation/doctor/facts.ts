@@ -15,7 +15,7 @@ import { ownAddresses } from '../../mail/domains/server-records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { findSenderDomains, type SenderDomains } from './sender-domains.ts'
 
-export type Facts = {
+export type DoctorFacts = {
   /** The addresses from which this server comes, as other servers see it. */
   addresses(): Promise<HostAddresses>
   domains(): Promise<SenderDomains>
@@ -41,7 +41,7 @@ export type ListenerCertificate = {
   remedy?: string
 }
 
-export function createFacts(deps: DoctorDeps): Facts {
+export function createFacts(deps: DoctorDeps): DoctorFacts {
   return {
     addresses: once(() => findAddresses(deps)),
     domains: once(() => findSenderDomains(deps)),

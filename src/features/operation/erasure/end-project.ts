@@ -17,7 +17,7 @@ import { domains } from '../../../store/schema/domains.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { isUnfinished } from '../../../work/jobs/due.ts'
+import { isUnfinishedJob } from '../../../work/jobs/due.ts'
 import type { Base } from '../../ground/base.ts'
 import { keepUseOfDeleted } from '../../ground/usage/month.ts'
 import { requireManager } from '../../tenancy/accounts/members/require-admin.ts'
@@ -205,7 +205,7 @@ export async function findResetState(
     const job = await store.read
       .select({ progress: jobs.progress })
       .from(jobs)
-      .where(and(eq(jobs.kind, RESET_KIND), eq(jobs.projectId, id), isUnfinished))
+      .where(and(eq(jobs.kind, RESET_KIND), eq(jobs.projectId, id), isUnfinishedJob))
       .get()
     const progress = job?.progress ?? 0
     return { state: 'running', startedAt: formatInstant(resetSince), progress, completedAt: null }

@@ -11,7 +11,7 @@ import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Part, PartValues } from '../../ground/manifest/part.ts'
+import type { PartValues, TablePart } from '../../ground/manifest/part.ts'
 import { eraseContents, eraseInboundMessages } from './erase-mail.ts'
 import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
 import type { ErasurePayload } from './kinds.ts'
@@ -69,7 +69,7 @@ async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Pr
 
 /** `mustBeBilled`: the project cannot go before billing has counted its events. */
 type Work = {
-  parts: readonly Part[]
+  parts: readonly TablePart[]
   /** `forget`: the project will not come back, so nothing of it is kept. */
   forget: boolean
   mustBeBilled: boolean
@@ -115,7 +115,7 @@ async function eraseQueue(
 async function eraseRows(
   { store }: Pick<Deps, 'store'>,
   { repeat, values }: Eraser,
-  { part, forget }: { part: Part; forget: boolean },
+  { part, forget }: { part: TablePart; forget: boolean },
 ): Promise<void> {
   if ((await store.read.find(part.find, values)) === undefined) return
   await repeat((tx, limit) => eraseSome(tx, { part, forget, values, limit }))
@@ -132,13 +132,13 @@ async function eraseSome(
     forget,
     values,
     limit,
-  }: { part: Part; forget: boolean; values: PartValues; limit: number },
+  }: { part: TablePart; forget: boolean; values: PartValues; limit: number },
 ): Promise<number> {
   if (keep !== undefined && !forget) await tx.execute(keep, { ...values, limit })
   return tx.execute(statement, { ...values, limit })
 }
 
-async function hasRows(tx: Tx, { values }: Eraser, parts: readonly Part[]): Promise<boolean> {
+async function hasRows(tx: Tx, { values }: Eraser, parts: readonly TablePart[]): Promise<boolean> {
   for (const { find } of parts) {
     if ((await tx.find(find, values)) !== undefined) return true
   }

@@ -14,11 +14,11 @@ import { listFences } from '../../ground/fence/rows.ts'
 import { setFence, setFenceForLog, setFenceIfOlder } from '../../ground/fence/set.ts'
 import { settleFenced } from '../../mail/messages/fenced/settle.ts'
 import { recoverLeases } from '../../mail/messages/queue/leases.ts'
-import { countHeld, type HeldCounts } from './count-held.ts'
+import { countFenced, type FencedCounts } from './count-fenced.ts'
 
 export type FenceDeps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
-export type Fenced = { generation: number; held: HeldCounts }
+export type Fenced = { generation: number; held: FencedCounts }
 
 type FenceOptions = {
   cause: FenceCause
@@ -78,7 +78,7 @@ async function holdMail(
     log.warn({ error }, 'the file of the generation cannot be written')
   })
   const fences = await listFences(store.read)
-  const held = await countHeld(
+  const held = await countFenced(
     deps,
     fences.map(({ projectId }) => projectId),
   )

@@ -162,12 +162,12 @@ async function findStored(
 
 function toPreview({ subject, html, text, faults }: RenderedMessage): RenderedPreview {
   const shown = html ?? ''
-  const warnings = faults.map(describeFault)
+  const warnings = faults.map(describePartFault)
   return { subject, html: shown, text, sizeBytes: Buffer.byteLength(shown), warnings }
 }
 
 /** `The body has a fault in line 1, column 4: undefined filter: shout`; a send would go out with it. */
-export function describeFault({ part, line, column, message }: PartFault): string {
+export function describePartFault({ part, line, column, message }: PartFault): string {
   const place = line === null || column === null ? '' : ` in line ${line}, column ${column}`
   return `The ${part} has a fault${place}: ${message}`
 }

@@ -177,7 +177,7 @@ export async function cancelCampaign(
 /**
  * Resumes the campaigns that a fence has paused, and returns how many. `which`: a condition on campaigns.
  */
-export async function releaseRestored(deps: StopDeps, tx: Tx, which: SQL): Promise<number> {
+export async function resumeRestoredCampaigns(deps: StopDeps, tx: Tx, which: SQL): Promise<number> {
   const paused = await tx
     .select({ id: campaigns.id, projectId: campaigns.projectId })
     .from(campaigns)

@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../../base/clock.ts'
 import {
   campaignsOnShelves,
   holdsItsMail,
-  isActive,
+  isActiveCampaign,
   isPaced,
   unfinishedCampaigns,
 } from '../../../store/campaign-terms.ts'
@@ -140,7 +140,7 @@ export const listCancelled = statement((db) =>
 )
 
 /** Campaigns whose rows do not fit their state, and what is to be done with the rows. */
-export const listUnsettled = statement<{
+export const listUnsettledCampaigns = statement<{
   id: string
   projectId: string
   act: 'pause' | 'cancel' | 'pace' | 'release'
@@ -157,7 +157,7 @@ export const listUnsettled = statement<{
     union all
     select id, campaigns.project_id, 'pace' from campaigns
     ${orderedJoin()} campaign_progress on campaign_id = id and has_old_slots
-    where ${isActive} and ${isPaced} and paused_at is null
+    where ${isActiveCampaign} and ${isPaced} and paused_at is null
     union all
     select id, project_id, 'release' from campaigns
     where id in ${campaignsOnShelves('paused', 'pausedUntried')} and status <> 'CANCELLED' and paused_at is null

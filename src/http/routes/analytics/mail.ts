@@ -1,7 +1,7 @@
 /** Figures of mail, by the instant of acceptance: of all of it, by time, by provider, by sender. */
 
 import { z } from 'zod'
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
   findDeliverability,
   findLeaderboard,
@@ -30,7 +30,7 @@ const shared = {
 const good = { isTableToo: true, headers: completeHeader, description: 'The figures' } as const
 
 export const showOverview = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findOverview)
+  const find = createAnalyticsAnswers(deps.core, findOverview)
   return projectOperation({
     ...shared,
     summary: 'Show the figures of all mail of a range, and of the equal range before',
@@ -55,7 +55,7 @@ export const showOverview = (deps: RouteDeps) => {
 }
 
 export const showDeliverability = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findDeliverability)
+  const find = createAnalyticsAnswers(deps.core, findDeliverability)
   return projectOperation({
     ...shared,
     summary: 'Show bounces and complaints, and how mail fared with each receiving provider',
@@ -76,7 +76,7 @@ export const showDeliverability = (deps: RouteDeps) => {
 }
 
 export const showLeaderboard = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findLeaderboard)
+  const find = createAnalyticsAnswers(deps.core, findLeaderboard)
   return projectOperation({
     ...shared,
     summary: 'List the campaigns, templates or workflows with most mail, or by another metric',

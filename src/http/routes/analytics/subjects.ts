@@ -1,6 +1,6 @@
 /** Figures of links and events. */
 
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findEvents, findLinks } from '../../../features/insight/analytics/subject-figures.ts'
 import { analyticsEvents, analyticsLinks, listedFiguresQuery } from '../../../records/analytics.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
@@ -13,7 +13,7 @@ import { answerRange, readAsked } from './respond.ts'
 const good = { isTableToo: true, headers: completeHeader } as const
 
 export const listLinks = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findLinks)
+  const find = createAnalyticsAnswers(deps.core, findLinks)
   return projectOperation({
     tag: 'Analytics',
     summary: 'List the links that were clicked in the mail of a range, most clicks first',
@@ -32,7 +32,7 @@ export const listLinks = (deps: RouteDeps) => {
 }
 
 export const listEvents = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findEvents)
+  const find = createAnalyticsAnswers(deps.core, findEvents)
   return projectOperation({
     tag: 'Analytics',
     summary: 'List the events of a range by how often they happened',

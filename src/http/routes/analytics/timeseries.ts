@@ -1,7 +1,7 @@
 /** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
 
 import { z } from 'zod'
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
   findDaily,
   findTimeseries,
@@ -34,8 +34,8 @@ const query = z
   })
 
 export const showTimeseries = (deps: RouteDeps) => {
-  const findPoints = createAnswers(deps.core, findTimeseries)
-  const findDays = createAnswers(deps.core, findDaily)
+  const findPoints = createAnalyticsAnswers(deps.core, findTimeseries)
+  const findDays = createAnalyticsAnswers(deps.core, findDaily)
   return projectOperation({
     tag: 'Analytics',
     summary: 'Show the figures of mail by days or hours',

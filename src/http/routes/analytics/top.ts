@@ -1,7 +1,7 @@
 /** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
 
 import { z } from 'zod'
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
   findCampaignStats,
   findTopCampaigns,
@@ -22,7 +22,7 @@ const MAX_TOP = 100
 const shared = { tag: 'Analytics' } as const
 
 export const listTopCampaigns = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findTopCampaigns)
+  const find = createAnalyticsAnswers(deps.core, findTopCampaigns)
   return projectOperation({
     ...shared,
     summary: 'List the campaigns sent in a range that most recipients opened',
@@ -43,7 +43,7 @@ export const listTopCampaigns = (deps: RouteDeps) => {
 }
 
 export const showCampaignStats = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findCampaignStats)
+  const find = createAnalyticsAnswers(deps.core, findCampaignStats)
   return projectOperation({
     ...shared,
     summary: 'Show how many campaigns there are, and their average rates',
@@ -65,7 +65,7 @@ export const showCampaignStats = (deps: RouteDeps) => {
 }
 
 export const listTopEvents = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findTopEvents)
+  const find = createAnalyticsAnswers(deps.core, findTopEvents)
   return projectOperation({
     ...shared,
     summary: 'List the most frequent events of a range, with their trend',

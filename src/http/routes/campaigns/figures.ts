@@ -7,7 +7,7 @@ import {
   listRecipients,
   OUTCOMES,
 } from '../../../features/outreach/campaigns/figures/recipients.ts'
-import { listLinks, viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
+import { listClickedLinks, viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
 import { campaignExample, campaignStats, recipientPage } from '../../../records/campaign.ts'
 import { enveloped } from '../../../records/envelope.ts'
@@ -182,7 +182,7 @@ export const showLinks = ({ core }: RouteDeps) =>
     example: () => ({ params: { id: campaignExample.id }, status: 200, response: [] }),
     handle: async (call) => {
       const key = uuidKeyOf(call)
-      const found = await listLinks(core, key)
+      const found = await listClickedLinks(core, key)
       if (prefers(CSV_TYPE, call.incoming.headers.accept)) {
         const columns = ['url', 'clicks', 'uniqueClickers']
         return csvResponse({ name: `links-${key.id}`, columns, rows: found })

@@ -5,9 +5,9 @@ import { disableTotp } from '../../../features/tenancy/accounts/second-factor/di
 import { confirmTotp, startTotp } from '../../../features/tenancy/accounts/second-factor/enable.ts'
 import {
   loginCode,
+  newRecoveryCodes,
   newSecondFactor,
   presentPassword,
-  recoveryCodes,
 } from '../../../records/login.ts'
 import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import { sessionCookie } from '../../exchange/cookies.ts'
@@ -45,7 +45,7 @@ export const confirm = ({ core }: RouteDeps) =>
     description:
       'All other sessions and the links that reset the password end; this session goes on with the cookie of the response.',
     body: z.object({ code: loginCode }),
-    responses: { 200: { description: 'The recovery codes', schema: recoveryCodes } },
+    responses: { 200: { description: 'The recovery codes', schema: newRecoveryCodes } },
     refusals: [409],
     example: () => ({
       request: { code: '287082' },

@@ -20,7 +20,14 @@ import { writeContent } from './content.ts'
 import { type AcceptDeps, type AcceptedEmail, insertDrafts } from './email-drafts.ts'
 import { countAccepted } from './new-project-cap.ts'
 import type { EmailPlan } from './plan.ts'
-import { confirmHeld, isForOne, needsSubscription, toDrafts, toEntry, toRule } from './to-drafts.ts'
+import {
+  confirmHeldDomains,
+  isForOne,
+  needsSubscription,
+  toDrafts,
+  toEntry,
+  toRule,
+} from './to-drafts.ts'
 
 /** Limits of a write that shares its transaction with others (`store/write/writer.ts`). */
 const LIGHT_RECIPIENTS = 50
@@ -72,7 +79,7 @@ export async function acceptEmails(
   await countPlanned(deps, tx, { plan, count })
   const contentId = await writeContent(tx, plan.content)
   const contacts = await upsertRecipients(tx, plan, known)
-  const held = await confirmHeld(tx, [plan])
+  const held = await confirmHeldDomains(tx, [plan])
   const contactsOf = contacts.map(({ contact }) => contact)
   const drafts = toDrafts(deps, plan, { contentId, contacts: contactsOf, suppressed, held })
   await insertDrafts(deps, tx, drafts)

@@ -26,7 +26,7 @@ import { writeContents } from './content.ts'
 import { type AcceptDeps, type AcceptedEmail, insertDrafts } from './email-drafts.ts'
 import { countAccepted } from './new-project-cap.ts'
 import type { EmailPlan } from './plan.ts'
-import { confirmHeld, needsSubscription, toDrafts, toEntry, toRule } from './to-drafts.ts'
+import { confirmHeldDomains, needsSubscription, toDrafts, toEntry, toRule } from './to-drafts.ts'
 
 /**
  * Writes the emails of a plan, and what `finish` writes for them. Resolves when they are durable.
@@ -81,7 +81,7 @@ async function acceptTogether(
   plans: readonly EmailPlan[],
 ): Promise<(AcceptedEmail[] | Alone)[]> {
   const batches = await weighProjects(tx, plans)
-  const held = await confirmHeld(tx, plans)
+  const held = await confirmHeldDomains(tx, plans)
   const counted: Batch[] = []
   for (const batch of batches) if (await countBatch(deps, tx, batch)) counted.push(batch)
   const contents = counted.flatMap((batch) => batch.plans.map(({ plan }) => plan.content))

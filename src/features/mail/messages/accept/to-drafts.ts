@@ -107,7 +107,7 @@ export function toEntry({ data }: EmailPlan, { address, name }: NamedMailbox): C
 }
 
 /** Returns the held domains of the recipients; a hold in the cache may have ended by now. */
-export async function confirmHeld(
+export async function confirmHeldDomains(
   tx: Tx,
   plans: readonly Pick<EmailPlan, 'request' | 'heldDomains'>[],
 ): Promise<Set<string>> {

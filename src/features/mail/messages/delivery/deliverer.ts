@@ -15,7 +15,7 @@ import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { pauseClaimed, putBackEmails, putOnHold } from '../queue/put-back.ts'
 import { type ContentCache, createContentCache } from './content-cache.ts'
-import { type PrepareDeps, prepareBatch, type Refusal } from './prepare.ts'
+import { type PrepareDeps, prepareBatch, type UnsentReason } from './prepare.ts'
 import { createResultBuffer, keepTrying, recordResults } from './record-results.ts'
 
 export type Deliverer = {
@@ -226,7 +226,7 @@ function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined 
 async function refuseAll(
   deps: DeliveryDeps,
   inFlight: InFlight,
-  refused: readonly { email: ClaimedEmail; refusal: Refusal }[],
+  refused: readonly { email: ClaimedEmail; refusal: UnsentReason }[],
 ): Promise<void> {
   if (refused.length === 0) return
   const at = deps.now()
@@ -242,7 +242,7 @@ async function refuseAll(
   for (const { email } of refused) inFlight.delete(email.id)
 }
 
-function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: Refusal }): Ending[] {
+function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: UnsentReason }): Ending[] {
   const sending = { ...email, state: 'sending' } as const
   if (refusal === 'held' || refusal === 'paused' || refusal === 'erased') return []
   if (refusal === 'suppressed') return [{ email: sending, end: { state: 'suppressed' } }]

@@ -46,7 +46,7 @@ export const findStanding = statement((db) =>
 )
 
 /** The row numbers of mail in the queue. `projectIds`: JSON text. */
-export const listQueued = statement<{ number: number; projectId: string }>(
+export const listQueuedOfProjects = statement<{ number: number; projectId: string }>(
   () => sql`select ${rowNumber()} as number, project_id as "projectId"
     from emails ${indexedBy('emails_ready')}
     where due_at is not null and project_id in ${listOf(parameter('projectIds'))}
@@ -58,7 +58,7 @@ const isQueued = sql`${rowNumber()} in ${listOf(parameter('numbers'))}
   and ${unindexed(sql`project_id`)} = ${parameter('projectId')} and state in ('queued', 'deferred')`
 
 /** Puts mail of the queue aside. `ofCampaigns`: 1 for mail of campaigns only, else 0. */
-export const putAside = statement((db) =>
+export const putAsideDisabled = statement((db) =>
   db
     .update(emails)
     .set(aside)

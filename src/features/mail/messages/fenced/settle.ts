@@ -16,10 +16,10 @@ import { type Pace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findGeneration } from '../../../ground/fence/rows.ts'
 import {
-  findSending,
+  findFencedSending,
   findUnsettled,
-  listQueued,
-  putAside as putAsideRows,
+  listQueuedOfFence,
+  putAsideFenced as putAsideRows,
   setSettled,
 } from './waiting-rows.ts'
 
@@ -66,8 +66,8 @@ export async function settleFenced(deps: Deps, options: SettleOptions = {}): Pro
   if ((await store.read.find(findUnsettled)) === undefined) return { moved: 0, isSending: false }
   const generation = (await findGeneration(store.read))?.number ?? 0
   // Asked first: an email that is being sent now may be due again before the queue has been read.
-  const isSending = (await store.scan.find(findSending)) !== undefined
-  const list = async () => [await store.scan.list(listQueued, { limit: PAGE })]
+  const isSending = (await store.scan.find(findFencedSending)) !== undefined
+  const list = async () => [await store.scan.list(listQueuedOfFence, { limit: PAGE })]
   const moved = await settleInPasses(
     { list, move: (page) => putAside(deps, page, options) },
     options.signal,
@@ -82,10 +82,10 @@ export async function settleFenced(deps: Deps, options: SettleOptions = {}): Pro
 
 function putAside(
   deps: Deps,
-  page: readonly RowOf<typeof listQueued>[],
+  page: readonly RowOf<typeof listQueuedOfFence>[],
   { signal, isAlone = false }: SettleOptions,
 ): Promise<number> {
-  return sweepPages<RowOf<typeof listQueued>, number>(
+  return sweepPages<RowOf<typeof listQueuedOfFence>, number>(
     deps,
     { pace: isAlone ? ALONE : PACE, heavyFor: 'fence', signal },
     {

@@ -24,14 +24,14 @@ export const findUnsettled = statement<{ found: number }>(
 )
 
 /** The row numbers of mail in the queue that is to be put aside. */
-export const listQueued = statement<{ number: number; projectId: string }>(
+export const listQueuedOfFence = statement<{ number: number; projectId: string }>(
   () => sql`select ${rowNumber()} as number, project_id as "projectId"
     from emails ${indexedBy('emails_ready')}
     where due_at is not null and ${isUnsettled} and not ${isOfSending}
     limit ${parameter('limit')}`,
 )
 
-export const putAside = statement((db) =>
+export const putAsideFenced = statement((db) =>
   db
     .update(emails)
     .set(aside)
@@ -42,7 +42,7 @@ export const putAside = statement((db) =>
 )
 
 /** Mail that was claimed before the fence: it may be due again. */
-export const findSending = statement<{ found: number }>(
+export const findFencedSending = statement<{ found: number }>(
   () => sql`select 1 as found from emails ${indexedBy('emails_leased')}
     where lease_until is not null and ${isUnsettled} and not ${isOfSending} limit 1`,
 )

@@ -89,7 +89,7 @@ type LoggedOutcome = {
 }
 
 /** The changes of an email by an attempt; instants that the attempt does not set are null. */
-export type Transition = Pick<
+export type EmailTransition = Pick<
   Email,
   'status' | 'error' | 'dueAt' | 'sentAt' | 'deliveredAt' | 'bouncedAt' | 'providerId'
 > & {
@@ -104,7 +104,7 @@ export type Settlement = {
   email: EmailOfEvent & ShelvedEmail
   /** As rendered. */
   subject: string
-  transition: Transition
+  transition: EmailTransition
 }
 
 const MAX_REASON_LENGTH = 200

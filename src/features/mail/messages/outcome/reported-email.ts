@@ -1,5 +1,5 @@
 /** Facts about an email when a report about it arrives, and the facts that reports state. */
-import type { Verdict } from '../../../../formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../formats/replies/reply.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
@@ -11,7 +11,7 @@ import type { ReportedReply } from './write-report.ts'
 
 export type EmailReport =
   /** The action field says failed; the status code may be of any class. */
-  | ({ type: 'bounce'; verdict: Verdict } & ReportFacts)
+  | ({ type: 'bounce'; verdict: ReplyVerdict } & ReportFacts)
   | ({ type: 'delay' } & ReportFacts)
   /** Relayed mail has arrived. */
   | { type: 'delivery'; emailId: string }

@@ -14,7 +14,7 @@
  * Any other suppression of the address (`suppression.ts`) ends a held one too.
  */
 import { DAY_MS } from '../../../../base/clock.ts'
-import type { Verdict } from '../../../../formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../formats/replies/reply.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { Email } from '../../../../store/schema/messages.ts'
@@ -44,7 +44,7 @@ export type BounceSuppression = {
 
 type Refusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
-  verdict: Pick<Verdict, 'isHard' | 'isStrike' | 'reason'>
+  verdict: Pick<ReplyVerdict, 'isHard' | 'isStrike' | 'reason'>
   /** The refusal as one line, for operators. */
   source: string
   at: number

@@ -18,7 +18,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { isOlderThanFence } from '../fenced/waiting-rows.ts'
 import { ANY_CLASS } from './any-class.ts'
-import { BATCH, inBatches } from './in-batches.ts'
+import { inBatches, QUEUE_BATCH_ROWS } from './in-batches.ts'
 import type { QueueNotifier } from './notifier.ts'
 
 const findHold = statement((db) =>
@@ -153,12 +153,12 @@ function isHoldWanted(domain: string): SQL {
 
 export function waitingIds(domain: string): SQL {
   return sql`(select id from emails where due_at is not null and ${ANY_CLASS}
-    and recipient_domain = ${domain} limit ${BATCH})`
+    and recipient_domain = ${domain} limit ${QUEUE_BATCH_ROWS})`
 }
 
 export function heldIds(domain: string): SQL {
   return sql`(select id from emails where ${onShelves('held')} and recipient_domain = ${domain}
-    order by id limit ${BATCH})`
+    order by id limit ${QUEUE_BATCH_ROWS})`
 }
 
 /** Seeks from domain to domain in the index; the number of emails does not matter. */

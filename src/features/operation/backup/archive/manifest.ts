@@ -53,7 +53,7 @@ export type Manifest = {
   outside: OutsideFile[]
 }
 
-export type End = {
+export type ArchiveEnd = {
   /** SHA-256 of each file, by its path. */
   sha256: Record<string, string>
   /** Files of the manifest that were deleted before they were read. */
@@ -136,7 +136,7 @@ export function parseManifest(bytes: Buffer): Manifest {
 }
 
 /** @throws AppError BAD_REQUEST */
-export function parseEnd(bytes: Buffer): End {
+export function parseEnd(bytes: Buffer): ArchiveEnd {
   const { sha256, deleted } = parseObject(bytes, ENTRY.end)
   if (!isListOf(deleted, isText) || !isDigests(sha256)) {
     throw archiveFault(`${ENTRY.end} is malformed.`)

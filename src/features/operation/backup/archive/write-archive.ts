@@ -6,7 +6,13 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { pack as createPack, type Pack } from 'tar-stream'
 import { hasCode } from '../../../../base/errors.ts'
-import { type ArchivedFile, archiveFault, ENTRY, type End, type Manifest } from './manifest.ts'
+import {
+  type ArchivedFile,
+  type ArchiveEnd,
+  archiveFault,
+  ENTRY,
+  type Manifest,
+} from './manifest.ts'
 import { formatTrailer } from './trailer.ts'
 
 export type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>
@@ -78,7 +84,7 @@ async function fill(
     const text = Buffer.from(`${JSON.stringify(value, null, 1)}\n`)
     return add(name, text.length, [text])
   }
-  const end: End = { sha256: {}, deleted: [] }
+  const end: ArchiveEnd = { sha256: {}, deleted: [] }
   await addJson(ENTRY.manifest, manifest)
   for (const file of manifest.files) {
     const chunks = await begin(read(file))

@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
-import type { Finding } from '../../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../../formats/compose/message-findings.ts'
 import { CONTACT } from '../../../../formats/template/variables.ts'
 import { jsonValue } from '../../../../store/dialect.ts'
 import { and, sql } from '../../../../store/drizzle.ts'
@@ -37,8 +37,8 @@ export async function findUnfilledVariables(
   deps: Deps,
   { subject, body }: Pick<FoundCampaign, 'subject' | 'body'>,
   recipients: ContactScope,
-): Promise<Finding[]> {
-  const findings: Finding[] = []
+): Promise<MessageFinding[]> {
+  const findings: MessageFinding[] = []
   const effort = newEffort()
   const keys = await listDataKeys(deps.store.read, recipients.projectId)
   const hasContact = await isKey(deps.store.read, recipients.projectId, CONTACT)
@@ -62,8 +62,8 @@ async function findSlips(
   { store }: Deps,
   { projectId, keys, effort }: Compared,
   names: readonly string[],
-): Promise<Finding[]> {
-  const findings: Finding[] = []
+): Promise<MessageFinding[]> {
+  const findings: MessageFinding[] = []
   let compared = 0
   for await (const name of withoutFilled(store.read, projectId, names)) {
     const hint = suggestForSlip(name, keys, effort)
@@ -89,7 +89,7 @@ async function isFilled(
   return false
 }
 
-function toFinding(key: string, hint: string | undefined): Finding {
+function toFinding(key: string, hint: string | undefined): MessageFinding {
   return {
     code: 'unfilled_variable',
     severity: 'warning',
@@ -98,7 +98,7 @@ function toFinding(key: string, hint: string | undefined): Finding {
   }
 }
 
-function toSlip(key: string, hint: string): Finding {
+function toSlip(key: string, hint: string): MessageFinding {
   return {
     code: 'unfilled_variable',
     severity: 'info',

@@ -6,7 +6,7 @@
 import type { NamesKey } from '../../../../formats/template/named-keys.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { RecipientRow } from '../../../people/contacts/list/row.ts'
-import { type WalkedRows, walkRecipients } from '../../../people/contacts/list/walk.ts'
+import { type WalkedRows, walkCampaignContacts } from '../../../people/contacts/list/walk.ts'
 import { pauseInTx } from '../stopping.ts'
 import type { ActiveCampaign } from './active.ts'
 import { planSending, type SendingPlan } from './plan.ts'
@@ -14,7 +14,7 @@ import {
   mayGet,
   type StretchContact,
   type StretchDeps,
-  toContact,
+  toStretchContact,
   writeStretch,
 } from './stretch.ts'
 
@@ -179,7 +179,7 @@ function readAudience(
   { scope, isForAll }: Pick<SendingPlan, 'scope' | 'isForAll'>,
   { after, lastNumber, wake }: { after: number; lastNumber: number; wake: () => void },
 ): AudiencePages {
-  const walk = walkRecipients(deps, scope, { size: PAGE, after, isForAll })
+  const walk = walkCampaignContacts(deps, scope, { size: PAGE, after, isForAll })
   let read: { page: AudiencePage } | { error: unknown } | undefined
 
   async function readNext(): Promise<void> {
@@ -211,7 +211,7 @@ function toPage({ rows, upTo }: WalkedRows<RecipientRow>, lastNumber: number): A
   const meant = isLast ? rows.filter(([number]) => number <= lastNumber) : rows
   return {
     contacts: meant.map(([number, id, , address, subscribed, data]) =>
-      toContact({ number, id, address, subscribed, data }),
+      toStretchContact({ number, id, address, subscribed, data }),
     ),
     upTo: isLast ? lastNumber : upTo,
     isLast,

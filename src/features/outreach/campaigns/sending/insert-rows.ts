@@ -126,7 +126,7 @@ type InsertedRows = {
   current: CurrentContact[] | undefined
 }
 
-export async function insertDrafts(
+export async function insertRecipientEmails(
   tx: Tx,
   shared: SharedColumns,
   drafts: readonly DraftRow[],

@@ -18,10 +18,10 @@ import { loadCampaign, usageCategoryOf } from '../campaign.ts'
 import { pauseInTx } from '../stopping.ts'
 import {
   type ActiveCampaign,
-  findNextDue,
-  findSending,
+  findNextDueCampaign,
+  findSendingCampaign,
   fire,
-  listDue,
+  listDueCampaigns,
   listSending,
 } from './active.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
@@ -173,7 +173,7 @@ async function fireDue(state: LoopState): Promise<number> {
   const { deps } = state
   if (deps.disk.isLow()) return RECHECK_MS
   let isFailed = false
-  for (const key of await listDue(deps)) {
+  for (const key of await listDueCampaigns(deps)) {
     const isFired = await guard(state, key.id, async () => {
       await fire(deps, key)
       return true
@@ -184,7 +184,7 @@ async function fireDue(state: LoopState): Promise<number> {
 }
 
 async function untilNextDue(deps: CampaignsDeps): Promise<number> {
-  const at = await findNextDue(deps)
+  const at = await findNextDueCampaign(deps)
   if (at === null) return MAX_WAIT_MS
   return Math.min(MAX_WAIT_MS, Math.max(1, at - deps.now()))
 }
@@ -217,7 +217,7 @@ async function endIfDone(
 ): Promise<boolean> {
   if ((await store.read.find(findWaiting, { campaignId: id })) !== undefined) return false
   return store.write(async (tx) => {
-    const active = await findSending(tx, id)
+    const active = await findSendingCampaign(tx, id)
     if (active === undefined || active.expandedAt === null) return false
     if ((await tx.find(findWaiting, { campaignId: id })) !== undefined) return false
     const { projectId } = active
@@ -236,7 +236,7 @@ async function endIfDone(
 /** Pauses a campaign whose project has used up a limit of its emails in a month, unless the limit was raised. */
 async function pauseAtLimit(deps: CampaignsDeps, { id, projectId }: ActiveCampaign): Promise<void> {
   await deps.store.write(async (tx) => {
-    const active = await findSending(tx, id)
+    const active = await findSendingCampaign(tx, id)
     if (active === undefined || active.expandedAt !== null) return
     const asked = { projectId, category: usageCategoryOf(active), at: deps.now() }
     if ((await findUsageAllowance(deps, tx, asked)) > 0) return

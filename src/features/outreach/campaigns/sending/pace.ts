@@ -22,7 +22,7 @@ import type { Base } from '../../../ground/base.ts'
 import { notifyReleased } from '../../../mail/messages/queue/aside.ts'
 import type { QueueNotifier } from '../../../mail/messages/queue/notifier.ts'
 import { findUntried, releaseUntried } from '../waiting-rows.ts'
-import { type ActiveCampaign, findSending } from './active.ts'
+import { type ActiveCampaign, findSendingCampaign } from './active.ts'
 
 type Paced = Pick<ActiveCampaign, 'maxPerHour' | 'pacedAt'>
 
@@ -138,7 +138,7 @@ export async function releasePaced(
 }
 
 async function releaseSome({ now, queueNotifier }: ReleaseDeps, tx: Tx, id: string): Promise<void> {
-  const active = await findSending(tx, id)
+  const active = await findSendingCampaign(tx, id)
   if (active === undefined || active.maxPerHour === null || active.hasOldSlots) return
   const at = now()
   const released = await tx.list(releaseUntried, {

@@ -24,7 +24,7 @@ export type SendingPlan = {
 }
 
 /** Why a campaign cannot go on until somebody does something. */
-export type Trouble = { trouble: PauseReason; campaign: FoundCampaign }
+export type CampaignTrouble = { trouble: PauseReason; campaign: FoundCampaign }
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
@@ -37,7 +37,7 @@ export async function planSending(
   deps: Deps,
   { projectId, id }: Pick<ActiveCampaign, 'projectId' | 'id'>,
   isKept?: NamesKey,
-): Promise<SendingPlan | Trouble> {
+): Promise<SendingPlan | CampaignTrouble> {
   const campaign = await loadCampaign(deps.store.read, { projectId, id })
   const project = await deps.directory.findProject(projectId)
   if (project === undefined || project.isDisabled) return { trouble: 'project_disabled', campaign }
@@ -64,7 +64,10 @@ function keysKeptBy({ subject, body }: FoundCampaign): NamesKey {
   return (key) => key === 'locale' || isNamed(key)
 }
 
-async function findScope(deps: Deps, campaign: FoundCampaign): Promise<ContactScope | Trouble> {
+async function findScope(
+  deps: Deps,
+  campaign: FoundCampaign,
+): Promise<ContactScope | CampaignTrouble> {
   if (campaign.audienceType === 'SEGMENT' && campaign.segment === null) {
     return { trouble: 'segment_missing', campaign }
   }

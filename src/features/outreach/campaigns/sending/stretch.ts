@@ -19,12 +19,12 @@ import { countAllowed, findAllowance } from '../../../mail/messages/accept/new-p
 import { recordEnded } from '../../../mail/messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../../mail/messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../../mail/messages/queue/notifier.ts'
-import { type ActiveCampaign, findSending } from './active.ts'
+import { type ActiveCampaign, findSendingCampaign } from './active.ts'
 import {
   type CurrentContact,
   type DraftRow,
   findListed,
-  insertDrafts,
+  insertRecipientEmails,
   type SharedColumns,
 } from './insert-rows.ts'
 import { slotsOf } from './pace.ts'
@@ -68,7 +68,7 @@ export function writeStretch(
   const { id, projectId } = plan.campaign
   const write = async (tx: Tx) => {
     const begunAt = performance.now()
-    const active = await findSending(tx, id)
+    const active = await findSendingCampaign(tx, id)
     if (active?.cursor !== after || active.expandedAt !== null) return undefined
     if (active.maxPerHour !== plan.campaign.maxPerHour) return undefined
     const { project } = plan
@@ -113,12 +113,12 @@ async function writeRows(
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
   const drafts = wanted.flatMap((contact, index) => draftRow(plan, contact, dueAt(index)))
   const shared = await sharedColumns(deps, tx, { plan, at })
-  const done = await insertDrafts(tx, shared, drafts)
+  const done = await insertRecipientEmails(tx, shared, drafts)
   let { inserted } = done
   const { suppressed } = done
   const unsubscribed = stretch.contacts.filter((contact) => !isWanted(contact))
   if (done.current !== undefined) {
-    const current = done.current.map(toContact)
+    const current = done.current.map(toStretchContact)
     const again = await insertMoved(tx, { plan, shared, drafts, current })
     inserted += again.inserted
     suppressed.push(...again.suppressed)
@@ -166,10 +166,10 @@ async function insertMoved(
     if (draft === undefined || draft.recipient === contact.address) return []
     return draftRow(plan, contact, draft.dueAt)
   })
-  return insertDrafts(tx, shared, moved)
+  return insertRecipientEmails(tx, shared, moved)
 }
 
-export function toContact(contact: CurrentContact): StretchContact {
+export function toStretchContact(contact: CurrentContact): StretchContact {
   const { number, id, address, subscribed, data } = contact
   const parsed = data === null ? null : (parseJsonText(data) as ContactData)
   return { number, id, address, subscribed: subscribed === 1, data: parsed }
@@ -187,10 +187,10 @@ async function insertListed(
     contacts,
   }: { plan: SendingPlan; shared: SharedColumns; contacts: readonly StretchContact[] },
 ) {
-  if (contacts.length === 0) return insertDrafts(tx, shared, [])
+  if (contacts.length === 0) return insertRecipientEmails(tx, shared, [])
   const listed = await findListed(tx, shared.projectId, contacts)
-  const drafts = listed.flatMap((contact) => draftRow(plan, toContact(contact), shared.at))
-  return insertDrafts(tx, { ...shared, isForAll: true }, drafts)
+  const drafts = listed.flatMap((contact) => draftRow(plan, toStretchContact(contact), shared.at))
+  return insertRecipientEmails(tx, { ...shared, isForAll: true }, drafts)
 }
 
 function draftRow(

@@ -17,7 +17,7 @@ import { describeError } from '../../../../base/errors.ts'
 import type { Log } from '../../../../base/log.ts'
 import { startLoop } from '../../../../work/loop.ts'
 import { createTaskLines, nextWidth, type Started, type TaskLine } from './task-lines.ts'
-import type { Task, TaskKey, TaskResult, TaskSource } from './task-source.ts'
+import type { DispatchResult, Task, TaskKey, TaskSource } from './task-source.ts'
 
 export type Dispatcher = {
   /** Tells that tasks of the key are due at `dueAt`. */
@@ -46,7 +46,7 @@ const LINGER_MS = 10
 /** How long requests may still take at a stop. */
 const STOP_MS = 3 * SECOND_MS
 
-export function startDispatcher<Item extends Task, Result extends TaskResult>(
+export function startDispatcher<Item extends Task, Result extends DispatchResult>(
   { log, now }: Deps,
   source: TaskSource<Item, Result>,
 ): Dispatcher {
@@ -88,7 +88,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     const result = await attempt(line, task)
     clearTimeout(stalls)
     lines.end(started)
-    if (result === undefined) line.held.delete(task.number)
+    if (result === undefined) line.taken.delete(task.number)
     else {
       setWidth(line, nextWidth(line.width, result.hasAnswered))
       unrecorded.push({ key: line, result })
@@ -151,7 +151,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
 
   function release(key: TaskKey, { number, dueAt }: Result): void {
     const line = lines.open(key)
-    line.held.delete(number)
+    line.taken.delete(number)
     if (dueAt !== null) setDue(line, dueAt)
     consider(line)
   }
@@ -186,9 +186,9 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     loads += 1
     line.isLoading = true
     line.dueAt = null
-    const held = new Set(line.held)
+    const taken = new Set(line.taken)
     try {
-      const { tasks, nextDueAt } = await source.take(line, { held, limit, now: now() })
+      const { tasks, nextDueAt } = await source.take(line, { taken, limit, now: now() })
       if (line.isStale) line.dueAt = 0
       else lines.addReady(line, tasks)
       if (nextDueAt !== null) line.dueAt = Math.min(line.dueAt ?? nextDueAt, nextDueAt)

@@ -50,7 +50,7 @@ export const failBatch = statement(
       limit ${parameter('limit')})`,
 )
 
-export const deleteBatch = statement(
+export const deleteDeliveryBatch = statement(
   () => sql`delete from webhook_deliveries where number in (
     select number from webhook_deliveries where endpoint_id = ${parameter('id')}
     limit ${parameter('limit')})`,
@@ -111,7 +111,7 @@ export async function clearEndpoint(
     const changed =
       deletedAt === null
         ? await tx.execute(failBatch, { id, failedThrough, limit, at: deps.now() })
-        : await tx.execute(deleteBatch, { id, limit })
+        : await tx.execute(deleteDeliveryBatch, { id, limit })
     if (changed < limit) {
       await tx.execute(deletedAt === null ? setCleared : deleteEndpoint, { id })
     }

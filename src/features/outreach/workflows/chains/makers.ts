@@ -6,7 +6,7 @@
 import { and, eq, inArray, isNull } from '../../../../store/drizzle.ts'
 import { type Segment, segments } from '../../../../store/schema/segments.ts'
 import { workflowSteps, workflows } from '../../../../store/schema/workflows.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import {
   type Condition,
   type ConditionReferences,
@@ -24,8 +24,6 @@ export type Maker = {
   /** The names of the events, as stored. */
   makes: ReadonlySet<string>
 }
-
-type Queries = Pick<Tx, 'select'>
 
 /** What the steps of a workflow do to contacts. */
 type Changes = { keys: Set<string>; columns: Set<string>; events: Set<string> }

@@ -21,7 +21,7 @@ type NewWorkflow = {
   triggerOptions?: Record<string, unknown> | undefined
   description?: string | null | undefined
   allowReentry?: boolean | undefined
-  /** As in `Edit`. */
+  /** As in `GraphEdit`. */
   report?: ReportUnknown | undefined
 }
 

@@ -21,7 +21,8 @@ import { templateNotFound } from '../../../mail/templates/templates.ts'
 import { type Edge, requireStructure, slotKey } from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
-import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { deleteGraphSteps } from './delete-steps.ts'
+import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
 import {
   type GivenGraph,
@@ -32,7 +33,6 @@ import {
   resolveNames,
   type StepIds,
 } from './given-graph.ts'
-import { removeSteps } from './remove-steps.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
@@ -58,7 +58,7 @@ const FIRST_POSITION = { x: 100, y: 100 }
  */
 export async function replaceGraph(
   deps: EditDeps & Pick<Base, 'outbound'>,
-  { graph: given, ...edit }: Edit & { graph: GivenGraph },
+  { graph: given, ...edit }: GraphEdit & { graph: GivenGraph },
 ): Promise<{ workflow: WorkflowDetail; ids: StepIds }> {
   requireDistinct(given)
   const { id: workflowId } = await loadWorkflow(deps.store.read, edit)
@@ -75,7 +75,7 @@ export async function replaceGraph(
   return { workflow, ids }
 }
 
-function replace(deps: EditDeps, edit: Edit, parsed: ParsedGraph): Promise<WorkflowDetail> {
+function replace(deps: EditDeps, edit: GraphEdit, parsed: ParsedGraph): Promise<WorkflowDetail> {
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const before = await loadDefinition(tx, workflow.id)
     const known = await findKnown(tx, workflow, parsed)
@@ -221,7 +221,7 @@ async function apply(
   if (dropped.length > 0) {
     await tx.delete(workflowTransitions).where(inArray(workflowTransitions.id, dropped))
   }
-  await removeSteps(tx, workflow, { stepIds: removed, at })
+  await deleteGraphSteps(tx, workflow, { stepIds: removed, at })
   await insertEdges(tx, workflow.id, { rows: newEdges, at })
   const changes = [newSteps, otherSteps, newEdges, otherEdges, dropped, removed]
   return changes.some(({ length }) => length > 0)

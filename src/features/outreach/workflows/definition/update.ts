@@ -13,7 +13,7 @@ import { loadWorkflow } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { refuseActive } from './active.ts'
 import { triggerStepName } from './create.ts'
-import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { loadDefinition } from './find.ts'
 import {
   changeTrigger,
@@ -42,7 +42,7 @@ type WorkflowChanges = GivenTrigger & {
  */
 export async function updateWorkflow(
   deps: EditDeps & { workflowNotifier: WorkflowNotifier },
-  { changes, ...edit }: Edit & { changes: WorkflowChanges },
+  { changes, ...edit }: GraphEdit & { changes: WorkflowChanges },
 ): Promise<WorkflowDetail> {
   const prepare = (before: Trigger) =>
     prepareTrigger(before, changes, { now: deps.now(), report: edit.report })
@@ -82,7 +82,7 @@ export async function updateWorkflow(
 function prepareTrigger(
   before: Trigger,
   changes: GivenTrigger,
-  context: { now: number; report: Edit['report'] },
+  context: { now: number; report: GraphEdit['report'] },
 ) {
   const trigger = changeTrigger(before, changes, context)
   return { before, trigger, firesAt: nextFiringOf(trigger, context.now) }

@@ -1,4 +1,5 @@
 /** Workflows as the API returns them. */
+
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type {
   StepRecord,
@@ -11,16 +12,11 @@ import type {
   WorkflowStep,
   WorkflowTransition,
 } from '../../../../store/schema/workflows.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { maskConfig } from '../graph/secret-headers.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import {
-  type Definition,
-  loadDefinition,
-  loadTemplatesOf,
-  type Queries,
-  type StepTemplate,
-} from './find.ts'
+import { type Definition, loadDefinition, loadTemplatesOf, type StepTemplate } from './find.ts'
 
 /** Whether the caller sees secrets. If not, headers that authenticate requests are masked. */
 export type Viewer = { seesSecrets?: boolean | undefined }

@@ -7,7 +7,7 @@ import type { ContactData } from '../../../../store/schema/json-values.ts'
 import type { ExecutionStatus, StepExecutionStatus } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import type { WorkflowKey } from '../notifier.ts'
+import type { TurnKey } from '../notifier.ts'
 import type { DueExecution, OpenStep } from './walk.ts'
 
 /** JSON columns as text. */
@@ -89,7 +89,7 @@ const passOver = statement(
 )
 
 /** Seeks from workflow to workflow, so the number of executions does not matter. */
-const listWorkflows = statement<WorkflowKey & { dueAt: number }>(
+const listWorkflows = statement<TurnKey & { dueAt: number }>(
   () => sql`with recursive found (id) as (
       select min(workflow_id) from workflow_executions ${indexedBy('workflow_executions_due')}
         where due_at is not null
@@ -115,7 +115,7 @@ type Due = {
 }
 
 /** Takes held executions that are due out of the way, at most `limit`. */
-export async function passOverHeld(tx: Tx, key: WorkflowKey, due: Due): Promise<void> {
+export async function passOverFenced(tx: Tx, key: TurnKey, due: Due): Promise<void> {
   if (due.after > 0) await tx.execute(passOver, { workflowId: key.workflowId, ...due })
 }
 
@@ -123,9 +123,9 @@ export async function passOverHeld(tx: Tx, key: WorkflowKey, due: Due): Promise<
  * Lists at most `limit` due executions: those that are due at once in turn with those that have
  * slept, so that neither waits for all of the others.
  */
-export async function listDue(
+export async function listDueExecutions(
   queries: Queries,
-  { workflowId, projectId }: WorkflowKey,
+  { workflowId, projectId }: TurnKey,
   { now, limit, after }: Due,
 ): Promise<DueExecution[]> {
   const atOnce = await queries.list(listNow, { workflowId, limit, after })
@@ -145,7 +145,7 @@ export async function findEarliestDue(
 }
 
 /** All workflows with executions that are or will be due. */
-export function listDueWorkflows(queries: Queries): Promise<(WorkflowKey & { dueAt: number })[]> {
+export function listDueWorkflows(queries: Queries): Promise<(TurnKey & { dueAt: number })[]> {
   return queries.list(listWorkflows)
 }
 

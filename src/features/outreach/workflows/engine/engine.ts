@@ -13,7 +13,7 @@ import { createFairQueue } from '../../../../turns/fair-queue.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { createTimetable } from '../../../mail/messages/queue/lanes.ts'
-import type { WorkflowKey, WorkflowNotice } from '../notifier.ts'
+import type { TurnKey, WorkflowNotice } from '../notifier.ts'
 import { listDueWorkflows } from './due.ts'
 import { createGraphs } from './graphs.ts'
 import { createStepValues } from './step-values.ts'
@@ -33,7 +33,7 @@ const MAX_WAIT_MS = 10_000
 
 /** `isRendering`: the turn is over, and the next one waits for values; it does not count for `MAX_TURNS`. */
 type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
-type Entered = { key: WorkflowKey; turn: RunningTurn }
+type Entered = { key: TurnKey; turn: RunningTurn }
 
 type EngineState = {
   deps: TurnDeps & Pick<Base, 'disk'>
@@ -46,14 +46,14 @@ type EngineState = {
 
 type DueWorkflows = {
   /** Records that an execution of the workflow is due at `dueAt`; an earlier known time stays. */
-  addDueAt(key: WorkflowKey, dueAt: number): void
+  addDueAt(key: TurnKey, dueAt: number): void
   /** Removes and returns the next workflow with due executions. */
-  take(now: number): WorkflowKey | undefined
+  take(now: number): TurnKey | undefined
   /** When the next one is due; undefined when none waits. */
   nextDueAt(): number | undefined
 }
 
-type KnownWorkflow = { key: WorkflowKey; dueAt: number }
+type KnownWorkflow = { key: TurnKey; dueAt: number }
 
 export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
   const state: EngineState = {
@@ -98,7 +98,7 @@ function take(state: EngineState, notice: WorkflowNotice): void {
   state.wake()
 }
 
-function add({ due, running }: EngineState, key: WorkflowKey, dueAt: number): void {
+function add({ due, running }: EngineState, key: TurnKey, dueAt: number): void {
   const turn = running.get(key.workflowId)
   if (turn === undefined) due.addDueAt(key, dueAt)
   else turn.dueAt = Math.min(turn.dueAt ?? dueAt, dueAt)
@@ -124,13 +124,13 @@ function countTurns({ running }: EngineState): number {
   return running.values().reduce((count, { isRendering }) => count + (isRendering ? 0 : 1), 0)
 }
 
-function enter(state: EngineState, key: WorkflowKey): Entered {
+function enter(state: EngineState, key: TurnKey): Entered {
   const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined, isRendering: false }
   state.running.set(key.workflowId, turn)
   return { key, turn }
 }
 
-function begin(state: EngineState, key: WorkflowKey, turn: RunningTurn): void {
+function begin(state: EngineState, key: TurnKey, turn: RunningTurn): void {
   turn.ended = run(state, key).then(({ nextDueAt, rendering }) => {
     if (rendering === undefined) return end(state, key, nextDueAt)
     turn.isRendering = true
@@ -140,7 +140,7 @@ function begin(state: EngineState, key: WorkflowKey, turn: RunningTurn): void {
   })
 }
 
-function end(state: EngineState, key: WorkflowKey, nextDueAt: number | undefined): void {
+function end(state: EngineState, key: TurnKey, nextDueAt: number | undefined): void {
   const turn = state.running.get(key.workflowId)
   state.running.delete(key.workflowId)
   const dueAt = [nextDueAt, turn?.dueAt].filter((at) => at !== undefined)
@@ -158,7 +158,7 @@ function retryAt({ deps }: EngineState): number {
  */
 async function run(
   state: EngineState,
-  key: WorkflowKey,
+  key: TurnKey,
 ): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
   const { deps, sizes } = state
   // An email needs space that is missing when the disk is full.
@@ -180,7 +180,7 @@ export function createDueWorkflows(): DueWorkflows {
   const known = new Map<string, KnownWorkflow>()
   const waiting = createTimetable<KnownWorkflow>()
   /** Due workflows; projects take turns. */
-  const due = createFairQueue<WorkflowKey>()
+  const due = createFairQueue<TurnKey>()
   /** The ids of due workflows. */
   const dueIds = new Set<string>()
   /**

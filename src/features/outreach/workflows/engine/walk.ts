@@ -24,7 +24,7 @@ import type {
 } from '../../../../store/schema/workflows.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
-import type { Step } from '../graph/step-config.ts'
+import type { TypedStep } from '../graph/step-config.ts'
 import type { StepPlace, TurnChanges } from './turn-changes.ts'
 
 const MAX_STEPS_PER_TURN = 100
@@ -79,7 +79,7 @@ export type StepOutcome = {
 )
 
 /** A step as its function gets it. `contact` changes with the steps before. */
-export type StepCall<S extends Step = Step> = {
+export type StepCall<S extends TypedStep = TypedStep> = {
   step: S
   stepExecutionId: string
   execution: Walker
@@ -188,7 +188,7 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
 async function makeStep(
   { graph, steps, changes, at }: WalkInput,
   walker: Walker,
-  { step, open }: { step: Step; open: OpenStep | null },
+  { step, open }: { step: TypedStep; open: OpenStep | null },
 ): Promise<{ stepId: string } | Position> {
   const stepExecutionId = open?.id ?? newId()
   const call: StepCall = { step, stepExecutionId, execution: walker, graph }

@@ -61,7 +61,7 @@ const PASS_MS = 500
 /** `through`: the number of the last execution. */
 type Cancellation = { id: string; reason: string; through: number; at: number }
 
-export const listUnsettled = statement<Unsettled>(
+export const listUnsettledCancellations = statement<Unsettled>(
   () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
       cancel_reason as "cancelReason", cancelled_at as "cancelledAt"
     from workflows where is_cancelling = 1`,
@@ -150,7 +150,7 @@ export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): P
   await cancelOfDisabled(deps)
   const failed = new Set<string>()
   const list = async () => {
-    const unsettled = await deps.store.scan.list(listUnsettled)
+    const unsettled = await deps.store.scan.list(listUnsettledCancellations)
     return unsettled.filter(({ id }) => !failed.has(id))
   }
   const move = (workflow: Unsettled) =>

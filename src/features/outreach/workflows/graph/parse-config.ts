@@ -25,8 +25,8 @@ import {
   type ConfigFields,
   isObject,
   listUnread,
+  readConfigFields,
   readEventName,
-  readFields,
   readUuid,
   typeName,
 } from './config-fields.ts'
@@ -101,7 +101,7 @@ export function readConfig(
   if (fault !== undefined) errors.push(fault)
   const values = fault === undefined ? (config as Record<string, unknown>) : {}
   const own: FieldError[] = []
-  const fields = readFields(values, path, own)
+  const fields = readConfigFields(values, path, own)
   const parsed = READERS[type](fields)
   const templateId = type === 'SEND_EMAIL' ? readUuid(fields, 'templateId') : undefined
   if (fault === undefined) errors.push(...own)

@@ -14,12 +14,12 @@ import { workflowRequests } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import { runFor } from '../../../../turns/owner.ts'
 import type { Base } from '../../../ground/base.ts'
-import { isTemplate, mapTexts } from '../graph/step-templates.ts'
+import { hasTemplateMarker, mapTexts } from '../graph/step-templates.ts'
 import { executionVariables } from '../variables.ts'
-import type { HttpMessage } from './http-message.ts'
+import type { StepHttpRequest } from './http-message.ts'
 import type { LoadedRequest } from './load.ts'
 
-type RenderOutcome = { message: HttpMessage } | { error: string; message: HttpMessage }
+type RenderOutcome = { message: StepHttpRequest } | { error: string; message: StepHttpRequest }
 
 type Deps = Pick<Base, 'config' | 'keyring' | 'outbound' | 'now'>
 
@@ -70,10 +70,10 @@ async function renderStrings(
   { url, headers = {}, body = null }: LoadedRequest['config'],
   variables: Variables,
 ): Promise<RenderedStrings | undefined> {
-  const isUrlTemplate = isTemplate(url)
+  const isUrlTemplate = hasTemplateMarker(url)
   const templates: TextTemplate[] = isUrlTemplate ? [{ source: url, format: 'url' }] : []
   mapTexts([headers, body], (source) => {
-    if (isTemplate(source)) templates.push({ source, format: 'text' })
+    if (hasTemplateMarker(source)) templates.push({ source, format: 'text' })
     return source
   })
   if (templates.length === 0) return { placed: { url }, headers, body }
@@ -81,7 +81,7 @@ async function renderStrings(
   if (texts === 'too heavy') return undefined
   let next = 0
   const placed = isUrlTemplate ? placeWithinLimit(texts[next++] ?? '') : { url }
-  const fill = (source: string) => (isTemplate(source) ? (texts[next++] ?? '') : source)
+  const fill = (source: string) => (hasTemplateMarker(source) ? (texts[next++] ?? '') : source)
   const filled = mapTexts([headers, body], fill) as [Record<string, string>, unknown]
   return { placed, headers: filled[0], body: filled[1] }
 }
@@ -126,7 +126,7 @@ function toValue(text: string): string {
   return Buffer.from(oneFieldLine(text)).toString('latin1')
 }
 
-function problemOf({ url, headers, body }: HttpMessage): string | undefined {
+function problemOf({ url, headers, body }: StepHttpRequest): string | undefined {
   const protocol = url.length <= MAX_URL_LENGTH ? URL.parse(url)?.protocol : undefined
   if (protocol !== 'http:' && protocol !== 'https:')
     return 'the rendered url is not an http or https URL'

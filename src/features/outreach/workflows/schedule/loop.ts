@@ -38,7 +38,7 @@ const FIRED_AT_ONCE = 50
 const RECHECK_MS = 1_000
 
 /** Due workflows. `isBusy`: the job of the firing before is unfinished. */
-export const listDue = statement<{ id: string; isBusy: number }>(
+export const listDueSchedules = statement<{ id: string; isBusy: number }>(
   () => sql`select id, exists (select 1 from jobs
       where unique_key = ${KEY_PREFIX} || workflows.id and state in ('waiting', 'active')) as "isBusy"
     from workflows where next_fire_at is not null and next_fire_at <= ${parameter('at')}
@@ -93,7 +93,7 @@ export async function fireDue(deps: ScheduleDeps): Promise<number | undefined> {
   // On a full disk nothing fires: running work needs the space that is left.
   if (disk.isLow()) return RECHECK_MS
   const at = now()
-  const due = await store.read.list(listDue, { at })
+  const due = await store.read.list(listDueSchedules, { at })
   let isWaiting = due.some(({ isBusy }) => isBusy === 1)
   const free = due.filter(({ isBusy }) => isBusy === 0)
   for (let done = 0; done < free.length; done += FIRED_AT_ONCE) {
