@@ -3,9 +3,10 @@
  * (`messages/outcome/` says when a suppression is held).
  */
 import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
+import type { HeldSuppression } from '../../../records/suppression.ts'
 import { and, asc, count, desc, eq, gte, inArray } from '../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'
-import type { HeldCause, SuppressionReason } from '../../../store/schema/words.ts'
+import type { HeldCause } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
@@ -15,24 +16,10 @@ import {
   suppressBouncedAddress,
 } from '../messages/outcome/suppress-bounced.ts'
 
-export type HeldView = {
-  id: string
-  projectId: string
-  email: string
-  reason: SuppressionReason
-  /** `fuse`: until an operator decides; `domain`: until DNS has been queried for its domain again. */
-  cause: HeldCause
-  source: string
-  emailId: string
-  createdAt: string
-  /** When DNS is queried for the domain again. */
-  dueAt: string | null
-}
-
 /** All projects without `projectId`; all times without `since` (epoch ms). */
 export type HeldScope = { projectId?: string | undefined; since?: number | undefined }
 
-type HeldPage = { data: HeldView[]; hasMore: boolean; total: number }
+type HeldPage = { data: HeldSuppression[]; hasMore: boolean; total: number }
 
 type ConfirmResult = {
   /** Addresses that are now on the list; their contacts are unsubscribed. */
@@ -63,7 +50,7 @@ export async function listHeld(
     .orderBy(desc(heldSuppressions.createdAt), desc(heldSuppressions.id))
     .limit(limit)
   const total = await countHeldSuppressions({ store }, scope)
-  return { data: rows.map(toView), hasMore: total > rows.length, total }
+  return { data: rows.map(toHeldSuppression), hasMore: total > rows.length, total }
 }
 
 export async function countHeldSuppressions(
@@ -103,7 +90,7 @@ export async function confirmHeldSuppressions(
   return { ...confirmed, remaining: await countHeldSuppressions(deps, { cause: 'fuse' }) }
 }
 
-function toView(row: typeof heldSuppressions.$inferSelect): HeldView {
+function toHeldSuppression(row: typeof heldSuppressions.$inferSelect): HeldSuppression {
   const { id, projectId, address, reason, cause, source, emailId } = row
   const times = { createdAt: formatInstant(row.createdAt), dueAt: formatOptionalInstant(row.dueAt) }
   return { id, projectId, email: address, reason, cause, source, emailId, ...times }
