@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import { selectListed } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
+import {
+  deleteExpiredInboundMessages,
+  listAgedMessages,
+  selectListed,
+} from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import {
   countReceived,
   deleteExpiredReceived,
@@ -16,10 +20,6 @@ import {
   markFirstSuspects,
   selectSuspect,
 } from '../../../../src/features/incoming/receiving/process/suspects.ts'
-import {
-  deleteExpiredInboundMessages,
-  listAgedMessages,
-} from '../../../../src/features/incoming/receiving/retention.ts'
 import {
   findLastDelivery,
   STRIKES,

@@ -10,7 +10,7 @@ import type { ContactData, Snapshot } from '../../../../store/schema/json-values
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { ContactEntry, SubscriptionRule } from '../../../people/contacts/write/next-contact.ts'
 import { sealSnapshot } from '../delivery/prepare.ts'
-import { giveUpAfterMs } from '../queue/give-up-after.ts'
+import { giveUpAfterMs } from '../queue/give-up.ts'
 import { isDomainHeld } from '../queue/holds.ts'
 import type { AcceptDeps, EmailDraft } from './email-drafts.ts'
 import type { EmailPlan, SendRequest } from './plan.ts'
