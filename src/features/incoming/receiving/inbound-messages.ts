@@ -10,10 +10,10 @@ import { desc, eq, sql } from '../../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type Pace, sweepPages } from '../../../work/sweep.ts'
+import { sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { discardChunks } from '../../ground/chunks.ts'
-import { RETENTION_ROWS, toBatches } from '../../mail/messages/retention.ts'
+import { RETENTION_PACE, toBatches } from '../../mail/messages/old-rows.ts'
 import { readRaw, shownOctets } from './raw.ts'
 
 const columns = {
@@ -65,7 +65,6 @@ type Aged = { number: number; at: number; bytes: number; isShort: number }
 
 const REPORT_DAYS = 30
 const PAGE = 500
-const PACE: Pace = { rows: RETENTION_ROWS, rest: 'event loop' }
 
 /** `isShort`: the row has the shorter retention. `bytes`: size of the octets that go with it. */
 export const listAgedMessages = statement<Aged>(
@@ -226,7 +225,7 @@ async function retry(tx: Tx, id: string): Promise<void> {
 export async function deleteExpiredInboundMessages(deps: ExpiryDeps): Promise<number> {
   return sweepPages<Aged, number>(
     deps,
-    { pace: PACE, heavyFor: 'retention' },
+    { pace: RETENTION_PACE, heavyFor: 'retention' },
     {
       from: 0,
       pages: listExpired(deps),

@@ -10,12 +10,12 @@ import {
   countReceived,
   deleteExpiredReceived,
 } from '../../../../src/features/incoming/receiving/limits.ts'
+import { selectPending } from '../../../../src/features/incoming/receiving/process/lines.ts'
 import {
   findByCustomId,
   findByOwnId,
   findByProviderId,
-} from '../../../../src/features/incoming/receiving/process/answered-email.ts'
-import { selectPending } from '../../../../src/features/incoming/receiving/process/pending.ts'
+} from '../../../../src/features/incoming/receiving/process/own-mail.ts'
 import {
   markFirstSuspects,
   selectSuspect,
