@@ -16,7 +16,7 @@ import { isParked } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
-import { contentOctets } from './content-octets.ts'
+import { contentOctets } from './content-rows.ts'
 import { createWalk, RETENTION_PACE, toBatches, type Walk, walkOld } from './old-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>

@@ -13,7 +13,6 @@ import type { Base } from '../../../ground/base.ts'
 import type { SenderDomain, StoppedCampaigns, UnsettledFence } from '../../../ground/directory.ts'
 import { DISABLED, fateOf, NOT_ENABLED_IN_TIME } from '../disabled/mail-fate.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
-import type { LoadedContents } from './content-cache.ts'
 import { unsealSnapshot } from './sealed-snapshots.ts'
 import { toSource } from './source.ts'
 
@@ -22,17 +21,20 @@ import { toSource } from './source.ts'
  * campaign is paused, its project disabled for its reputation, or a fence holds it, its campaign is cancelled, its row is
  * about to be deleted with the data of its project, or an error.
  */
-export type UnsentReason =
-  | 'suppressed'
-  | 'held'
-  | 'paused'
-  | 'cancelled'
-  | 'erased'
-  | { error: string }
+type UnsentReason = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
+
+export type LoadedContents = {
+  /** By id, without the contents that retention cleared. */
+  found: ReadonlyMap<string, MessageContent>
+  /** Contents that were too large for this batch. */
+  left: ReadonlySet<string>
+}
+
+export type RefusedEmail = { email: ClaimedEmail; refusal: UnsentReason }
 
 type Prepared = {
   tasks: DeliveryTask[]
-  refused: { email: ClaimedEmail; refusal: UnsentReason }[]
+  refused: RefusedEmail[]
   /** Emails that an error of this server stopped, such as a key that cannot be decrypted. */
   faulty: string[]
   /** Emails whose contents were too large for this batch. */

@@ -11,7 +11,7 @@
  *
  * A clock that is wrong for some minutes must not give mail up: here an email must have been overdue at
  * every reading of the clock for ten minutes of the running time of this process, and a failed attempt
- * counts by the steady time (`delivery/deliverer.ts`).
+ * counts by the steady time (`delivery/record-results.ts`).
  */
 import {
   CAMPAIGN_CLASS,
