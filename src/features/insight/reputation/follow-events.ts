@@ -56,7 +56,11 @@ type Enforcement = {
 
 export function reputationHandler(deps: EnforceDeps): LazyHandler {
   const enforcement = createEnforcement(deps)
-  return { name: 'reputation', handle: (tx, batch) => count(enforcement, tx, batch) }
+  return {
+    name: 'reputation',
+    names: COUNTED,
+    handle: (tx, batch) => count(enforcement, tx, batch),
+  }
 }
 
 async function count(
@@ -64,7 +68,7 @@ async function count(
   tx: Tx,
   batch: readonly CountedEvent[],
 ): Promise<void> {
-  const counted = batch.filter(({ name, emailId }) => emailId !== null && COUNTED.has(name))
+  const counted = batch.filter(({ emailId }) => emailId !== null)
   if (counted.length === 0) return
   const ids = [...new Set(counted.map(({ projectId }) => projectId))]
   const known = await tx.list(listProjects, { ids: JSON.stringify(ids) })
