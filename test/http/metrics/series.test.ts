@@ -140,9 +140,7 @@ async function openFilled(t: TestContext) {
 
 /** More names of providers than `/metrics` shows. */
 async function providerNames(): Promise<string[]> {
-  const { isProviderHost } = await import(
-    '../../../src/features/insight/analytics/counting/providers.ts'
-  )
+  const { isProviderHost } = await import('../../../src/formats/address/mailbox-providers.ts')
   const names =
     `google.com yahoodns.net gmx.net web.de orange.fr comcast.net mail.ru qq.com ovh.net gandi.net
     infomaniak.ch secureserver.net emailsrvr.com amazonaws.com mimecast.com pphosted.com iphmx.com zoho.com zoho.eu
