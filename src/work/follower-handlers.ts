@@ -10,16 +10,16 @@ type PlacesOptions<Row> = {
   store: Pick<Store, 'read'>
   rows: Pick<FollowedRows<Row>, 'last'>
   /** The first handlers, one at least. */
-  places: readonly Place<Row>[]
+  places: readonly HandlerPlace<Row>[]
   /**
    * Called for a handler that leaves. It failed in a batch of `failed` rows, or is behind the others (0).
    */
-  leave?: ((place: Place<Row>, failed: number) => void) | undefined
+  leave?: ((place: HandlerPlace<Row>, failed: number) => void) | undefined
 }
 
 type Places<Row> = {
-  all(): readonly Place<Row>[]
-  unsaved(): readonly Place<Row>[]
+  all(): readonly HandlerPlace<Row>[]
+  unsaved(): readonly HandlerPlace<Row>[]
   /** The number up to which all handlers have handled the rows. */
   lowest(): number
   /**
@@ -36,16 +36,16 @@ type Places<Row> = {
    * Returns who needs the next rows; none if nobody does. With `mayPass`, those for whom no row may matter pass
    * over all that are committed (`passed`: over so many at most). Those who are behind the rest leave.
    */
-  next(mayPass: boolean): Promise<{ readers: readonly Place<Row>[]; passed: number }>
+  next(mayPass: boolean): Promise<{ readers: readonly HandlerPlace<Row>[]; passed: number }>
   /**
    * Call this after a batch. Returns whether a handler moved. A handler that took fewer rows of a full
    * batch than others is behind.
    */
   moved(batch: Pick<Batch<Row>, 'ends' | 'isSaved' | 'isFull'>): boolean
   /** Takes back a handler that was there at first, at its place in the order. */
-  add(place: Place<Row>): void
+  add(place: HandlerPlace<Row>): void
   /** Lets a handler leave. Returns whether it has left: the last one stays. */
-  letGo(place: Place<Row>, failed: number): boolean
+  letGo(place: HandlerPlace<Row>, failed: number): boolean
 }
 
 /** `name`: only for handlers with `names`. */
@@ -66,7 +66,7 @@ export type Cursors = {
   save(tx: Tx, cursors: readonly { name: string; seq: number }[]): Promise<void>
 }
 
-export type Handler<Row, Name extends string = string> = {
+export type FollowerHandler<Row, Name extends string = string> = {
   /** The name of its cursor. One handler of a name runs at a time. */
   name: Name
   /** The names of the rows that may matter; the handler gets only these. All rows if absent. */
@@ -94,8 +94,8 @@ export type Handler<Row, Name extends string = string> = {
   restTimes?(): number
 }
 
-export type Place<Row> = {
-  readonly handler: Handler<Row>
+export type HandlerPlace<Row> = {
+  readonly handler: FollowerHandler<Row>
   /** All rows up to this number are handled. -1: not known. */
   seq: number
   /** Whether the stored cursor has the same number. */
@@ -107,9 +107,9 @@ type BatchOptions<Row> = {
   cursors: Cursors
   clock: () => number
   /** The handlers that read together; one at least. */
-  readers: readonly Place<Row>[]
+  readers: readonly HandlerPlace<Row>[]
   /** Handlers with a cursor older than their place: these cursors are saved with those of the readers. */
-  unsaved: readonly Place<Row>[]
+  unsaved: readonly HandlerPlace<Row>[]
   /**
    * The number behind which the rows begin. A handler that is further gets only the rows behind its own
    * number.
@@ -117,12 +117,12 @@ type BatchOptions<Row> = {
   from: number
   limit: number
   /** Called with the handler whose turn begins, and without one when the turn is over. */
-  onTurn: (place?: Place<Row>) => void
+  onTurn: (place?: HandlerPlace<Row>) => void
 }
 
 type Batch<Row> = {
   /** The new place of each reader. */
-  ends: ReadonlyMap<Place<Row>, number>
+  ends: ReadonlyMap<HandlerPlace<Row>, number>
   isSaved: boolean
   rows: number
   /** More rows may be behind these. */
@@ -135,7 +135,7 @@ type Batch<Row> = {
 }
 
 /** `mayMatter` of a handler to which rows matter while a query finds somebody who wants them. */
-export function whileAny(wanting: Statement<unknown>): NonNullable<Handler<never>['mayMatter']> {
+export function whileAny(wanting: Statement<unknown>): NonNullable<FollowerHandler<never>['mayMatter']> {
   return async (read) => (await read.find(wanting)) !== undefined
 }
 
@@ -162,13 +162,13 @@ export function createPlaces<Row>({
     return { readers: [], passed }
   }
 
-  function withoutLate(readers: readonly Place<Row>[]): readonly Place<Row>[] {
+  function withoutLate(readers: readonly HandlerPlace<Row>[]): readonly HandlerPlace<Row>[] {
     const least = Math.min(head, Math.max(...readers.map(({ seq }) => seq)))
     for (const place of readers) if (place.seq < least) letGo(place, 0)
     return readers.filter(({ seq }) => seq >= least)
   }
 
-  function letGo(place: Place<Row>, failed: number): boolean {
+  function letGo(place: HandlerPlace<Row>, failed: number): boolean {
     if (leave === undefined || places.length === 1) return false
     places = places.filter((each) => each !== place)
     leave(place, failed)
@@ -199,7 +199,7 @@ export function createPlaces<Row>({
 /** Reads the stored cursors; a place that is further stays. A new handler that starts with the newest row gets its cursor. */
 export async function loadPlaces<Row>(
   { store, rows, cursors }: { store: Store; rows: FollowedRows<Row>; cursors: Cursors },
-  places: readonly Place<Row>[],
+  places: readonly HandlerPlace<Row>[],
 ): Promise<void> {
   const stored = new Map(await cursors.load())
   const fresh = places.filter(
@@ -222,7 +222,7 @@ export async function loadPlaces<Row>(
 export async function savePlaces<Row>(
   cursors: Cursors,
   tx: Tx,
-  places: ReadonlyMap<Place<Row>, number>,
+  places: ReadonlyMap<HandlerPlace<Row>, number>,
 ): Promise<void> {
   if (places.size === 0) return
   await cursors.save(
@@ -246,7 +246,7 @@ export async function handleBatch<Row extends FollowedRow>(
   const last = batch.at(-1)?.seq ?? committed
   // Rows that are deleted, or that the list leaves out, are behind the last row.
   const end = isLast ? Math.max(last, committed) : last
-  const ends = new Map<Place<Row>, number>()
+  const ends = new Map<HandlerPlace<Row>, number>()
   for (const place of readers) {
     const own = place.seq > from ? batch.filter(({ seq }) => seq > place.seq) : batch
     onTurn(place)
@@ -265,20 +265,20 @@ export async function handleBatch<Row extends FollowedRow>(
   return { ...result, tookMs: clock() - startedAt }
 }
 
-function move<Row>(place: Place<Row>, seq: number): void {
+function move<Row>(place: HandlerPlace<Row>, seq: number): void {
   if (seq !== place.seq) place.isSaved = false
   place.seq = seq
 }
 
 /** Infinite without places. */
-function lowest<Row>(places: readonly Place<Row>[]): number {
+function lowest<Row>(places: readonly HandlerPlace<Row>[]): number {
   return Math.min(...places.map(({ seq }) => seq))
 }
 
 /** Returns the number of the last handled row; undefined if all were handled. */
 async function handOver<Row extends FollowedRow>(
   tx: Tx,
-  handler: Handler<Row>,
+  handler: FollowerHandler<Row>,
   rows: readonly Row[],
 ): Promise<number | undefined> {
   const { names } = handler

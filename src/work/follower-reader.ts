@@ -21,9 +21,9 @@ import type { Tx } from '../store/write/transaction.ts'
 import type { Cursors, FollowedRow, FollowedRows } from './follower-handlers.ts'
 import {
   createPlaces,
+  type HandlerPlace,
   handleBatch,
   loadPlaces,
-  type Place,
   savePlaces,
 } from './follower-handlers.ts'
 import { createEffort, createPauses, lingerFor, patienceFor } from './pace.ts'
@@ -34,7 +34,7 @@ type ReaderOptions<Row> = {
   rows: FollowedRows<Row>
   cursors: Cursors
   /** The first handlers, one at least. */
-  places: readonly Place<Row>[]
+  places: readonly HandlerPlace<Row>[]
   /** The first rows to handle one by one; 0 if absent. */
   suspects?: number
   batch?: number
@@ -47,20 +47,20 @@ type ReaderOptions<Row> = {
   /**
    * Called when a handler leaves: it has failed in a batch of `suspects` rows, or is behind the others (0).
    */
-  leave?(place: Place<Row>, suspects: number): void
+  leave?(place: HandlerPlace<Row>, suspects: number): void
 }
 
-export type Reader<Row> = {
+export type FollowerReader<Row> = {
   wake(): void
   /** As of a `Follower`, for its handlers. */
   caughtUp(): Promise<void>
   /** Takes a handler back; only in `gather`. */
-  take(place: Place<Row>): void
+  take(place: HandlerPlace<Row>): void
   /**
    * Ends the reader of one handler and returns its place, if the handler has handled all rows up to
    * `least`, nothing has failed and nothing is being read or written.
    */
-  release(least: number): Place<Row> | undefined
+  release(least: number): HandlerPlace<Row> | undefined
   stop(): Promise<void>
 }
 
@@ -69,10 +69,10 @@ const SAVE_AFTER_MS = SECOND_MS
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
 
-export function createReader<Row extends FollowedRow>(
+export function createRowReader<Row extends FollowedRow>(
   { store, log }: { store: Store; log: Log },
   options: ReaderOptions<Row>,
-): Reader<Row> {
+): FollowerReader<Row> {
   const { name, rows, cursors, gather, batch, suspects } = options
   const { lingerMs = 0, clock = () => performance.now() } = options
   const effort = createEffort({ batch, suspects, clock })
@@ -89,7 +89,7 @@ export function createReader<Row extends FollowedRow>(
   /** Stored cursors may be ahead: a write failed, and nobody knows whether it was durable. */
   let isUnsure = true
   /** The handler whose turn it is, or was when it failed. */
-  let acting: Place<Row> | undefined
+  let acting: HandlerPlace<Row> | undefined
   let failures = 0
   let last = { rows: 0, endedAt: Number.NEGATIVE_INFINITY, isAll: false }
 
@@ -158,10 +158,10 @@ export function createReader<Row extends FollowedRow>(
     if (!isStopping) await handle(readers, isFar)
   }
 
-  async function handle(readers: readonly Place<Row>[], isFar: boolean): Promise<void> {
+  async function handle(readers: readonly HandlerPlace<Row>[], isFar: boolean): Promise<void> {
     const from = Math.min(...readers.map(({ seq }) => seq))
     const range = { readers, unsaved: places.unsaved(), from, limit: effort.size() }
-    const onTurn = (place?: Place<Row>) => {
+    const onTurn = (place?: HandlerPlace<Row>) => {
       acting = place
     }
     const act = (tx: Tx) => handleBatch(tx, { rows, cursors, clock, ...range, onTurn })
@@ -262,7 +262,7 @@ export function createReader<Row extends FollowedRow>(
   }
 }
 
-function restTimesOf<Row>(places: readonly Place<Row>[]): number {
+function restTimesOf<Row>(places: readonly HandlerPlace<Row>[]): number {
   return Math.max(...places.map(({ handler }) => handler.restTimes?.() ?? 0))
 }
 

@@ -23,8 +23,8 @@
  */
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
-import type { Cursors, FollowedRow, FollowedRows, Handler } from './follower-handlers.ts'
-import { createReader, type Reader } from './follower-reader.ts'
+import type { Cursors, FollowedRow, FollowedRows, FollowerHandler } from './follower-handlers.ts'
+import { createRowReader, type FollowerReader } from './follower-reader.ts'
 
 export type FollowerOptions<Row extends FollowedRow> = {
   /** The owner of the common reader's heavy writes. */
@@ -32,7 +32,7 @@ export type FollowerOptions<Row extends FollowedRow> = {
   rows: FollowedRows<Row>
   cursors: Cursors
   /** In the order in which they get the rows of a batch. */
-  handlers: readonly Handler<Row>[]
+  handlers: readonly FollowerHandler<Row>[]
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
@@ -67,9 +67,9 @@ export function startFollower<Row extends FollowedRow>(
   let moves = 0
   const places = handlers.map((handler) => ({ handler, seq: -1, isSaved: true }))
   /** The readers of handlers that are behind, or have failed. */
-  let own: Reader<Row>[] = []
+  let own: FollowerReader<Row>[] = []
 
-  const common: Reader<Row> = createReader(deps, {
+  const common: FollowerReader<Row> = createRowReader(deps, {
     ...options,
     places,
     gather(least) {
@@ -84,7 +84,7 @@ export function startFollower<Row extends FollowedRow>(
     leave(place, suspects) {
       moves += 1
       const { name } = place.handler
-      const reader = createReader(deps, { ...options, name, places: [place], suspects })
+      const reader = createRowReader(deps, { ...options, name, places: [place], suspects })
       own.push(reader)
       if (isStopping) void reader.stop()
       else reader.wake()

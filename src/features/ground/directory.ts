@@ -11,7 +11,7 @@ import { AppError, notFound } from '../../base/errors.ts'
 import { createLru } from '../../base/lru.ts'
 import type { Keyring } from '../../config/keyring.ts'
 import type { SigningKey } from '../../formats/compose/dkim.ts'
-import { isActive, unfinishedCampaigns } from '../../store/campaign-terms.ts'
+import { isActiveCampaign, unfinishedCampaigns } from '../../store/campaign-terms.ts'
 import { and, eq, isNull, sql } from '../../store/drizzle.ts'
 import { type Project, projects } from '../../store/schema/accounts.ts'
 import { campaigns } from '../../store/schema/campaigns.ts'
@@ -67,7 +67,7 @@ export type Directory = {
 
 const listStoppedCampaigns = statement<{ id: string; stop: 'paused' | 'cancelled' }>(
   () => sql`select id, 'paused' as stop from campaigns
-    where ${isActive} and status = 'SENDING' and paused_at is not null
+    where ${isActiveCampaign} and status = 'SENDING' and paused_at is not null
     union all select id, 'cancelled' from campaigns
     where id in ${unfinishedCampaigns} and status = 'CANCELLED'`,
 )
@@ -195,7 +195,7 @@ async function readUnsettledFences(store: Store): Promise<Map<string, UnsettledF
   const found = await store.read
     .select({ id: campaigns.id })
     .from(campaigns)
-    .where(and(isActive, eq(campaigns.status, 'SENDING')))
+    .where(and(isActiveCampaign, eq(campaigns.status, 'SENDING')))
   const sending = new Set(found.map(({ id }) => id))
   return new Map(rows.map(({ projectId, mailUntil }) => [projectId, { mailUntil, sending }]))
 }

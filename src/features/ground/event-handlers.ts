@@ -5,7 +5,7 @@
  */
 import type { CountedEvent } from '../../store/schema/analytics.ts'
 import type { EventRow } from '../../store/schema/events.ts'
-import type { Handler } from '../../work/follower-handlers.ts'
+import type { FollowerHandler } from '../../work/follower-handlers.ts'
 
 export const FOLLOWERS = [
   'analytics',
@@ -25,5 +25,5 @@ export type FollowerName = (typeof FOLLOWERS)[number]
  */
 export type UrgentEvent = Omit<EventRow, 'data'>
 
-export type UrgentHandler = Handler<UrgentEvent, FollowerName>
-export type LazyHandler = Handler<CountedEvent, FollowerName>
+export type UrgentHandler = FollowerHandler<UrgentEvent, FollowerName>
+export type LazyHandler = FollowerHandler<CountedEvent, FollowerName>

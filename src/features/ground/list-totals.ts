@@ -154,7 +154,7 @@ export async function countStretches<Place>(
 }
 
 /** Adds counts up. The sum is long if a count is long, or if it is more than one stretch. */
-export function addCounts(
+export function addRowCounts(
   { listTotals }: { listTotals: Pick<ListTotals, 'stretch'> },
   counts: readonly RowCount[],
 ): RowCount {

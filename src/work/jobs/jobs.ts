@@ -21,7 +21,7 @@ import { lookAfterWrites } from '../../store/look-after-writes.ts'
 import type { Store } from '../../store/store.ts'
 import { type Loop, type LoopRun, runEvery, settlesWithin, startLoop } from '../loop.ts'
 import { type CronEntry, startCron, TICK_PREFIX } from './cron.ts'
-import { type DueKinds, findNextDue, isWorkDue } from './due.ts'
+import { type DueKinds, findNextDueJob, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
 import {
   type ClaimedJob,
@@ -140,7 +140,7 @@ async function poll(state: JobsState, loop: LoopRun): Promise<number> {
  * that wait for a slot are claimed when a job ends.
  */
 async function findWaitMs({ store, groups, now }: JobsState, lookedAt: number): Promise<number> {
-  const at = await findNextDue(store, groups, lookedAt)
+  const at = await findNextDueJob(store, groups, lookedAt)
   return at === undefined ? MAX_WAIT_MS : Math.max(0, Math.min(MAX_WAIT_MS, at - now()))
 }
 

@@ -29,7 +29,7 @@ import {
   compileSubscribedFilter,
 } from './contact-filter.ts'
 import { compileDataFilter } from './data-filter.ts'
-import { type Answers, createAnswers, isUnfit } from './data-fit.ts'
+import { createDataFit, type DataFit, isUnfit } from './data-fit.ts'
 import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
 import {
@@ -99,7 +99,7 @@ async function createCompiler(
   const segments = await loadReferencedSegments(deps, input)
   return {
     ...{ now: deps.now(), segments, filters: 0, depth: 0, isExact: false },
-    ...{ answersOf: createAnswers(segments), asked: 0, isAnswering: false, unasked: new Map() },
+    ...{ answersOf: createDataFit(segments), asked: 0, isAnswering: false, unasked: new Map() },
   }
 }
 
@@ -112,7 +112,7 @@ type Compiler = {
   depth: number
   /** Whether the expression must tell 0 from null. */
   isExact: boolean
-  answersOf: (condition: Condition) => Answers
+  answersOf: (condition: Condition) => DataFit
   /**
    * The number of filters compiled to find the contacts for which segments with member rows have no answer.
    */

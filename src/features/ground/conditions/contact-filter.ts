@@ -12,7 +12,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { events } from '../../../store/schema/events.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
-import { startOfDay } from './dates.ts'
+import { startOfUtcDay } from './dates.ts'
 
 type InstantFilter = {
   column: 'createdAt' | 'updatedAt'
@@ -114,7 +114,7 @@ export function compileEventFilter({ name, operator, since, campaignId }: EventF
 }
 
 function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: number): SQL {
-  const from = startOfDay(instant)
+  const from = startOfUtcDay(instant)
   return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
 }
 

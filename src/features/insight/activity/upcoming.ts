@@ -5,7 +5,7 @@
  */
 import { DAY_MS, formatInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
-import { isActive } from '../../../store/campaign-terms.ts'
+import { isActiveCampaign } from '../../../store/campaign-terms.ts'
 import { and, asc, eq, gt, lte } from '../../../store/drizzle.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import { segments } from '../../../store/schema/segments.ts'
@@ -29,7 +29,7 @@ const listUpcomingCampaigns: UpcomingSource = async (
     .leftJoin(segments, eq(segments.id, campaigns.segmentId))
     .where(
       and(
-        isActive,
+        isActiveCampaign,
         eq(campaigns.projectId, projectId),
         eq(campaigns.status, 'SCHEDULED'),
         gt(campaigns.scheduledFor, from),

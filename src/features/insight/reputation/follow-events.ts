@@ -29,7 +29,7 @@ import type { LazyHandler } from '../../ground/event-handlers.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
 import { findMailProjectId } from '../../tenancy/accounts/platform-mail/mail-project.ts'
 import { disableProject } from '../../tenancy/accounts/projects/disable.ts'
-import { judge } from './judge.ts'
+import { judgeReputation } from './judge.ts'
 import { type Counts, readWindows } from './windows.ts'
 
 const SIMULATOR = 'simulator.amazonses.com'
@@ -126,7 +126,7 @@ async function count(
     if (event.isPlatform || event.recipientDomain === SIMULATOR) continue
     sums.add(event, countsOf(event))
   }
-  await addCounts(tx, sums.all())
+  await addHourCounts(tx, sums.all())
   const judged = new Set(counted.filter(isBad).map(({ projectId }) => projectId))
   await enforce(
     tx,
@@ -181,7 +181,7 @@ function hourOf(at: number, reputationSince: number): number | undefined {
   return Math.max(at - (at % HOUR_MS), reputationSince)
 }
 
-export async function addCounts(tx: Tx, counts: readonly HourCounts[]): Promise<void> {
+export async function addHourCounts(tx: Tx, counts: readonly HourCounts[]): Promise<void> {
   await tx.executeEach(addToHour, counts)
   await tx.executeEach(addToTotals, counts)
 }
@@ -228,6 +228,6 @@ async function findViolations(
 ): Promise<string[]> {
   const { id: projectId, reputationSince: since } = project
   const windows = await readWindows(tx, { projectId, since, at })
-  const { findings } = judge(config.security, windows, { isNew: isYoung(project, at) })
+  const { findings } = judgeReputation(config.security, windows, { isNew: isYoung(project, at) })
   return findings.filter(({ level }) => level === 'critical').map(({ text }) => text)
 }

@@ -8,7 +8,7 @@ import { projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
-import { type Finding, judge, rateOf } from './judge.ts'
+import { judgeReputation, type ReachedLimit, rateOf } from './judge.ts'
 import { type Counts, readWindows } from './windows.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
@@ -47,14 +47,14 @@ export async function viewSecurityForClients(
 async function load(
   { store, config, now }: Deps,
   projectId: string,
-): Promise<{ findings: Finding[]; view: SecurityMetrics }> {
+): Promise<{ findings: ReachedLimit[]; view: SecurityMetrics }> {
   const project = await store.read.select().from(projects).where(eq(projects.id, projectId)).get()
   if (project === undefined || project.deletedAt !== null) throw projectNotFound(projectId)
   const at = now()
   const since = project.reputationSince
   const windows = await readWindows(store.read, { projectId, since, at })
   const isNewProject = isYoung(project, at)
-  const { findings, levels } = judge(config.security, windows, { isNew: isNewProject })
+  const { findings, levels } = judgeReputation(config.security, windows, { isNew: isNewProject })
   const isCritical = findings.some(({ level }) => level === 'critical')
   const status = {
     projectId,
@@ -83,10 +83,10 @@ function toView(counts: Counts): SecurityCounts {
 /** Says a text once, even if several findings have it. */
 function withTexts(
   view: SecurityMetrics,
-  findings: readonly Finding[],
-  textOf: (finding: Finding) => string,
+  findings: readonly ReachedLimit[],
+  textOf: (finding: ReachedLimit) => string,
 ): SecurityMetrics {
-  const textsOf = (level: Finding['level']) => [
+  const textsOf = (level: ReachedLimit['level']) => [
     ...new Set(findings.filter((finding) => finding.level === level).map(textOf)),
   ]
   const violations = textsOf('critical')

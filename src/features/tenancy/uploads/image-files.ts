@@ -28,7 +28,7 @@ export async function writeImageFile(place: Place, parts: readonly Buffer[]): Pr
     await syncFolder(path.dirname(target))
   } catch (error) {
     // The error that ended the write matters more; the sweep removes the rest.
-    await removeImageFile(place, file).catch(() => undefined)
+    await deleteImageFile(place, file).catch(() => undefined)
     throw isDiskFull(error) ? diskFull(error) : error
   }
   return file
@@ -56,7 +56,7 @@ export async function hasImageFile(place: Place, file: string): Promise<boolean>
 }
 
 /** Removes a file; one that is gone already is no error. */
-export async function removeImageFile(place: Place, file: string): Promise<void> {
+export async function deleteImageFile(place: Place, file: string): Promise<void> {
   await rm(pathOf(place, file), { force: true })
 }
 

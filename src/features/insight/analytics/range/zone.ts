@@ -46,7 +46,7 @@ export function dayAt({ offsetAt }: Zone, at: number): number {
  * The first instant of a day. A day that the zone left out, as it crossed the date line, begins and ends
  * with the change.
  */
-export function startOfDay(zone: Zone, day: number): number {
+export function startOfZoneDay(zone: Zone, day: number): number {
   const midnight = day * DAY_MS
   const { offsetAt } = zone
   const offsets = [offsetAt(midnight - DAY_MS), offsetAt(midnight + DAY_MS)]
