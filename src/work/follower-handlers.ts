@@ -135,7 +135,9 @@ type Batch<Row> = {
 }
 
 /** `mayMatter` of a handler to which rows matter while a query finds somebody who wants them. */
-export function whileAny(wanting: Statement<unknown>): NonNullable<FollowerHandler<never>['mayMatter']> {
+export function whileAny(
+  wanting: Statement<unknown>,
+): NonNullable<FollowerHandler<never>['mayMatter']> {
   return async (read) => (await read.find(wanting)) !== undefined
 }
 
