@@ -69,7 +69,7 @@ export function redactFields(
   return redacted
 }
 
-/** Also for the name `__proto__`. */
+/** Sets the property even if its name is `__proto__`. */
 function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') target[name] = value
   else Object.defineProperty(target, name, { value, enumerable: true })

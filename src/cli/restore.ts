@@ -10,11 +10,11 @@ import { loadConfig } from '../config/load.ts'
 import { DUTIES } from '../core/areas.ts'
 import { openCore } from '../core/open-core.ts'
 import type { OutsideFile } from '../features/operation/backup/archive/manifest.ts'
+import { relocateConfig } from '../features/operation/backup/restore/data-folder.ts'
 import {
   type Restored,
   restoreBackup,
 } from '../features/operation/backup/restore/restore-backup.ts'
-import { relocateConfig } from '../features/operation/backup/restore/target-folder.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
 import { asFileOwner } from './engine/file-owner.ts'

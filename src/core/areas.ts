@@ -1,4 +1,4 @@
-/** The eight areas, in their order: each may import those before it. What they hand in, joined. */
+/** Joins what the eight areas hand in. They stand in their order: each may import those before it. */
 import { ground } from '../features/ground/area.ts'
 import type { Area, AreaJob, Duties } from '../features/ground/manifest/area.ts'
 import { incoming } from '../features/incoming/area.ts'

@@ -7,7 +7,7 @@ import { createCompressor } from './exchange/compression/compress.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
 import { createHostCheck } from './exchange/own-host.ts'
 import { createTraffic } from './exchange/traffic.ts'
-import { type Answer, mount } from './mount.ts'
+import { type AnswerRequest, mount } from './mount.ts'
 import { createLayout } from './pages/layout.ts'
 import type { Route } from './route.ts'
 import { createRoutes } from './route-table.ts'
@@ -37,7 +37,7 @@ type ApiDeps = {
   stopping: AbortSignal
 }
 
-export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Answer {
+export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): AnswerRequest {
   const proxies = createAddressList(core.config.http.trustedProxies)
   const traffic = createTraffic()
   const answers = createAnswerAllowance(ANSWER_LIMITS, core.counters)

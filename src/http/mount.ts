@@ -11,13 +11,13 @@ import { errorResponse } from './exchange/error-response.ts'
 import type { ExchangeDeps } from './exchange/exchange.ts'
 import { respond } from './exchange/respond.ts'
 import { sendWhole } from './exchange/send-response.ts'
+import { readRequestTarget } from './request-target.ts'
 import { commonHeaders, PREFLIGHT_HEADERS } from './response.ts'
 import { METHODS, openOperation, openRoute, type Route } from './route.ts'
 import { createRouter, type Router } from './router.ts'
-import { readTarget } from './target.ts'
 
 /** Resolves when the request has its answer, or the first piece of one that is long. */
-export type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
+export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
 const preflight = openRoute(
   { method: 'GET', path: '/v1/*' },
@@ -47,12 +47,12 @@ const OTHER_SENDING =
   /^(?:\/api)?(?:\/v[1-4](?:\.\d)?)?\/(?:emails?(?:\/batch|\/send)?|mail\/send|messages(?:\/send)?|smtp\/email)\/?$/
 
 /** @throws TypeError for a route whose requests an earlier one takes */
-export function mount(deps: ExchangeDeps, routes: readonly Route[]): Answer {
+export function mount(deps: ExchangeDeps, routes: readonly Route[]): AnswerRequest {
   const own = routes.map((route) => ({ method: route.method, path: route.path, route }))
   const router = createRouter([...own, { method: 'OPTIONS', path: '/v1/*', route: preflight }])
   const unknown = { route: unknownRoute(router, deps.core.config.baseUrl), params: {} }
   return async (incoming, outgoing) => {
-    const target = readTarget(incoming)
+    const target = readRequestTarget(incoming)
     if (target === undefined) return refuseTarget(deps.core, outgoing)
     const { method = '' } = incoming
     const found = router.find(method === 'HEAD' ? 'GET' : method, target.path)

@@ -6,11 +6,10 @@ import { z } from 'zod'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/ground/requests/idempotency.ts'
 import { ruleOf } from '../features/tenancy/accounts/callers/caller.ts'
 import { fieldWarnings } from '../records/fields.ts'
-import { findExample } from './examples/all.ts'
-import type { OperationExample } from './examples/operation-example.ts'
 import { needsOwnHost } from './exchange/own-host.ts'
 import { CSV_TYPE } from './exchange/table.ts'
-import type { ResponseDoc, Route } from './route.ts'
+import type { Route } from './route.ts'
+import type { OperationExample, ResponseDoc } from './route-docs.ts'
 
 type Server = { url: string; version: string }
 
@@ -66,7 +65,7 @@ function listTags(routes: readonly Route[]) {
 
 function describeRoute(route: Route) {
   const { method, path, tag, summary, description, callers } = route
-  const example = findExample(method, path)
+  const example = route.example?.()
   return {
     method: method.toLowerCase() as Lowercase<typeof method>,
     path: path.replaceAll(/:([A-Za-z]+)/g, '{$1}'),

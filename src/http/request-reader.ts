@@ -54,7 +54,7 @@ type RequestReader<Query, Body> = {
 
 const ACCEPT_CSV = 'For CSV send the header Accept: text/csv'
 
-export function createReader<Query, Body>(
+export function createRequestReader<Query, Body>(
   schemas: Schemas<Query, Body>,
 ): RequestReader<Query, Body> {
   const { query, body, names = {}, takesForm = false, responses } = schemas

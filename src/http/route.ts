@@ -25,8 +25,9 @@ import type { AnswerAllowance } from './exchange/answer-allowance.ts'
 import { mayCompress } from './exchange/compression/compressed-routes.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
-import { createReader } from './request-reader.ts'
+import { createRequestReader } from './request-reader.ts'
 import type { HttpResponse } from './response.ts'
+import type { OperationExample, ResponseDoc } from './route-docs.ts'
 import type { AddressList } from './server/client-address.ts'
 import type { NameRules } from './unknown-names.ts'
 
@@ -93,16 +94,6 @@ type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
   project: Project
 }
 
-export type ResponseDoc = {
-  description: string
-  schema?: z.ZodType
-  contentType?: string
-  /** Clients that prefer CSV get the same as a table (`exchange/table.ts`). */
-  isTableToo?: boolean
-  /** Descriptions of header fields, by name. */
-  headers?: Readonly<Record<string, string>>
-}
-
 type Shape<Query, Body> = {
   tag: string
   summary: string
@@ -159,6 +150,8 @@ type Shape<Query, Body> = {
    * callers.
    */
   refusals?: readonly number[]
+  /** Of an operation that is not hidden. Made when somebody asks for the description, so the start pays nothing. */
+  example?(): OperationExample
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
   /** The path holds a token, so failures are not written to the request log. */
@@ -213,7 +206,7 @@ export function openOperation<Query = undefined, Body = undefined>(
     handle(call: Call<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<RawCall> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
@@ -226,7 +219,7 @@ export function projectOperation<Query = undefined, Body = undefined>(
     handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<ProjectCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -242,7 +235,7 @@ export function userOperation<Query = undefined, Body = undefined>(
     handle(call: UserCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -258,7 +251,7 @@ export function memberOperation<Query = undefined, Body = undefined>(
     handle(call: MemberCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<MemberCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -274,7 +267,7 @@ export function userOrKeyOperation<Query = undefined, Body = undefined>(
     handle(call: CallBy<UserCaller | KeyCaller, Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller | KeyCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),

@@ -43,7 +43,7 @@ const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 8_000
 
 /** Returns the user, or the refusal (reply codes: RFC 4954 section 6, RFC 5248). */
-export async function logIn(
+export async function logInSubmitter(
   deps: LoginDeps,
   {
     username = '',

@@ -19,7 +19,7 @@ import { type ParsedAddress, parseAddress } from '../formats/address/address.ts'
 import type { SubmittedMessage } from '../formats/submitted/read-submitted.ts'
 import { runFor } from '../turns/owner.ts'
 import type { FailedLogins } from './login.ts'
-import { confirmUser, logIn, type SubmissionUser } from './login.ts'
+import { confirmUser, logInSubmitter, type SubmissionUser } from './login.ts'
 import { type Allowance, createMessageBuffer } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import type { SubmissionReader } from './submission-reader.ts'
@@ -143,7 +143,7 @@ async function checkLogin(
   const { remoteAddress } = session
   if (!session.secure && !context.isLocal(remoteAddress)) throw needsTls()
   const { username, password } = auth
-  const result = await logIn(context, { username, password: password ?? undefined })
+  const result = await logInSubmitter(context, { username, password: password ?? undefined })
   if ('user' in result) {
     context.failedLogins.succeeded(remoteAddress)
     return result.user

@@ -6,7 +6,7 @@
  */
 
 import type { Now } from '../base/clock.ts'
-import type { AttemptOutcome, Step } from './attempt.ts'
+import type { AttemptOutcome, AttemptStep } from './attempt.ts'
 import { MAX_BATCHED_RESULTS, type PackedResults, type TaskResult } from './protocol.ts'
 
 type Attempted = Extract<TaskResult, { kind: 'attempted' }>
@@ -79,7 +79,7 @@ function unpackAttempted({ number, value }: Reader, stepCount: number): Attempte
     faults: value<Attempted['faults']>(),
     brokenTls: value<Attempted['brokenTls']>(),
   }
-  const steps: Step[] = []
+  const steps: AttemptStep[] = []
   const outcome: AttemptOutcome = {
     result: value(),
     verdict: value(),
@@ -96,12 +96,12 @@ function unpackAttempted({ number, value }: Reader, stepCount: number): Attempte
   return { ...own, ...rest, outcome }
 }
 
-function unpackStep({ number, value }: Reader): Step {
+function unpackStep({ number, value }: Reader): AttemptStep {
   const [at, durationMs] = [number(), number()]
-  const step: Step = { step: value(), at, durationMs }
+  const step: AttemptStep = { step: value(), at, durationMs }
   const host = value<string | undefined>()
   const address = value<string | undefined>()
-  const reply = value<Step['reply']>()
+  const reply = value<AttemptStep['reply']>()
   const error = value<string | undefined>()
   if (host !== undefined) step.host = host
   if (address !== undefined) step.address = address

@@ -8,7 +8,7 @@ import type { MessageContent } from '../formats/compose/message-content.ts'
 import { contentBytes } from './composing/contents.ts'
 import type { Delivery } from './delivery.ts'
 import { outcomeOfLostThread } from './outcomes.ts'
-import type { DeliveryThread, PoolSettings, TaskResult, ThreadTask, ToThread } from './protocol.ts'
+import type { DeliveryThread, PoolSettings, SmtpTask, TaskResult, ToThread } from './protocol.ts'
 import type { ThreadEnd } from './threads.ts'
 
 /** The main thread's record of the cache of one thread. */
@@ -60,7 +60,7 @@ type ThreadBatch = {
   contents: { id: number; content: MessageContent }[]
   keys: { id: number; key: SigningKey }[]
   pools: Map<string, PoolSettings>
-  tasks: ThreadTask[]
+  tasks: SmtpTask[]
   transfer: ArrayBuffer[]
 }
 

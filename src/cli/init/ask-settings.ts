@@ -14,7 +14,7 @@ import type { Terminal } from '../engine/terminal.ts'
 import { openQuestions, type Question, type Questions } from '../options/questions.ts'
 import { BACKUP_FOLDER, STATE_FOLDER } from '../systemd/unit.ts'
 
-export type Given = Partial<Record<SettingKey, TomlValue>>
+export type GivenSettings = Partial<Record<SettingKey, TomlValue>>
 
 export type FirstUser = {
   address: string
@@ -22,7 +22,7 @@ export type FirstUser = {
   password: string | undefined
 }
 
-export type Answers = { given: Given; user: FirstUser }
+export type AskedSettings = { given: GivenSettings; user: FirstUser }
 
 /** The answer for no value, to a question whose empty answer takes the default. */
 const NONE = 'none'
@@ -33,10 +33,10 @@ const ASKED_LATER = ['delivery.hostname', 'delivery.relay.host', 'delivery.relay
 const FOLDERS: readonly SettingKey[] = ['data_dir', 'backup.dir']
 
 /** @throws AppError BAD_REQUEST after Ctrl-C or Ctrl-D */
-export async function askSettings(terminal: Terminal, file: string): Promise<Answers> {
+export async function askSettings(terminal: Terminal, file: string): Promise<AskedSettings> {
   const questions = openQuestions(terminal)
   try {
-    const given: Given = {}
+    const given: GivenSettings = {}
     const asking = { questions, given, file }
     const ask = createAsk(asking)
     const mode = await ask('delivery.mode', 'Mode: direct, relay or sandbox', 'direct')
@@ -58,7 +58,7 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ans
 type Asking = {
   questions: Questions
   /** The answers so far. */
-  given: Given
+  given: GivenSettings
   /** The file that is written. */
   file: string
 }
@@ -86,7 +86,7 @@ function readValue({ given, file }: Asking, key: SettingKey, answer: string): To
   if (value === undefined) throw new Error(`Expected ${kind.expected}.`)
   const shown = kind.show(value)
   if (FOLDERS.includes(key)) refuseFile(path.resolve(path.dirname(file), String(shown)))
-  const answers: Given = { ...given, [key]: shown }
+  const answers: GivenSettings = { ...given, [key]: shown }
   const [problem] = findProblems({ file, text: formatNewFile(answers) }).filter(
     (each) => each.key in answers || !ASKED_LATER.includes(each.key),
   )

@@ -28,8 +28,8 @@ import { findFolderOwner } from '../engine/file-owner.ts'
 import { findHidden } from '../engine/other-places.ts'
 import type { Terminal } from '../engine/terminal.ts'
 import { escapeControls } from '../engine/text.ts'
-import { choosePassword } from '../options/password.ts'
-import { askSettings, type FirstUser, type Given } from './ask-settings.ts'
+import { readGivenPassword } from '../options/password.ts'
+import { askSettings, type FirstUser, type GivenSettings } from './ask-settings.ts'
 import { describeServer, isAnswered, optionOfKey, readAnswers } from './read-answers.ts'
 
 export async function initCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -115,7 +115,7 @@ async function writeGiven({ context, file, hidden }: Target, input: Input): Prom
 /** Undefined: the command generates a password. With --yes nothing is asked. */
 async function readPassword({ terminal }: CommandContext, input: Input) {
   const isGiven = input.has('passwordStdin') || input.text('password') !== undefined
-  return input.has('yes') && !isGiven ? undefined : choosePassword(terminal, input)
+  return input.has('yes') && !isGiven ? undefined : readGivenPassword(terminal, input)
 }
 
 async function createFirst(context: CommandContext, file: string, user: FirstUser) {
@@ -148,7 +148,7 @@ const CERTIFICATE_FILES = (['inbound', 'submission'] as const).flatMap(
 )
 
 /** The steps that the options leave to the operator. */
-function listNextSteps(given: Given, folder: string): string[] {
+function listNextSteps(given: GivenSettings, folder: string): string[] {
   return [
     ...CERTIFICATE_FILES.flatMap(([key, name]) => {
       const place = given[key] === undefined ? undefined : path.resolve(folder, String(given[key]))

@@ -7,7 +7,7 @@ import { describeUnreadable, isRefused, runAs } from '../file-access.ts'
 import { ConfigError, describeFound, type Problem } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
 import { quoteWord } from '../shell-word.ts'
-import { type Given, type Layer, unknownKey } from './given.ts'
+import { type GivenValue, type Layer, unknownKey } from './given.ts'
 
 export const FILE_NAME = 'pillarbox.toml'
 export const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
@@ -79,7 +79,7 @@ function refused(file: string): ConfigError {
 
 /** @throws ConfigError with line and column when the text is not TOML */
 export function readToml({ file, text }: { file: string; text: string }): Layer {
-  const given = new Map<string, Given>()
+  const given = new Map<string, GivenValue>()
   const problems: Problem[] = []
   const collect = (table: object, prefix: string): void => {
     for (const [name, value] of Object.entries(table)) {

@@ -4,7 +4,7 @@ import type { Problem } from '../problems.ts'
 import { writableKeys } from '../settings.ts'
 import { findClosest, findNearest } from './closest.ts'
 
-export type Given = {
+export type GivenValue = {
   /** A TOML value. */
   value: unknown
   /** The file or the environment variable that sets the value. */
@@ -12,7 +12,7 @@ export type Given = {
 }
 
 /** Values by key, including `<key>_file`. */
-export type Layer = { given: ReadonlyMap<string, Given>; problems: readonly Problem[] }
+export type Layer = { given: ReadonlyMap<string, GivenValue>; problems: readonly Problem[] }
 
 export function unknownKey(key: string, where: string): Problem {
   const problem = { key, found: 'an unknown key', expected: 'one that exists', where }

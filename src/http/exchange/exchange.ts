@@ -83,7 +83,7 @@ export type Exchange = RoutedRequest & {
   cookies: string[]
   /** The warnings for an answer that is a JSON object. */
   warnings: FieldWarning[]
-  /** Whose work it is, as far as any was done (`within`). */
+  /** Whose work it is, as far as any was done (`runForExchange`). */
   owner: WorkOwner | undefined
 }
 
@@ -141,7 +141,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
  * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks. One owner
  * stands for the whole request.
  */
-export function within<T>(exchange: Exchange, act: () => T): T {
+export function runForExchange<T>(exchange: Exchange, act: () => T): T {
   exchange.owner ??= { key: lineOf(exchange), isJob: false, client: waitingClient(exchange) }
   return runFor(exchange.owner, act)
 }

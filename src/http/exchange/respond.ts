@@ -32,9 +32,9 @@ import {
   openExchange,
   type RoutedRequest,
   recordRequest,
+  runForExchange,
   shareOf,
   whileReading,
-  within,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
 import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
@@ -114,7 +114,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   }
   const call = toCall(deps, exchange, { body, idempotencyKey })
   const response = await whileReading(exchange, () =>
-    within(exchange, () => (answerBytes > 0 ? runInTurn(exchange, call) : route.run(call))),
+    runForExchange(exchange, () => (answerBytes > 0 ? runInTurn(exchange, call) : route.run(call))),
   )
   return withWarnings(response, exchange.warnings)
 }
@@ -305,8 +305,9 @@ async function finish(
   const out = {
     onEnd,
     cut: () => void incoming.destroy(),
-    within: <T>(make: () => Promise<T>) => whileReading(exchange, () => within(exchange, make)),
-    nextTurn: () => within(exchange, nextTurn),
+    within: <T>(make: () => Promise<T>) =>
+      whileReading(exchange, () => runForExchange(exchange, make)),
+    nextTurn: () => runForExchange(exchange, nextTurn),
   }
   void sendPieces(outgoing, { head, pieces: body, out })
 }

@@ -9,7 +9,7 @@ import { toWarningTexts } from '../unknown-names.ts'
 import { largeJson } from './large-json.ts'
 
 /** Further warnings are left out. */
-export const MAX_WARNINGS = 20
+export const MAX_RESPONSE_WARNINGS = 20
 
 export function withWarnings(
   response: HttpResponse,
@@ -17,7 +17,7 @@ export function withWarnings(
 ): HttpResponse {
   const isJson = response.headers['content-type']?.startsWith('application/json') === true
   if (warnings.length === 0 || !isJson || response.hasWarnings) return response
-  const told = warnings.slice(0, MAX_WARNINGS)
+  const told = warnings.slice(0, MAX_RESPONSE_WARNINGS)
   const { body, value } = response
   if (hasOwnList(value)) {
     const merged = { ...value, warnings: [...toWarningTexts(told), ...value.warnings] }

@@ -61,6 +61,10 @@ export const showConfig = ({ core }: Pick<RouteDeps, 'core'>) => {
       },
     },
     refusals: [400],
+    example: () => ({
+      status: 200,
+      response: { success: true, data: { github: false, google: false, oidc: null } },
+    }),
     handle: () => json(200, { success: true, data }),
   })
 }

@@ -69,6 +69,25 @@ export const track = ({ core }: RouteDeps) =>
       200: { description: 'Recorded: the contact and the event are stored', schema: recordedEvent },
     },
     refusals: [400, 409],
+    example: () => ({
+      request: {
+        event: 'order placed',
+        email: 'ann@example.org',
+        data: { total: { value: 42.5, persistent: false } },
+      },
+      status: 200,
+      response: {
+        success: true,
+        data: {
+          contact: '0199a7c0-0000-7000-8000-000000000003',
+          event: '0199a7c0-0000-7000-8000-000000000013',
+          timestamp: '2026-11-22T09:30:00.000Z',
+        },
+        contact: '0199a7c0-0000-7000-8000-000000000003',
+        event: '0199a7c0-0000-7000-8000-000000000013',
+        timestamp: '2026-11-22T09:30:00.000Z',
+      },
+    }),
     handle: async (call) => {
       const { caller, project, body, path, idempotencyKey: key } = call
       const { email: address, ...request } = body

@@ -9,7 +9,7 @@ import { isLoopback, type LocalFamilies } from './addresses.ts'
 export type Target = { host: string; address: string; preference: number }
 
 const MAX_TARGETS = 5
-export const MAX_SESSIONS = 2
+export const MAX_SMTP_SESSIONS = 2
 
 /** Returns the addresses to try in one attempt, at most five. `random`: as Math.random. */
 export function orderTargets(

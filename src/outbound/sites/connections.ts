@@ -11,7 +11,7 @@ import { TRANSACTIONAL_CLASS } from '../../base/queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import { type AllocationChange, createAllocations } from './allocations.ts'
 import { createBudgets, type SiteFacts } from './budgets.ts'
-import type { Standing } from './shaping.ts'
+import type { SiteStanding } from './shaping.ts'
 import type { SiteQueue, SiteQueues } from './site-queues.ts'
 import { createStarvedSites } from './starved-sites.ts'
 
@@ -23,7 +23,7 @@ export type ConnectionsDeps = {
   connectionsOf(site: string): number
   /** How many connections that many deliveries need if they share connections. */
   connectionsFor(site: string, deliveries: number): number
-  standingOf(site: string): Standing
+  standingOf(site: string): SiteStanding
   /**
    * Allocates free connections to the site, then assigns its mail to the threads that have them.
    */

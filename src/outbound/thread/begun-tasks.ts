@@ -13,7 +13,7 @@ import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import type { ComposedBytes } from '../composing/composer.ts'
 import { SMALL_CONTENT_BYTES } from '../composing/contents.ts'
 import { localOutcome } from '../outcomes.ts'
-import type { ComposedMessage, TaskResult, ThreadTask } from '../protocol.ts'
+import type { ComposedMessage, SmtpTask, TaskResult } from '../protocol.ts'
 import type { Envelope } from '../smtp/commands.ts'
 import type { SmtpSession } from '../smtp/session.ts'
 import type { NextMessage } from '../smtp/transaction.ts'
@@ -49,8 +49,8 @@ const IS_WRITTEN: ReadonlySet<CurrentStep['step']> = new Set(['message', 'final-
 
 export type ComposeDeps = {
   /** @throws QuickLimitError; any other error is a fault of this program */
-  compose(task: ThreadTask): ComposedMessage
-  contentBytes(task: ThreadTask): number
+  compose(task: SmtpTask): ComposedMessage
+  contentBytes(task: SmtpTask): number
   /** The bytes of the messages that are composed and not sent. */
   composedBytes: ComposedBytes
   now: Now
@@ -70,7 +70,7 @@ export type Runner = {
   abandoned: SmtpSession | null
 }
 
-export type BegunTask = RunningTask & { task: ThreadTask; ready: ReadyMessage | null }
+export type BegunTask = RunningTask & { task: SmtpTask; ready: ReadyMessage | null }
 
 type NextTask = BegunTask & { ready: ReadyMessage; session: SmtpSession; isLate: boolean }
 
@@ -79,7 +79,7 @@ export type NextTasksDeps = {
    * Composes a message that waits for the one before it in its session. Null: the message is too large to
    * wait. @throws for a fault of this program
    */
-  composeNext(task: ThreadTask): ReadyMessage | TaskResult | null
+  composeNext(task: SmtpTask): ReadyMessage | TaskResult | null
   /** A composed message is not sent. */
   discard(ready: ReadyMessage): void
   finished(result: TaskResult): void
@@ -146,7 +146,7 @@ export function createRunningTasks(now: Now): RunningTasks {
 }
 
 /** Returns a result if the message cannot be composed here. */
-export function composeTask(deps: ComposeDeps, task: ThreadTask): ReadyMessage | TaskResult {
+export function composeTask(deps: ComposeDeps, task: SmtpTask): ReadyMessage | TaskResult {
   const beganAt = deps.now()
   try {
     const composed = deps.compose(task)
@@ -161,7 +161,7 @@ export function composeTask(deps: ComposeDeps, task: ThreadTask): ReadyMessage |
 }
 
 /** Whether the message takes little memory, so that it may wait for its turn. */
-export function isSmallTask({ contentBytes }: ComposeDeps, task: ThreadTask): boolean {
+export function isSmallTask({ contentBytes }: ComposeDeps, task: SmtpTask): boolean {
   return 'source' in task.making && contentBytes(task) <= SMALL_CONTENT_BYTES
 }
 
@@ -201,7 +201,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
   }
 
   /** A fault is the task's own: it shows at its turn, and the message that is being sent is unharmed. */
-  function compose(task: ThreadTask): ReadyMessage | TaskResult | null {
+  function compose(task: SmtpTask): ReadyMessage | TaskResult | null {
     try {
       return deps.composeNext(task)
     } catch (error) {
@@ -228,7 +228,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
     runner.state.waiting.push(next.task)
   }
 
-  function takeBackWhere(test: (runner: Runner, task: ThreadTask) => boolean): void {
+  function takeBackWhere(test: (runner: Runner, task: SmtpTask) => boolean): void {
     for (const runner of runners)
       if (runner.next !== null && test(runner, runner.next.task)) takeBack(runner)
   }
@@ -256,7 +256,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
 }
 
 function envelopeOf(
-  { recipient, reversePath }: ThreadTask,
+  { recipient, reversePath }: SmtpTask,
   { needsSmtputf8 }: ComposedMessage,
 ): Envelope {
   const isWide = needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)

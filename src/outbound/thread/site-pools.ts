@@ -2,12 +2,12 @@
 
 import { describeError } from '../../base/errors.ts'
 import type { ClassQueue } from '../class-queue.ts'
-import type { PoolSettings, ThreadTask } from '../protocol.ts'
+import type { PoolSettings, SmtpTask } from '../protocol.ts'
 import type { SmtpSession } from '../smtp/session.ts'
 
 export type Pool = {
   pool: PoolSettings
-  waiting: ClassQueue<ThreadTask>
+  waiting: ClassQueue<SmtpTask>
   idle: IdleSession[]
   runners: number
 }

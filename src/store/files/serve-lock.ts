@@ -38,7 +38,9 @@ type HeldLock = { connection: Connection; mark: string; isNew: boolean }
 
 const MAX_WAIT_MS = 2_000
 const RETRY_MS = 20
-/** Meanwhile the open database keeps other servers away, whatever the name of the lock's file. */
+/**
+ * Until the next check the open database keeps other servers away, whatever the name of the lock's file.
+ */
 const CHECK_INTERVAL_MS = 1_000
 
 /** @throws AppError CONFLICT while another server holds the lock */

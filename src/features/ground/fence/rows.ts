@@ -51,7 +51,10 @@ const findLostLog = statement<{ setAt: number; isStanding: number; newestEventAt
     from generations where cause = 'lost-log' order by number desc limit 1`,
 )
 
-/** The last fence for a lost log. `newestEventAt`: of what the database had then; null without events. */
+/**
+ * The last fence for a lost log. `newestEventAt`: the time of the newest event that the database had then;
+ * null without events.
+ */
 export function findLostLogFence(queries: Pick<Tx, 'find'>) {
   return queries.find(findLostLog)
 }

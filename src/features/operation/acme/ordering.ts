@@ -38,9 +38,9 @@ import {
   barredUntil,
   certificateId,
   orderDueAt,
+  orderRetryDelay,
   pointOf,
   restAfter,
-  retryDelay,
   settingsDigest,
 } from './renewal.ts'
 
@@ -89,7 +89,8 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
       await order.ask(held, suggestion)
     }
     const dueAt = orderDueAt(held, acme, suggestion.at)
-    // A kill may have come between the certificate and the state: then the order did not fail.
+    // A kill may have come after the certificate was written and before the state was: then the
+    // order did not fail.
     const hasFailed = dueAt <= now() && state?.settings === settings
     certificates.setOrderFault(hasFailed ? state.fault : null)
     const at = Math.max(dueAt, barredAt)
@@ -122,7 +123,7 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
 type Suggestion = { at: number | null; askAt: number }
 
 type Order = {
-  /** Asks for the time of the renewal, if it is time to. */
+  /** Asks the authority for the time of the renewal, once `askAt` has come. */
   ask(held: HeldCertificate, suggestion: Suggestion): Promise<void>
   /** Returns when the next look is due. */
   attempt(held: HeldCertificate | undefined, state: OrderState | undefined): Promise<number>
@@ -169,7 +170,7 @@ function createOrder(
     held: HeldCertificate | undefined,
     error: AcmeFailure,
   ): OrderState {
-    const delayMs = Math.max(retryDelay(failures, error.kind, random), error.retryAfterMs ?? 0)
+    const delayMs = Math.max(orderRetryDelay(failures, error.kind, random), error.retryAfterMs ?? 0)
     const nextAttemptAt = Math.round(now() + delayMs)
     const head =
       held === undefined

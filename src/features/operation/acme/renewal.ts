@@ -19,7 +19,7 @@ const OCTET_STRING = 0x04
 const SEQUENCE = 0x30
 const KEY_IDENTIFIER = 0x80
 const RENEWAL_SHARE = 2 / 3
-/** Renewals are spread over this share of the life that follows. */
+/** Renewals are spread over this further share of the life. */
 const SPREAD_SHARE = 1 / 30
 /** Retry delays vary by this share. */
 const JITTER = 0.15
@@ -57,7 +57,7 @@ export function orderDueAt(
   return Math.min(renewalOf(held.certificate), suggestedAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** Until when earlier orders forbid one with these settings; 0: they do not. */
+/** Returns until when earlier orders forbid an order with these settings; 0 if they do not. */
 export function barredUntil(
   state: OrderState | undefined,
   { settings, isHeld }: { settings: string; isHeld: boolean },
@@ -70,7 +70,7 @@ export function barredUntil(
 }
 
 /** The delay after this many failures. `random`: from 0 to 1. */
-export function retryDelay(
+export function orderRetryDelay(
   failures: number,
   kind: 'refused' | 'unreachable',
   random: () => number,
@@ -95,7 +95,7 @@ export function settingsDigest(acme: AcmeConfig): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 16)
 }
 
-/** From 0 to 1, by the certificate. */
+/** Returns a number from 0 to 1 that depends on the certificate alone. */
 function fractionOf({ raw }: X509Certificate): number {
   return createHash('sha256').update(raw).digest().readUInt32BE() / 2 ** 32
 }
@@ -139,7 +139,7 @@ export function certificateId({ raw, serialNumber }: X509Certificate): string | 
   if (key === undefined) return undefined
   const even = serialNumber.padStart(serialNumber.length + (serialNumber.length % 2), '0')
   const digits = Buffer.from(even, 'hex')
-  // DER writes a positive integer with a first bit of 0.
+  // In DER, a positive integer begins with a bit of 0.
   const serial = (digits[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), digits]) : digits
   return `${key.toString('base64url')}.${serial.toString('base64url')}`
 }

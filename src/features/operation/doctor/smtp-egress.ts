@@ -17,15 +17,15 @@
  */
 import { formatSecond, HOUR_MS } from '../../../base/clock.ts'
 import type { Config } from '../../../config/config.ts'
-import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
+import { describeProbeReply } from '../../../outbound/probe/probe-smtp.ts'
 import { desc } from '../../../store/drizzle.ts'
 import { attempts } from '../../../store/schema/messages.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckOutcome,
   failed,
   fixOfNoAnswer,
-  type Outcome,
   ok,
   skipInSandbox,
   skipped,
@@ -36,7 +36,7 @@ import {
 const MAX_ATTEMPTS = 300
 
 type Target = { host: string; port: number; isImplicitTls: boolean }
-/** `fix`: when not the port is at fault. */
+/** `fix`: the repair, if something other than the port is at fault. */
 type Answer = { isOk: boolean; text: string; fix?: string }
 
 const MAX_SILENT = 3
@@ -84,10 +84,10 @@ async function ask(
   const named = `${host} [${address}] at port ${port}`
   if (found.greeting === null) return { isOk: false, text: `${named}: ${found.error}` }
   // Any greeting shows that the way is open, even a refusal.
-  return { isOk: true, text: `${named}: ${describeReply(found.greeting)}` }
+  return { isOk: true, text: `${named}: ${describeProbeReply(found.greeting)}` }
 }
 
-function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): Outcome {
+function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): CheckOutcome {
   if (answer.isOk) return ok(answer.text)
   const { answered, unanswered } = evidence
   const fix = unanswered.length > 0 ? fixOfPort : (answer.fix ?? fixOfPort)
@@ -98,7 +98,7 @@ function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): O
   return warning(`${answer.text}; but ${answered.host} answered a delivery at ${at}`, fix)
 }
 
-function judgeDeliveries(evidence: DeliveryEvidence, fix: string): Outcome {
+function judgeDeliveries(evidence: DeliveryEvidence, fix: string): CheckOutcome {
   const { answered, unanswered } = evidence
   const last = answered && `${answered.host} answered a delivery at ${formatSecond(answered.at)}`
   if (unanswered.length > 0) {

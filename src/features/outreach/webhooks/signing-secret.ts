@@ -27,7 +27,7 @@ export async function getSigningSecret(
   return { secret, previousSecretUntil: formatOptionalInstant(until) }
 }
 
-/** For a day both secrets sign. */
+/** Replaces the secret. For a day both secrets sign. */
 export async function rotateSigningSecret(
   deps: Deps,
   projectId: string,

@@ -23,7 +23,7 @@ import { keyOf } from './csv/column-names.ts'
 import { type Header, pickCell } from './csv/header.ts'
 import { readJsonData } from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
-import { readAddress } from './csv/row-address.ts'
+import { readRowAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
 import { isWithheld } from './last-unsubscriptions.ts'
@@ -47,7 +47,7 @@ type Seen = { addresses: readonly string[]; seen: ReadonlyMap<string, SeenAddres
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ContactImportResult> {
   const tally = await runImport(deps, job, contactHandler(deps, job))
   const { resubscribe } = job.payload as ImportPayload
-  const result = toResult(tally)
+  const result = toImportResult(tally)
   return {
     ...result,
     warnings: [
@@ -63,7 +63,7 @@ export async function importContacts(deps: Deps, job: RunningJob): Promise<Conta
 }
 
 /** The counts under the names of the API. */
-export function toResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
+export function toImportResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
   return {
     totalRows: rows,
     successCount: newCount + knownCount,
@@ -116,7 +116,7 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
     areContacts: true,
     isCut: () => false,
     read: ({ record, number }, { header, options, typeOf, lastUnsubscriptions }) => {
-      const address = readAddress(record, header)
+      const address = readRowAddress(record, header)
       const state = readState(record, header)
       const row = { address: address.address, number, subscribed: state.subscribed }
       const entry = {

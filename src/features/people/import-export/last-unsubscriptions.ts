@@ -9,7 +9,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Base } from '../../ground/base.ts'
-import { findAddress } from './csv/row-address.ts'
+import { findRowAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
 import { readRows } from './read-rows.ts'
@@ -32,7 +32,7 @@ export async function findLastUnsubscriptions(
     for (const [at, { number, record }] of rows.entries()) {
       if (at > 0 && at % ROWS_AT_ONCE === 0) await setImmediate()
       if (record.problem !== undefined || readState(record, header).subscribed !== false) continue
-      const address = findAddress(record, header)?.address
+      const address = findRowAddress(record, header)?.address
       if (address !== undefined) last.set(address, number)
     }
   }

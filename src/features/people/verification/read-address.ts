@@ -9,7 +9,7 @@ import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
 export type VerifiableAddress = { text: string; address: ParsedAddress }
 
 /** Undefined for a text that is not an address. */
-export function readAddress(text: string): VerifiableAddress | undefined {
+export function readVerifiableAddress(text: string): VerifiableAddress | undefined {
   const plain = parseAddress(text)
   if (plain !== undefined) return { text, address: plain }
   const shown = parseShownAddress(text)

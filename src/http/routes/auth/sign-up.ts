@@ -37,6 +37,14 @@ export const signUp = ({ core }: RouteDeps) => {
       200: { description: 'The new user, or the reason why not', schema: signUpResult },
     },
     refusals: [403, 429, 503],
+    example: () => ({
+      request: { email: 'grace@example.com', password: 'correct horse battery' },
+      status: 200,
+      response: {
+        success: true,
+        data: { id: '0199a7c0-0000-7000-8000-000000000b01', email: 'grace@example.com' },
+      },
+    }),
     handle: async (call) => {
       const signedUp = await whileClientWaits(call.incoming, (signal) =>
         signUpUser({ ...core, limits }, { ...toAccount(core, call), signal }),

@@ -5,9 +5,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/base/cloc
 import {
   barredUntil,
   orderDueAt,
+  orderRetryDelay,
   renewalOf,
   restAfter,
-  retryDelay,
 } from '../../../../src/features/operation/acme/renewal.ts'
 import { makeCertificate } from '../../../fakes/certificate.ts'
 
@@ -51,22 +51,22 @@ describe('a certificate is ordered', () => {
 
 describe('the delay after failures', () => {
   it('doubles to a limit, and varies by 15 %', () => {
-    const delays = [1, 2, 3, 20, 1_000].map((count) => retryDelay(count, 'refused', () => 0.5))
+    const delays = [1, 2, 3, 20, 1_000].map((count) => orderRetryDelay(count, 'refused', () => 0.5))
     assert.deepEqual(
       delays,
       [2, 4, 8, 360, 360].map((minutes) => minutes * MINUTE_MS),
     )
-    const soon = [1, 2, 3, 20].map((count) => retryDelay(count, 'unreachable', () => 0.5))
+    const soon = [1, 2, 3, 20].map((count) => orderRetryDelay(count, 'unreachable', () => 0.5))
     assert.deepEqual(
       soon,
       [10, 20, 40, 3_600].map((seconds) => seconds * SECOND_MS),
     )
     assert.equal(
-      retryDelay(1, 'refused', () => 0),
+      orderRetryDelay(1, 'refused', () => 0),
       1.7 * MINUTE_MS,
     )
     assert.equal(
-      retryDelay(1, 'refused', () => 1),
+      orderRetryDelay(1, 'refused', () => 1),
       2.3 * MINUTE_MS,
     )
   })
@@ -75,7 +75,7 @@ describe('the delay after failures', () => {
     let [at, attempts] = [0, 0]
     while (at < HOUR_MS) {
       attempts += 1
-      at += retryDelay(attempts, 'refused', () => 0)
+      at += orderRetryDelay(attempts, 'refused', () => 0)
     }
     assert.ok(attempts <= 6, `${attempts} attempts`)
   })

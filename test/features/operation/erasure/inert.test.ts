@@ -15,7 +15,7 @@ import {
   resetProject,
 } from '../../../../src/features/operation/erasure/end-project.ts'
 import {
-  listDue as listDueCampaigns,
+  listDueCampaigns,
   listSending,
 } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'

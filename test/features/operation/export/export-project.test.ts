@@ -7,8 +7,8 @@ import { DUTIES } from '../../../../src/core/areas.ts'
 import { getInboundMessage } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import {
   CONTENTS,
+  listErasedTables,
   listParts,
-  listTables,
   QUEUE,
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { exportProject } from '../../../../src/features/operation/export/export-project.ts'
@@ -71,13 +71,13 @@ test('every table with rows of projects is exported, or left out with a reason',
   assert.equal(names.length, EXPORTED.length)
   const parts = [QUEUE, CONTENTS, ...listParts(tables, 'deletion')].map(({ table }) => table)
   const columns = await core.store.read.all<{ name: string }>(
-    sql`select m.name as name from sqlite_schema m, pragma_table_info(m.name) c
+    sql`select m.name from sqlite_schema m, pragma_table_info(m.name) c
       where m.type = 'table' and c.name = 'project_id'`,
   )
   const wanted = new Set([
     ...parts,
-    ...listTables(tables, 'owner'),
-    ...listTables(tables, 'never'),
+    ...listErasedTables(tables, 'owner'),
+    ...listErasedTables(tables, 'never'),
     ...columns.map(({ name }) => name),
   ])
   const absent = [...wanted].filter((name) => !names.includes(name) && !(name in LEFT_OUT))

@@ -19,8 +19,8 @@ import { fenceDatabase } from '../../../../src/features/operation/recovery/fence
 import { releaseFences } from '../../../../src/features/operation/recovery/release.ts'
 import { startGenerationWatch } from '../../../../src/features/operation/recovery/watch.ts'
 import {
-  findNextDue,
-  listDue as listDueCampaigns,
+  findNextDueCampaign,
+  listDueCampaigns,
 } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'
 import { resumeCampaign } from '../../../../src/features/outreach/campaigns/stopping.ts'
@@ -28,7 +28,7 @@ import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpo
 import { takeDeliveries } from '../../../../src/features/outreach/webhooks/sending/endpoint-tasks.ts'
 import {
   findEarliestDue,
-  listDue,
+  listDueExecutions,
   passOverHeld,
 } from '../../../../src/features/outreach/workflows/engine/due.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
@@ -198,7 +198,7 @@ test('F7: campaigns are paused as restored, do not fire, and go on after a relea
   assert.equal((await sender.email(email)).state, 'paused')
   assert.match((await reasonOf(sender, email))!.reason, /brought back from a copy/)
   assert.deepEqual(await listDueCampaigns(core), [])
-  assert.equal(await findNextDue(core), null)
+  assert.equal(await findNextDueCampaign(core), null)
   await resumeCampaign(core, { projectId: project.id, id: resumed })
   assert.deepEqual(
     (await listDueCampaigns(core)).map(({ id }) => id),
@@ -241,7 +241,7 @@ test('F7: executions up to the fence are passed over, also those that come due, 
   const take = () =>
     core.store.write(async (tx) => {
       await passOverHeld(tx, key, due)
-      const found = await listDue(tx, key, due)
+      const found = await listDueExecutions(tx, key, due)
       return { ids: found.map(({ id }) => id), next: await findEarliestDue(tx, { ...key, after }) }
     })
   assert.deepEqual(await take(), { ids: [newer], next: 0 })
@@ -250,7 +250,7 @@ test('F7: executions up to the fence are passed over, also those that come due, 
   )
   assert.deepEqual(await take(), { ids: [], next: undefined })
   await releaseFences(core)
-  const all = await listDue(core.store.read, key, { ...due, after: 0 })
+  const all = await listDueExecutions(core.store.read, key, { ...due, after: 0 })
   assert.equal(all.length, 2)
 })
 

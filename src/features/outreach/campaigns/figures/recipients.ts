@@ -15,7 +15,7 @@ import { onShelves, type Shelf } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import {
-  addCounts,
+  addRowCounts,
   type CountedEnd,
   countStretches,
   type RowCount,
@@ -37,13 +37,15 @@ export const OUTCOMES = [
   'skipped',
   'pending',
 ] as const
-export type Outcome = (typeof OUTCOMES)[number]
+export type RecipientOutcome = (typeof OUTCOMES)[number]
 
 export type Recipient = {
   emailId: string
   contactId: string
   email: string
-  /** When it came to the outcome, or else to the status. */
+  /**
+   * When the email came to the outcome; in the list of all recipients, when it came to its status.
+   */
   occurredAt: string
   status: string
   reason: string | null
@@ -60,9 +62,9 @@ type Key = 'number' | 'contact'
 type LaneFacts = {
   name: string
   index: NamedIndex
-  /** Has the literal terms of the index. */
+  /** The condition of the rows, with the literal terms of the partial index. */
   where: SQL
-  /** The index has the rows in the order of this; they are read in reverse. */
+  /** The key by which the index orders its rows, which are read in reverse. */
   key: Key
   filter: SQL
   /** The column of the instant. */
@@ -82,7 +84,7 @@ type Row = {
   clicks: number
 }
 type Lane = {
-  /** Cursors have it. */
+  /** The name of the lane in cursors. */
   name: string
   key: Key
   findRow: Statement<Pick<Row, 'key'>>
@@ -91,16 +93,22 @@ type Lane = {
   /** The key at which the stretch ends. */
   findEnd: Statement<Pick<Row, 'key'>>
 }
-/** `after`: the key of the last row that was looked at in the lane of that position; '' at its start. */
+/**
+ * `lane`: the place of a lane in the list of lanes. `after`: the key of the last row that was
+ * looked at in this lane; '' at its start.
+ */
 type Position = { lane: number; after: string }
-/** `lane`: the position of the lane that has it. */
+/** `lane`: the place of the row's lane in the list of lanes. */
 type PlacedRow = { row: Row; lane: number }
-/** `lane`: its name; its position in cursors of before version 31 of the schema. */
+/**
+ * `lane`: the name of a lane; in cursors of before version 31 of the schema, its place in the list.
+ */
 type SealedPosition = { lane: string | number; after: string; campaign: string }
 
 /**
- * Rows that the statements of a request look at, one after the other. Most pages are full after the first
- * stretch; a campaign that is being sent may have as many rows in front as `campaigns.rows_ahead`.
+ * How many rows each statement of a request looks at, one statement after the other. Most pages are
+ * full after the first stretch; a campaign that is being sent may have as many rows in front as
+ * `campaigns.rows_ahead`.
  */
 const STRETCHES = [1_000, 4_000, 15_000, 30_000]
 const EXPORTED_AT_ONCE = 1_000
@@ -115,7 +123,7 @@ const unsubscribedAt = sql`(select max(events.created_at) from events ${indexedB
     and events.email_id = emails.id)`
 const IS_UNSUBSCRIBED = sql`error = ${UNSUBSCRIBED}`
 
-/** Beyond all keys, and before them. */
+/** Keys beyond all others; `FIRST_KEYS` come before all others. */
 const LAST_KEYS = { number: Number.MAX_SAFE_INTEGER, contact: '~' } as const
 const FIRST_KEYS = { number: 0, contact: '' } as const
 
@@ -158,11 +166,11 @@ const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
 const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
 /** A lane of older cursors. */
 const SENDING = 'sending'
-/** By the position in older cursors. */
+/** The names of lanes by their place in older cursors. */
 const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
 
 const ALL: readonly Lane[] = [walk(EVERY, latest)]
-const LANES: Record<Outcome, readonly Lane[]> = {
+const LANES: Record<RecipientOutcome, readonly Lane[]> = {
   delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
   opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
@@ -178,7 +186,7 @@ const LANES: Record<Outcome, readonly Lane[]> = {
 }
 
 type Query = CampaignKey & {
-  outcome?: Outcome | undefined
+  outcome?: RecipientOutcome | undefined
   limit: number
   /** The cursor of an earlier page, or the `emailId` of its last item. */
   cursor?: string | undefined
@@ -223,7 +231,7 @@ export async function listRecipients(
     whole: position === undefined ? found.length : undefined,
     query: { list: 'recipients', id, outcome: query.outcome },
     count: async () =>
-      addCounts(deps, await Promise.all(lanes.map((each) => countLane(deps, id, each)))),
+      addRowCounts(deps, await Promise.all(lanes.map((each) => countLane(deps, id, each)))),
   })
 }
 
@@ -243,8 +251,8 @@ function countLane(
   })
 }
 
-/** All recipients of the outcome, some at a time. */
-export async function* walkRecipients(
+/** Yields all recipients of the outcome, some at a time. */
+export async function* walkOutcomeRecipients(
   deps: Pick<Base, 'store'>,
   { id, outcome }: Pick<Query, 'id' | 'outcome'>,
 ): AsyncGenerator<ExportedRecipient[]> {
@@ -258,7 +266,7 @@ export async function* walkRecipients(
   }
 }
 
-function lanesOf(outcome: Outcome | undefined): readonly Lane[] {
+function lanesOf(outcome: RecipientOutcome | undefined): readonly Lane[] {
   return outcome === undefined ? ALL : LANES[outcome]
 }
 
@@ -327,7 +335,7 @@ async function findPosition(
 /** A cursor of another outcome may name a lane that this one does not have. */
 function readPosition(lanes: readonly Lane[], { lane: sealed, after }: SealedPosition): Position {
   const name = typeof sealed === 'string' ? sealed : formerName(lanes, sealed)
-  // What was being sent is in the lanes that follow.
+  // Emails that are being sent had a lane in older cursors; now they are in the lanes that follow.
   if (name === SENDING) return { lane: 0, after: '' }
   const at = lanes.findIndex((each) => each.name === name)
   const isOfLane = after === '' || isUuid(after) === (lanes[at]?.key === 'contact')

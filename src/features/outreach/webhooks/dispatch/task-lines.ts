@@ -20,7 +20,7 @@ const MAX_OF_PROJECT = 300
 const MAX_YOUNG = 400
 const MAX_STALLED = 300
 const MAX_ACTIVE = 1_000
-/** Requests that were answered and are not recorded yet, beside those in flight. */
+/** Tasks of a line in flight or not recorded yet, at most. */
 const MAX_HELD = 4 * MAX_WIDTH
 export const MAX_BYTES = 64 * 1024 * 1024
 
@@ -35,7 +35,7 @@ export type TaskLine<Item> = TaskKey & {
   /** When a task that was not read is due, as far as known. */
   dueAt: number | null
   isLoading: boolean
-  /** What is being read is void. */
+  /** Whether what is being read is void. */
   isStale: boolean
 }
 
@@ -55,7 +55,7 @@ export type TaskLines<Item> = {
   dropReady(line: TaskLine<Item>, kept: number): number
   /** Starts the next task whose turn it is; undefined if none may start. */
   startNext(): Started<Item> | undefined
-  /** The request has been in flight for two seconds. */
+  /** Notes that the request has been in flight for two seconds. */
   stall(started: Started<Item>): void
   end(started: Started<Item>): void
   /** Forgets the line if it has nothing to do. */
@@ -63,12 +63,12 @@ export type TaskLines<Item> = {
   active(): number
 }
 
-/** What a project has. */
+/** The requests in flight of a project, and the memory that its tasks take. */
 type Share = { active: number; bytes: number }
 
 export function createTaskLines<Item extends Task>(): TaskLines<Item> {
   const lines = new Map<string, TaskLine<Item>>()
-  /** Lines with tasks to start, each once; they wait by project. */
+  /** Lines with tasks to start, each once; projects take turns. */
   const turns = createFairQueue<TaskLine<Item>>()
   const shares = new Map<string, Share>()
   let active = 0

@@ -13,7 +13,7 @@ import { disableEndpoint, enqueueClearing, markDeleted } from './disable.ts'
 import { type EndpointKey, loadEndpoint, ofProject, toEndpointRecord } from './endpoint.ts'
 
 const MAX_ENDPOINTS = 20
-export const MAX_URL_LENGTH = 2_048
+export const MAX_ENDPOINT_URL_LENGTH = 2_048
 export const MAX_EVENT_PATTERNS = 50
 
 type NewEndpoint = {

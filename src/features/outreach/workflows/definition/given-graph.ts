@@ -34,7 +34,7 @@ type GivenStep = {
   templateId?: string | null | undefined
 }
 
-/** Without an id, a transition is that of the same steps, branch and outcome. */
+/** A transition without an id is the stored one of the same steps, branch and outcome. */
 type GivenTransition = Edge & { id?: string | undefined; priority: number }
 
 export type GivenGraph = { steps: readonly GivenStep[]; transitions: readonly GivenTransition[] }
@@ -144,7 +144,7 @@ function nameUuid(workflowId: string, type: StepType, name: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** Replaces the step whose email a wait or a condition names. */
+/** Replaces the id of the step that a wait or a condition names. */
 function withResolved(config: unknown, resolve: (id: string) => string): unknown {
   if (!isObject(config) || typeof config.stepId !== 'string') return config
   return { ...config, stepId: resolve(config.stepId) }

@@ -25,7 +25,7 @@ const PACE: Pace = { rows: MAX_CANCELLED, rest: 'none' }
 export class CrowdedSteps extends Error {
   override readonly name = 'CrowdedSteps'
   readonly stepIds: readonly string[]
-  /** Of the workflow. */
+  /** The version of the workflow. */
   readonly version: number
 
   constructor(stepIds: readonly string[], version: number) {

@@ -11,7 +11,7 @@ import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { addFigures, type FigureChange } from '../figures.ts'
 import { type ExecutionKey, getExecution } from './find.ts'
-import { isActive, shownStatus, toExecutionRecord } from './view.ts'
+import { isActiveExecution, shownStatus, toExecutionRecord } from './view.ts'
 
 type Cancellation = {
   workflow: Pick<Workflow, 'id' | 'cancelReason'>
@@ -129,7 +129,8 @@ export async function cancelExecution(
 ): Promise<ExecutionRecord> {
   return store.write(async (tx) => {
     const { workflow, execution } = await getExecution(tx, key)
-    if (!isActive(shownStatus(execution, workflow))) return toExecutionRecord(execution, workflow)
+    if (!isActiveExecution(shownStatus(execution, workflow)))
+      return toExecutionRecord(execution, workflow)
     const cancellation = { id: workflow.id, cancelReason: EXIT_REASONS.cancelled }
     await cancelActive(tx, { workflow: cancellation, number: execution.number, at: now() })
     const cancelled = await getExecution(tx, key)

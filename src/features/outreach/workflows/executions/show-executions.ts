@@ -87,7 +87,7 @@ export async function viewExecution(
   const lines = await store.scan.list(listLines, { number })
   const fencedThrough = (await findFence(store.read, key.projectId))?.executionNumber
   const view = toExecutionRecord(execution, { ...workflow, fencedThrough })
-  // Its current step is written with its row, when it was cancelled together with others.
+  // The current step of an execution that was cancelled with others is written later, with its row.
   const isCancelled = view.status === 'CANCELLED'
   const show = (step: StepRow) =>
     toStepView(isCancelled ? skipped(step, workflow.cancelledAt) : step, execution.id)
@@ -180,7 +180,7 @@ export function selectNumbers({ limit, offset, ...range }: PageRange): SQL {
   return sql`${ranges} order by number desc limit ${limit} offset ${offset}`
 }
 
-/** Each is in the order of numbers. */
+/** Returns the ranges that a page is merged from, each in the order of numbers. */
 function rangesOf({
   workflowId,
   cancelledThrough,

@@ -24,7 +24,7 @@ type NewExecution = WorkflowKey & {
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
-/** Another contact has had the event: its execution stands in the way. */
+/** The outcome of a start whose event has started another execution, which stands in the way. */
 const HELD_BACK: StartOutcome = { kind: 'held back', status: 'RUNNING' }
 
 /** Lists the positions of the pairs that have an execution. `pairs`: of a contact and a workflow. */
@@ -46,7 +46,7 @@ export async function startOne(
   { contactId, context, ...key }: NewExecution,
 ): Promise<ExecutionRecord> {
   checkData(context, 'context')
-  // A refusal is counted, therefore it is no error of the transaction.
+  // A refusal is counted, so it must not be an error that undoes the transaction.
   const { outcome, view } = await deps.store.write(async (tx) => {
     const workflow = await getStartable(tx, key)
     await loadContactIn(tx, { projectId: key.projectId, id: contactId })

@@ -32,7 +32,7 @@ import {
   type TaskKey,
 } from '../../webhooks/dispatch/task-source.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
-import type { HttpMessage } from './http-message.ts'
+import type { StepHttpRequest } from './http-message.ts'
 
 /** What a request is made from; undefined once its row is gone. */
 export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof loadRequest>>>
@@ -60,19 +60,19 @@ const selectRequests = sql`select request.execution_number as number,
   left join contacts on contacts.id = execution.contact_id
   where request.workflow_id = ${parameter('id')}`
 
-export const listFirst = statement<DueRequest>(
+export const listFirstRequests = statement<DueRequest>(
   () => sql`${selectRequests} and request.due_at = 0
       and request.execution_number > ${parameter('after')}
     order by request.execution_number limit ${parameter('limit')}`,
 )
 
-export const listRetries = statement<DueRequest>(
+export const listRequestRetries = statement<DueRequest>(
   () => sql`${selectRequests} and request.due_at > 0 and request.due_at <= ${parameter('now')}
       and request.execution_number > ${parameter('after')}
     order by request.due_at, request.execution_number limit ${parameter('limit')}`,
 )
 
-export const findNextDue = statement<{ dueAt: number | null }>(
+export const findNextDueRequest = statement<{ dueAt: number | null }>(
   () => sql`select min(due_at) as "dueAt" from workflow_requests
     where workflow_id = ${parameter('id')} and due_at > ${parameter('now')}`,
 )
@@ -148,17 +148,17 @@ export async function takeRequests(
   const after = Math.max(cancelledThrough, fencedThrough)
   const query = { id, after, limit: limit + held.size + 1 }
   const isFree = ({ number }: DueRequest) => !held.has(number)
-  const first = await store.read.list(listFirst, query)
-  const retries = isCancelling ? [] : await store.read.list(listRetries, { ...query, now })
+  const first = await store.read.list(listFirstRequests, query)
+  const retries = isCancelling ? [] : await store.read.list(listRequestRetries, { ...query, now })
   const due = inTurn(first.filter(isFree), retries.filter(isFree))
   const tasks = due.slice(0, limit).map((task) => ({ ...task, bytes: TASK_BYTES }))
   if (tasks.length < due.length) return { tasks, nextDueAt: now }
   if (isCancelling) return { tasks, nextDueAt: now + CANCELLING_MS }
-  const next = await store.read.find(findNextDue, { id, now })
+  const next = await store.read.find(findNextDueRequest, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Ends when none is left in the way. */
+/** Passes over held requests until none is left in the way. */
 async function passOverHeld(
   store: Deps['store'],
   held: { id: string; now: number; after: number },
@@ -168,7 +168,7 @@ async function passOverHeld(
   await sweep({ store }, rules, (tx) => tx.execute(passOver, held))
 }
 
-/** Undefined, too, while a fence holds its execution. */
+/** Returns undefined if the request is gone, and while a fence holds its execution. */
 export async function loadRequest({ store }: Deps, number: number) {
   const found = await store.read.find(findRequest, { number })
   if (found === undefined) return undefined
@@ -179,6 +179,6 @@ export async function loadRequest({ store }: Deps, number: number) {
     ...rest,
     ...row,
     config: config as unknown as WebhookConfig,
-    request: row.request as HttpMessage | null,
+    request: row.request as StepHttpRequest | null,
   }
 }

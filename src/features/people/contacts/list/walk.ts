@@ -13,7 +13,7 @@ import {
   type RecipientRow,
   selectHeads,
   selectRecipients,
-  toContact,
+  toNumberedContact,
 } from './row.ts'
 import { type ContactScope, normalizedSearch } from './scope.ts'
 import { type ContactSource, findSource } from './search.ts'
@@ -57,7 +57,7 @@ export async function* walkPages(
   options: WalkOptions = {},
 ): AsyncGenerator<WalkedPage> {
   for await (const { rows, upTo } of walkRows<ContactRow>(deps, scope, options, asRows)) {
-    yield { contacts: rows.map(toContact), upTo }
+    yield { contacts: rows.map(toNumberedContact), upTo }
   }
 }
 
@@ -65,7 +65,7 @@ export async function* walkPages(
  * As `walkPages`, but only with the columns that a campaign needs. `isForAll`: whether unsubscribed
  * contacts get it.
  */
-export function walkRecipients(
+export function walkCampaignContacts(
   deps: Deps,
   scope: ContactScope,
   { isForAll, ...options }: WalkOptions & { isForAll: boolean },

@@ -14,7 +14,7 @@ import {
   type ContactEntry,
   changedContact,
   type EntryResult,
-  newContact,
+  makeContact,
   type SubscriptionRule,
   toEntryResult,
   type Weighed,
@@ -138,7 +138,7 @@ function next(
   entry: ContactEntry,
   { before, wish }: { before: Contact | undefined; wish: Weighed },
 ): Contact {
-  if (before === undefined) return newContact({ rule, suppressed }, entry, wish)
+  if (before === undefined) return makeContact({ rule, suppressed }, entry, wish)
   return changedContact(rule, before, { changes: entry.changes, given: wish.given })
 }
 

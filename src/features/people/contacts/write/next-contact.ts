@@ -102,7 +102,7 @@ export function weighEntry(
 }
 
 /** @throws AppError VALIDATION_ERROR for data that becomes too large */
-export function newContact(
+export function makeContact(
   { rule, suppressed }: { rule: SubscriptionRule; suppressed: ReadonlySet<string> },
   { address: { address }, changes }: ContactEntry,
   { given }: Weighed,
@@ -118,7 +118,7 @@ export function newContact(
   }
 }
 
-/** Returns the same contact if nothing changes. @throws AppError VALIDATION_ERROR, as `newContact` */
+/** Returns the same contact if nothing changes. @throws AppError VALIDATION_ERROR, as `makeContact` */
 export function changedContact(
   { at }: Pick<SubscriptionRule, 'at'>,
   before: Contact,
@@ -169,7 +169,7 @@ export function previewContacts(
     const wish = weighEntry({ rule, left }, entry, before)
     const contact =
       before === undefined
-        ? newContact({ rule, suppressed: known.suppressed }, entry, wish)
+        ? makeContact({ rule, suppressed: known.suppressed }, entry, wish)
         : changedContact(rule, before, { changes: entry.changes, given: wish.given })
     if (wish.isCleared) left.delete(address)
     if (entry.hasLeft === true) left.add(address)

@@ -19,7 +19,7 @@ import {
   type ContactEntry,
   changedContact,
   type EntryResult,
-  newContact,
+  makeContact,
   type SubscriptionRule,
   toEntryResult,
   type Weighed,
@@ -135,7 +135,7 @@ async function upsertEntry(batch: UpsertBatch, entry: ContactEntry): Promise<Ent
   const before = contacts.get(address)
   const wish = weighEntry({ rule, left }, entry, before)
   if (before === undefined) {
-    const contact = newContact({ rule, suppressed }, entry, wish)
+    const contact = makeContact({ rule, suppressed }, entry, wish)
     if (wish.isCleared) await clear(batch, address)
     if (contact.subscribed) await endWithdrawal(batch, address)
     uninserted.set(address, contact)

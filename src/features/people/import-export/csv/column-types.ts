@@ -24,7 +24,7 @@ import {
   readCell,
   readNumber,
 } from './cell.ts'
-import { keyOf, shorten } from './column-names.ts'
+import { keyOf, shortenName } from './column-names.ts'
 import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 
@@ -142,7 +142,7 @@ export function decideExportTypes(
     decided.push({ field, ...reading })
     if (scan?.lossy === undefined || warnings.length === MAX_WARNINGS) continue
     const what = reading.type === 'text' ? 'is read as text' : 'has texts among its numbers'
-    warnings.push(`The column "${shorten(field)}" ${what}: ${whyLossy(scan.lossy)}.`)
+    warnings.push(`The column "${shortenName(field)}" ${what}: ${whyLossy(scan.lossy)}.`)
   }
   return { columns: decided, warnings }
 }
@@ -175,7 +175,7 @@ function whyText(scan: ColumnScan, kind: ValueKind | undefined): string | null {
 }
 
 function findWarning({ field, kind, reason, scan }: Decided): string | undefined {
-  const name = `The column "${shorten(field)}" is read as text`
+  const name = `The column "${shortenName(field)}" is read as text`
   if (kind === 'number' || kind === 'boolean') {
     return `${name}, though other contacts have a ${kind} there: ${reason}.`
   }
@@ -183,7 +183,7 @@ function findWarning({ field, kind, reason, scan }: Decided): string | undefined
 }
 
 function describePlace({ line, text }: Place): string {
-  return `"${shorten(text)}" in line ${line}`
+  return `"${shortenName(text)}" in line ${line}`
 }
 
 function decide(

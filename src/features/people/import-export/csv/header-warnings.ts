@@ -7,7 +7,7 @@
 import type { FieldWarning } from '../../../../base/errors.ts'
 import { findClosest } from '../../../../config/layers/closest.ts'
 import { RESERVED_KEYS } from '../../contacts/write/data.ts'
-import { keyOf, type Mapping, normalizeHeader, shorten } from './column-names.ts'
+import { keyOf, type Mapping, normalizeHeader, shortenName } from './column-names.ts'
 import type { Cell } from './parser.ts'
 
 const NO_SUCH_DATA = 'Contacts have no such data, so the column is left out'
@@ -61,7 +61,7 @@ export function describeHeader({ columns, cells, mapping, near }: DescribedHeade
 }
 
 export function describeMissingColumn(cells: readonly Cell[]): string {
-  const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shorten(text.trim())}"`)
+  const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shortenName(text.trim())}"`)
   const more = cells.length > MAX_SHOWN ? ', …' : ''
   const [name = '"Address"'] = names
   return (
@@ -87,7 +87,7 @@ function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {
     .filter(([, indexes]) => indexes.length > 1)
     .slice(0, MAX_SHOWN)
     .map(([field, { length }]) => {
-      const name = shorten(field)
+      const name = shortenName(field)
       return `${length} columns are "${name}"; in each row, the first that is not empty counts.`
     })
 }
@@ -97,13 +97,13 @@ function missingColumns(cells: readonly Cell[], mapping: Mapping): string[] {
   return mapping
     .filter(([header]) => !headers.has(header))
     .slice(0, MAX_SHOWN)
-    .map(([header]) => shorten(header))
+    .map(([header]) => shortenName(header))
 }
 
 function missingFrom(name: string, cells: readonly Cell[]): FieldWarning {
   const meant = findClosest(
     name,
-    cells.map(({ text }) => shorten(normalizeHeader(text))),
+    cells.map(({ text }) => shortenName(normalizeHeader(text))),
   )
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`
   const message = `The file has no such column${hint}`
@@ -115,7 +115,7 @@ function reservedColumns(columns: ReadonlyMap<string, readonly number[]>): strin
     .map((field) => keyOf(field) ?? '')
     .filter((key) => RESERVED_KEYS.has(key))
     .slice(0, MAX_SHOWN)
-    .map((key) => shorten(key))
+    .map((key) => shortenName(key))
 }
 
 function nearest(name: string, fields: readonly string[]): string | undefined {

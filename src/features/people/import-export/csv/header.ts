@@ -25,7 +25,7 @@ import {
   keyOf,
   type Mapping,
   normalizeHeader,
-  shorten,
+  shortenName,
   toField,
   toLine,
 } from './column-names.ts'
@@ -195,7 +195,7 @@ function findStates(
   const mapped = new Set(columns.get('unsubscribed') ?? [])
   const headers = headersOf(cells)
   const indexes = columns.get('subscribed') ?? []
-  const nameOf = (index: number) => shorten(toLine(cells[index]?.text ?? '').trim())
+  const nameOf = (index: number) => shortenName(toLine(cells[index]?.text ?? '').trim())
   const others = cells.flatMap(({ text }, index): StateColumn[] => {
     const isFree = !indexes.includes(index) && !isMapped(normalizeHeader(text), mapping)
     const found = isFree && !isOwn ? stateKindOf(text, headers) : undefined

@@ -11,7 +11,7 @@ import { isPassword } from '../passwords/passwords.ts'
 import { findDevice } from './device.ts'
 import type { LoginDeps } from './log-in.ts'
 import type { Placed } from './queue.ts'
-import type { LoginAttempt } from './throttle.ts'
+import type { ThrottledAttempt } from './throttle.ts'
 
 type GuesserDeps = Pick<LoginDeps, 'store' | 'loginThrottle' | 'sessionTokens'>
 type PasswordDeps = GuesserDeps & Pick<LoginDeps, 'loginQueue'>
@@ -77,7 +77,7 @@ export async function asAttempt<T>(
   }
 }
 
-function countFailure(attempt: LoginAttempt, error: unknown): void {
+function countFailure(attempt: ThrottledAttempt, error: unknown): void {
   if (error instanceof AppError && error.fields !== undefined) attempt.failed()
 }
 
@@ -88,7 +88,7 @@ async function confirmPassword(
 ): Promise<ConfirmedUser> {
   const { method, passwordHash } = user
   if (method !== 'PASSWORD' || passwordHash === null || passwordHash === '') throw noPassword()
-  const placed = await placeOf(deps, user, given)
+  const placed = await placeOfUser(deps, user, given)
   const check = () => isPassword(password, passwordHash, placed.signal)
   const isRight = await deps.loginQueue.run(check, placed)
   if (!isRight) throw invalidField(field, 'custom', 'This is not your password')
@@ -96,7 +96,7 @@ async function confirmPassword(
 }
 
 /** What the line of logins needs to know of a user who has logged in. */
-export async function placeOf(
+export async function placeOfUser(
   deps: Pick<GuesserDeps, 'sessionTokens'>,
   user: Pick<User, 'id' | 'passwordHash'>,
   { wideNetwork, device, signal }: Pick<GivenPassword, 'wideNetwork' | 'device' | 'signal'>,

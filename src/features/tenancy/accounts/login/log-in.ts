@@ -25,7 +25,7 @@ import {
 import type { SessionTokens } from '../sessions/token.ts'
 import { findDevice, issueDevice } from './device.ts'
 import type { LoginQueue } from './queue.ts'
-import type { LoginAttempt, LoginThrottle } from './throttle.ts'
+import type { LoginThrottle, ThrottledAttempt } from './throttle.ts'
 
 export type LoginDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'> & {
   sessionTokens: SessionTokens
@@ -93,7 +93,7 @@ export async function logIn(deps: LoginDeps, input: LoginInput): Promise<LoginRe
 async function tryLogIn(
   deps: LoginDeps,
   input: LoginInput,
-  attempt: LoginAttempt,
+  attempt: ThrottledAttempt,
 ): Promise<LoginResult | 'changed'> {
   const check = () => checkPassword(deps, input, attempt)
   const { wideNetwork, signal } = input
@@ -120,7 +120,7 @@ async function isKnownBrowser(
   return (await findDevice(deps, user, device)) !== undefined
 }
 
-function fail(attempt: LoginAttempt, kind: 'refused' | 'code-wrong'): LoginResult {
+function fail(attempt: ThrottledAttempt, kind: 'refused' | 'code-wrong'): LoginResult {
   attempt.failed()
   return { kind }
 }
@@ -128,7 +128,7 @@ function fail(attempt: LoginAttempt, kind: 'refused' | 'code-wrong'): LoginResul
 async function checkPassword(
   deps: LoginDeps,
   { address, password, device, signal }: LoginInput,
-  attempt: LoginAttempt,
+  attempt: ThrottledAttempt,
 ): Promise<Proven | undefined> {
   const user = await deps.store.read.find(findUser, { address })
   attempt.limitEverywhere(await findDevice(deps, user, device))
@@ -148,7 +148,7 @@ function usableHash({ config }: LoginDeps, user: User): string | null {
 async function begin(
   deps: LoginDeps,
   input: LoginInput,
-  proven: Proven & { proof: CodeProof | undefined; attempt: LoginAttempt },
+  proven: Proven & { proof: CodeProof | undefined; attempt: ThrottledAttempt },
 ): Promise<LoginResult | 'changed'> {
   const { user, passwordHash, renewed, proof, attempt } = proven
   const presented = await readPresented(deps, input.session)

@@ -23,12 +23,12 @@ export type LoginThrottle = {
    * failure by then counts as neither.
    * @throws AppError RATE_LIMIT_EXCEEDED
    */
-  begin(guesser: Guesser): LoginAttempt
+  begin(guesser: Guesser): ThrottledAttempt
   /** How many networks and accounts are remembered. */
   size(): number
 }
 
-export type LoginAttempt = {
+export type ThrottledAttempt = {
   /**
    * Applies the limit over all networks too, once. `device`: the id of the browser, if it knows the user.
    * @throws AppError RATE_LIMIT_EXCEEDED

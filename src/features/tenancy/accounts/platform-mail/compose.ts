@@ -4,7 +4,7 @@
  */
 import { oneLine } from '../../../../formats/one-line.ts'
 import { escapeHtml } from '../../../../formats/template/characters.ts'
-import { fillText, type Values } from '../../../../texts/fill.ts'
+import { fillText, type PlaceholderValues } from '../../../../texts/fill.ts'
 import { type Language, matchLanguage } from '../../../../texts/languages.ts'
 import { type Texts, textsOf } from '../../../../texts/texts.ts'
 
@@ -17,7 +17,7 @@ export type ComposedMail = { language: Language; subject: string; text: string; 
 export type Message = {
   subject: string
   text: string
-  values: Values
+  values: PlaceholderValues
   link?: { url: string; button: string; life: string }
 }
 

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { and, inArray, sql } from '../../../../store/drizzle.ts'
 import { jobs } from '../../../../store/schema/jobs.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { isUnfinished } from '../../../../work/jobs/due.ts'
+import { isUnfinishedJob } from '../../../../work/jobs/due.ts'
 import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { UsageNotice } from '../../../ground/base.ts'
 
@@ -53,7 +53,7 @@ export async function findPlaces(
   const taken = await tx
     .select({ key: jobs.uniqueKey, isWritten })
     .from(jobs)
-    .where(and(inArray(jobs.uniqueKey, keys), isUnfinished))
+    .where(and(inArray(jobs.uniqueKey, keys), isUnfinishedJob))
   const names = new Set(taken.map(({ key }) => key))
   const free = all.filter((_, place) => !names.has(keys[place] ?? ''))
   return { free, unwritten: taken.filter((one) => one.isWritten === 0).length }

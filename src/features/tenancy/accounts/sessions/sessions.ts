@@ -17,7 +17,7 @@ type TokenDeps = { sessionTokens: SessionTokens }
 
 const MAX_USER_AGENT = 500
 /** The most sessions of one user. */
-export const MAX_SESSIONS = 500
+export const MAX_LOGIN_SESSIONS = 500
 
 /** Reads the index only up to the oldest session that stays, and then the sessions that end. */
 const endOldest = statement(
@@ -25,11 +25,11 @@ const endOldest = statement(
     where user_id = ${parameter('userId')} and id <> ${parameter('id')} and (created_at, id) <
       (select created_at, id from sessions
         where user_id = ${parameter('userId')} and id <> ${parameter('id')}
-        order by created_at desc, id desc limit 1 offset ${MAX_SESSIONS - 2})`,
+        order by created_at desc, id desc limit 1 offset ${MAX_LOGIN_SESSIONS - 2})`,
 )
 
 /**
- * Begins a session in the caller's transaction, and ends the user's oldest ones beyond `MAX_SESSIONS`.
+ * Begins a session in the caller's transaction, and ends the user's oldest ones beyond `MAX_LOGIN_SESSIONS`.
  * Sign its token with `issueCookie` afterwards.
  */
 export async function insertSession(

@@ -5,7 +5,7 @@ import { type Session, type User, users } from '../../../../store/schema/account
 import type { AccountMethod } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noSession } from '../callers/admit.ts'
-import { type GivenPassword, placeOf, withPassword } from '../login/confirm-password.ts'
+import { type GivenPassword, placeOfUser, withPassword } from '../login/confirm-password.ts'
 import { issueDevice } from '../login/device.ts'
 import type { LoginDeps } from '../login/log-in.ts'
 import { hashPassword } from '../passwords/passwords.ts'
@@ -59,7 +59,7 @@ export async function changePassword(
   given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
 ): Promise<{ user: UserRecord; session: SessionCookie; device: SessionCookie }> {
   return withPassword(deps, given, async (confirmed) => {
-    const placed = await placeOf(deps, confirmed, given)
+    const placed = await placeOfUser(deps, confirmed, given)
     const hash = () => hashPassword(given.newPassword, placed.signal)
     const passwordHash = await deps.loginQueue.run(hash, placed)
     const at = deps.now()

@@ -43,7 +43,7 @@ export const findChargedSince = statement<{ found: number }>(
  * Batches that may be tried now: their minute is over, and so is the wait since their last try. The first
  * of each project come before the second of any.
  */
-export const listDue = statement<{ id: string; projectId: string }>(
+export const listDueBatches = statement<{ id: string; projectId: string }>(
   () => sql`select id, "projectId" from (
       select id, project_id as "projectId", occurred_at,
         row_number() over (partition by project_id order by occurred_at, id) as place

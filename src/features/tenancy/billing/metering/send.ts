@@ -95,7 +95,7 @@ async function refuse(
     await forget(deps, batch)
     return keep(deps, batch, fault)
   }
-  await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
+  await dropBatch(deps, { id: batch.id, error: describeMeterFault(fault) })
   return 'ended'
 }
 
@@ -123,7 +123,7 @@ function isOfClock(
   fault: StripeFault,
 ): boolean {
   const isRecent = now() - occurredAt < MAX_AGE_MS - DAY_MS
-  return isRecent && /timestamp/i.test(`${fault.stripeCode} ${describeFault(fault)}`)
+  return isRecent && /timestamp/i.test(`${fault.stripeCode} ${describeMeterFault(fault)}`)
 }
 
 async function keep(
@@ -131,11 +131,13 @@ async function keep(
   { id }: MeteringBatch,
   error: unknown,
 ): Promise<Sent> {
-  await store.write((tx) => tx.execute(noteError, { id, error: describeFault(error), at: now() }))
+  await store.write((tx) =>
+    tx.execute(noteError, { id, error: describeMeterFault(error), at: now() }),
+  )
   return 'unanswered'
 }
 
-export function describeFault(error: unknown): string {
+export function describeMeterFault(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return describeError(cause ?? error)
 }

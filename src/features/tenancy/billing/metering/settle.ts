@@ -17,7 +17,7 @@ import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { SETTLE_AFTER_MS } from './batch.ts'
 import { drop, dropBatch } from './drop.ts'
 import { listWindow, listWindows, noteLook, renew, setCharged, type WindowBatch } from './rows.ts'
-import { describeFault, type MeteringDeps } from './send.ts'
+import { describeMeterFault, type MeteringDeps } from './send.ts'
 
 /** Minutes that one run settles. */
 const WINDOWS = 50
@@ -65,7 +65,7 @@ async function dropWindow(
   if (id !== asked) return
   const batches = await deps.store.read.list(listWindow, rangeOf(window))
   for (const batch of batches.filter(({ state }) => state === 'settling')) {
-    await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
+    await dropBatch(deps, { id: batch.id, error: describeMeterFault(fault) })
   }
 }
 
@@ -80,7 +80,7 @@ async function settleWindow(
   const meter = await deps.stripe.meter({ signal })
   const isOwn = batches.every(({ meter: used }) => used === null || used === meter.id)
   const counted = isOwn ? await readCounted(deps, meter, { range, signal }) : undefined
-  const verdict = judge(batches, counted)
+  const verdict = judgeBatches(batches, counted)
   await deps.store.write(async (tx) => {
     const at = deps.now()
     for (const id of verdict.counted) await tx.execute(setCharged, { id, at })
@@ -119,7 +119,7 @@ async function readCounted(
 }
 
 /** The ids of the batches to settle, by what has become of them. */
-export type Verdict = { counted: string[]; missing: string[]; unknown: string[] }
+export type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
@@ -127,7 +127,10 @@ type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
  * `counted`: the credits of the minute that the meter has counted; undefined if the meter does not
  * tell.
  */
-export function judge(batches: readonly Judged[], counted: number | undefined): Verdict {
+export function judgeBatches(
+  batches: readonly Judged[],
+  counted: number | undefined,
+): MeterVerdict {
   const settling = batches.filter(({ state }) => state === 'settling')
   const ids = settling.map(({ id }) => id)
   const unknown = { counted: [], missing: [], unknown: ids }

@@ -1,14 +1,19 @@
 /** Reads an event of Stripe: its object, and nothing else of its content. */
 import { z } from 'zod'
 
-type TargetKind = 'session' | 'subscription' | 'invoice'
-export type Target = { kind: TargetKind; id: string }
+type StripeObjectKind = 'session' | 'subscription' | 'invoice'
+export type StripeObject = { kind: StripeObjectKind; id: string }
 
 /** `target`: undefined for events of other kinds. */
-export type StripeEvent = { id: string; type: string; isLive: boolean; target: Target | undefined }
+export type StripeEvent = {
+  id: string
+  type: string
+  isLive: boolean
+  target: StripeObject | undefined
+}
 
 /** The types of events that have an effect, with the kinds of their objects. */
-const EVENT_TYPES: Readonly<Record<string, TargetKind>> = {
+const EVENT_TYPES: Readonly<Record<string, StripeObjectKind>> = {
   'checkout.session.completed': 'session',
   'customer.subscription.created': 'subscription',
   'customer.subscription.updated': 'subscription',

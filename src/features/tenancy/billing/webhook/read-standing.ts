@@ -8,9 +8,9 @@ import { PROJECT_KEY } from '../checkout.ts'
 import { isMarkOf, MARK_KEY } from '../mark.ts'
 import type { StripeClient } from '../stripe.ts'
 import { isFault } from '../stripe-fault.ts'
-import type { Reference } from './find-reference.ts'
+import type { SubscriptionReference } from './find-reference.ts'
 
-export type Standing = {
+export type SubscriptionStanding = {
   projectId: string
   /** Whether a checkout of this server began the subscription. */
   isOurs: boolean
@@ -38,8 +38,8 @@ const PAID: ReadonlySet<string> = new Set(['active', 'trialing'])
 export async function readStanding(
   { store, keyring }: Pick<Base, 'store' | 'keyring'>,
   stripe: StripeClient,
-  { projectId, subscriptionId }: Reference,
-): Promise<Standing | undefined> {
+  { projectId, subscriptionId }: SubscriptionReference,
+): Promise<SubscriptionStanding | undefined> {
   const read = await stripe.call((api) => api.subscriptions.retrieve(subscriptionId))
   if (read.metadata[PROJECT_KEY] !== projectId) return undefined
   const customer = typeof read.customer === 'string' ? read.customer : read.customer.id
@@ -59,7 +59,7 @@ export async function readStanding(
   return { projectId, isOurs, ...facts, state, isFailing, earlier }
 }
 
-function stateOf({ status }: Stripe.Subscription): Standing['state'] {
+function stateOf({ status }: Stripe.Subscription): SubscriptionStanding['state'] {
   if (LIVE.has(status)) return 'live'
   return status === 'incomplete' ? 'pending' : 'over'
 }

@@ -26,7 +26,7 @@ import type { StripeClient } from '../stripe.ts'
 import { isFault } from '../stripe-fault.ts'
 import { applyStanding } from './apply.ts'
 import { parseEvent, type StripeEvent } from './event.ts'
-import { findReference, type Reference } from './find-reference.ts'
+import { findReference, type SubscriptionReference } from './find-reference.ts'
 import { readStanding } from './read-standing.ts'
 
 /** The greatest age of a signature, and the greatest distance into the future. */
@@ -78,7 +78,11 @@ async function handle(deps: HandleDeps, event: StripeEvent): Promise<void> {
 }
 
 /** Reads and writes in the project's turn, so that an older state never replaces a newer one. */
-async function update(deps: HandleDeps, event: StripeEvent, reference: Reference): Promise<void> {
+async function update(
+  deps: HandleDeps,
+  event: StripeEvent,
+  reference: SubscriptionReference,
+): Promise<void> {
   const standing = await readStanding(deps, deps.stripe, reference)
   if (standing === undefined) return
   await deps.store.write(async (tx) => {
