@@ -19,7 +19,7 @@ import type { CommandContext, Input, Result } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
-import { formatHeld } from './fence.ts'
+import { formatFenced } from './fence.ts'
 import { UNIT_FILE } from './systemd/unit.ts'
 import { openArchive } from './verify.ts'
 
@@ -191,7 +191,7 @@ function report(
       : `The last person who unsubscribed or complained, as far as the backup knows, did so at ${formatSecond(newestWishAt)}: newer wishes are lost.`,
     'Take over from elsewhere what you know of them before mail goes out again.',
     '',
-    `Held: ${formatHeld(held)}.`,
+    `Held: ${formatFenced(held)}.`,
     'Keys, links in mail and return paths work. All sessions, invitations and links for one use have ended.',
     ...written.advice,
     ...(secrets?.secretPrevious == null

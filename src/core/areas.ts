@@ -35,7 +35,7 @@ const JOBS = AREAS.flatMap(({ jobs, retentions }) => [...jobs, ...retentions.map
 export const DUTIES: Duties = {
   tables: AREAS.flatMap(({ tables }) => tables),
   references: AREAS.flatMap(({ references }) => references),
-  heldKinds: JOBS.flatMap((job) => ('fence' in job && job.fence === 'held' ? [job.name] : [])),
+  fencedKinds: JOBS.flatMap((job) => ('fence' in job && job.fence === 'waits' ? [job.name] : [])),
 }
 
 function toJob(retention: Retention): AreaJob<Core> {

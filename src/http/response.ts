@@ -16,7 +16,7 @@ export type HttpResponse = {
    * Bytes that the body keeps in memory until its end. By default the length of a complete body, and the
    * reserved memory of a body in pieces.
    */
-  heldBytes?: number
+  reservedBytes?: number
   /** Values of Set-Cookie header fields. */
   cookies?: readonly string[]
 }

@@ -18,7 +18,7 @@ import type {
   SessionUser,
   UserCaller,
 } from '../features/tenancy/accounts/callers/caller.ts'
-import type { Project, Role, Session } from '../features/tenancy/accounts/rows.ts'
+import type { LoginSession, Project, Role } from '../features/tenancy/accounts/rows.ts'
 import type { WaitingLimits } from '../turns/turns.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { AnswerAllowance } from './exchange/answer-allowance.ts'
@@ -86,7 +86,7 @@ type CallBy<Kind extends Caller, Query, Body> = Omit<Call<Query, Body>, 'caller'
 export type ProjectCall<Query, Body> = CallBy<ProjectCaller, Query, Body> & { project: Project }
 export type UserCall<Query, Body> = CallBy<UserCaller, Query, Body> & {
   user: SessionUser
-  session: Session
+  session: LoginSession
 }
 type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
   user: SessionUser

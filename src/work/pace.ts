@@ -151,10 +151,10 @@ export function createEffort({ batch = DEFAULT_BATCH, clock, ...options }: Effor
     restMs: (times) => (fullMs === 0 ? 0 : Math.min(MAX_REST_MS, times * fullMs)),
     ended({ rows, startedAt, tookMs }, { endedAt, isHeavy }) {
       // A heavy write is alone in its transaction, so the commit is its own, too.
-      const heldMs = isHeavy ? endedAt - startedAt : tookMs
+      const busyMs = isHeavy ? endedAt - startedAt : tookMs
       // A slow disk takes long for the smallest commit: smaller batches would not help.
-      if (rows > 0) pace.record(rows, Math.min(heldMs, 2 * tookMs))
-      fullMs = suspects === 0 && rows === limit ? heldMs : 0
+      if (rows > 0) pace.record(rows, Math.min(busyMs, 2 * tookMs))
+      fullMs = suspects === 0 && rows === limit ? busyMs : 0
     },
     advanced() {
       suspects = Math.max(0, suspects - 1)

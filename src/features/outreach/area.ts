@@ -37,7 +37,7 @@ import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
 import { toEndpointRecord } from './webhooks/endpoints/endpoint.ts'
 import { webhookHandler } from './webhooks/follow-events.ts'
 import { startWebhookSender } from './webhooks/sending/sender.ts'
-import { ERASE_KIND, eraseWorkflows } from './workflows/definition/delete.ts'
+import { deleteWorkflowRows, ERASE_KIND } from './workflows/definition/delete.ts'
 import { toTransitionRecord, toWorkflowRecord } from './workflows/definition/view.ts'
 import { type EngineDeps, startEngine } from './workflows/engine/engine.ts'
 import { triggerHandler } from './workflows/engine/follow-events.ts'
@@ -90,10 +90,10 @@ export const outreach: Area<Parts> = {
       run: (parts, { signal }) => deleteExpiredDeliveries(parts, signal),
     },
     // These jobs start executions or call other servers.
-    { name: BULK_START_KIND, atOnce: 3, fence: 'held', run: runBulkStart },
-    { name: REPLAY_KIND, atOnce: 2, fence: 'held', run: replayEvents },
+    { name: BULK_START_KIND, atOnce: 3, fence: 'waits', run: runBulkStart },
+    { name: REPLAY_KIND, atOnce: 2, fence: 'waits', run: replayEvents },
     // These jobs change rows of this server only, and make no events.
-    { name: ERASE_KIND, atOnce: 2, fence: 'runs', run: eraseWorkflows },
+    { name: ERASE_KIND, atOnce: 2, fence: 'runs', run: deleteWorkflowRows },
     { name: CLEAR_KIND, atOnce: 2, fence: 'runs', run: clearEndpoint },
   ],
   retentions: [],

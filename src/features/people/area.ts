@@ -59,8 +59,8 @@ export const people: Area<Parts> = {
       run: (parts, { signal }) => refreshSegments(parts, signal),
     },
     // These jobs change contacts, and the events of the changes start executions.
-    { name: 'import', atOnce: 2, fence: 'held', run: importContacts },
-    { name: 'bulk', atOnce: 3, fence: 'held', run: runBulk },
+    { name: 'import', atOnce: 2, fence: 'waits', run: importContacts },
+    { name: 'bulk', atOnce: 3, fence: 'waits', run: runBulk },
     // These jobs change rows of this server only, and make no events.
     { name: 'delete-field', atOnce: 2, fence: 'runs', run: runFieldDeletion },
     {

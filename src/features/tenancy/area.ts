@@ -53,13 +53,13 @@ export const tenancy: Area<Parts> = {
     {
       name: PLATFORM_MAIL_KIND,
       atOnce: 2,
-      fence: 'held',
+      fence: 'waits',
       run: sendPlatformMail,
     },
     {
       name: CANCELLATION_KIND,
       atOnce: 2,
-      fence: 'held',
+      fence: 'waits',
       run: runCancellation,
     },
   ],

@@ -25,8 +25,8 @@ export function largeJson(status: number, value: unknown): HttpResponse {
   const second = chunks.next().value
   const { headers } = json(status, null)
   if (second === undefined) return { status, headers, value, body: first }
-  const heldBytes = 2 * lengthOf(value)
-  return { status, headers, value, body: streamChunks([first, second], chunks), heldBytes }
+  const reservedBytes = 2 * lengthOf(value)
+  return { status, headers, value, body: streamChunks([first, second], chunks), reservedBytes }
 }
 
 /**

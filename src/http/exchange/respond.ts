@@ -286,7 +286,7 @@ async function finish(
   const head = { status, headers: [headers, sent.headers], cookies }
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const sizeBytes = Buffer.byteLength(body)
-    keepShare(deps, exchange, sent.heldBytes ?? sizeBytes)
+    keepShare(deps, exchange, sent.reservedBytes ?? sizeBytes)
     if (isLongUnderWay(incoming)) {
       recordRequest(deps, exchange, { status, sizeBytes, error })
       const response = { status, headers: { ...headers, ...sent.headers }, cookies, body }
@@ -302,7 +302,7 @@ async function finish(
     sendWhole(outgoing, head, '')
     return recordRequest(deps, exchange, { status, sizeBytes: 0, error })
   }
-  if (sent.heldBytes !== undefined) keepShare(deps, exchange, sent.heldBytes)
+  if (sent.reservedBytes !== undefined) keepShare(deps, exchange, sent.reservedBytes)
   const onEnd = ({ sizeBytes, error: thrown }: BodyEnd) => {
     const failure = thrown === undefined ? undefined : toAppError(thrown)
     if (failure !== undefined) logError(deps.core.log, failure, exchange.id)
@@ -335,7 +335,7 @@ function inPieces({ incoming }: Exchange, response: HttpResponse): HttpResponse 
   const isLong = body instanceof Uint8Array && body.length > WHOLE_BYTES
   if (!isLong || incoming.method === 'HEAD' || isLongUnderWay(incoming)) return response
   const headers = { ...response.headers, 'content-length': String(body.length) }
-  return { heldBytes: body.length, ...response, headers, body: piecesOfOctets(body) }
+  return { reservedBytes: body.length, ...response, headers, body: piecesOfOctets(body) }
 }
 
 /** A short answer gives back what was reserved for it. */

@@ -27,9 +27,9 @@ export function withWarnings(
   const field = `"warnings":${JSON.stringify(told)}`
   if (typeof body === 'string') return { ...response, body: begunWith(field, body) }
   if (body instanceof Uint8Array) {
-    // `heldBytes` is left out: the octets with warnings are of this answer alone, even if all answers share
+    // `reservedBytes` is left out: the octets with warnings are of this answer alone, even if all answers share
     // those without warnings.
-    const { heldBytes, ...rest } = response
+    const { reservedBytes, ...rest } = response
     return { ...rest, body: octetsBegunWith(field, body) }
   }
   return { ...response, body: piecesBegunWith(field, body) }

@@ -82,7 +82,7 @@ export const showRaw = ({ core }: RouteDeps) =>
       return {
         status: 200,
         body: piecesOf(octets),
-        heldBytes: octets.length,
+        reservedBytes: octets.length,
         headers: {
           'content-type': 'message/rfc822',
           'content-disposition': `attachment; filename="${key.id}.eml"`,

@@ -18,7 +18,7 @@ export function orderTargets(
 ): Target[] {
   const ordered = [...groupBy(reachable(targets, families), (target) => target.preference)]
     .sort(([left], [right]) => left - right)
-    .flatMap(([, group]) => takeTurns(group, random))
+    .flatMap(([, group]) => alternateHosts(group, random))
   return keepVariety(ordered)
 }
 
@@ -32,7 +32,7 @@ function reachable(targets: readonly Target[], families: LocalFamilies): readonl
 }
 
 /** The first address of every host, then the second of every host, and so on. */
-function takeTurns(group: Target[], random: () => number): Target[] {
+function alternateHosts(group: Target[], random: () => number): Target[] {
   const byHost = [...groupBy(group, (target) => target.host).values()]
   const queues = shuffle(byHost, random).map((list) => alternateFamilies(list, random))
   const longest = Math.max(...queues.map((queue) => queue.length))

@@ -102,10 +102,10 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
   }
 
   function release(site: string): T[] {
-    const held = ofSite(site).filter(({ connections }) => connections > 0)
-    for (const { connections } of held) allocated -= connections
+    const connected = ofSite(site).filter(({ connections }) => connections > 0)
+    for (const { connections } of connected) allocated -= connections
     sites.delete(site)
-    return held.map(({ thread }) => thread)
+    return connected.map(({ thread }) => thread)
   }
 
   function confirm(thread: T, site: string, connections: number): boolean {

@@ -171,7 +171,7 @@ export const invitations = sqliteTable('invitations', {
 
 export type User = InferSelectModel<typeof users>
 
-export type Session = InferSelectModel<typeof sessions>
+export type LoginSession = InferSelectModel<typeof sessions>
 
 export type Project = InferSelectModel<typeof projects>
 

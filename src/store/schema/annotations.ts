@@ -230,7 +230,7 @@ export const JSON_TYPES: Record<string, string> = {
 /** The names of the types of rows. */
 export const ROWS: Record<string, string> = {
   users: 'User',
-  sessions: 'Session',
+  sessions: 'LoginSession',
   projects: 'Project',
   invitations: 'Invitation',
   analytics_subjects: 'AnalyticsSubject',

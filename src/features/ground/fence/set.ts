@@ -16,7 +16,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findKnown, isOlder, type KnownGeneration } from './generation-file.ts'
-import { findGeneration, findLostLogFence, HELD_UNTIL, SERVER } from './rows.ts'
+import { FENCED_UNTIL, findGeneration, findLostLogFence, SERVER } from './rows.ts'
 
 type FenceRequest = {
   cause: FenceCause
@@ -80,7 +80,7 @@ const stopSchedules = statement(
 
 /** A running job loses its lease, and with it the right to go on. */
 const holdJobs = statement(
-  () => sql`update jobs set state = 'waiting', run_at = ${HELD_UNTIL}, lease_id = null,
+  () => sql`update jobs set state = 'waiting', run_at = ${FENCED_UNTIL}, lease_id = null,
       lease_until = null, attempts = attempts - (state = 'active'), updated_at = ${AT}
     where state in ('waiting', 'active') and kind in ${listOf(parameter('kinds'))}`,
 )
@@ -159,7 +159,7 @@ async function setIn(
   const { generation, eventSeq, seq } = await beginGeneration(tx, { ...request, at })
   const mailUntil = Math.max(at, (await tx.find(findMailUntil, { at }))?.until ?? 0)
   await tx.execute(insertFences, { generation, at, eventSeq, mailUntil })
-  const values = { at, kinds: JSON.stringify(duties.heldKinds) }
+  const values = { at, kinds: JSON.stringify(duties.fencedKinds) }
   for (const hold of HOLD) await tx.execute(hold, values)
   for (const end of END) await tx.execute(end, values)
   return { generation, seq }

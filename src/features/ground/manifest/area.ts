@@ -60,7 +60,7 @@ type RequestedJob<Parts> = {
    * indirect ones (contacts that change make events, which start workflows and webhooks). The others run:
    * they delete, count, or look.
    */
-  fence: 'held' | 'runs'
+  fence: 'waits' | 'runs'
   run: JobRun<Parts>
 }
 
@@ -69,5 +69,5 @@ export type Duties = {
   tables: readonly TableDuties[]
   references: readonly ReferenceSource[]
   /** The kinds whose jobs a fence holds. */
-  heldKinds: readonly string[]
+  fencedKinds: readonly string[]
 }

@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import type { AcmeConfig } from '../../../config/config.ts'
 import { parseRetryAfter } from '../../../outbound/http/retry-after.ts'
 import type { AcmeClient } from './client.ts'
-import type { HeldCertificate, OrderState } from './folder.ts'
+import type { CurrentCertificate, OrderState } from './folder.ts'
 
 const ASK_EVERY_MS = 6 * HOUR_MS
 const ASK_LEAST_MS = 10 * MINUTE_MS
@@ -48,23 +48,23 @@ export function pointOf(
 
 /** When an order is due, whatever has failed before; 0: now. */
 export function orderDueAt(
-  held: HeldCertificate | undefined,
+  current: CurrentCertificate | undefined,
   { directoryUrl, domains }: Pick<AcmeConfig, 'directoryUrl' | 'domains'>,
   suggestedAt: number | null,
 ): number {
-  if (held === undefined || held.directoryUrl !== directoryUrl) return 0
-  if (!isSameSet(held.domains, domains)) return 0
-  return Math.min(renewalOf(held.certificate), suggestedAt ?? Number.POSITIVE_INFINITY)
+  if (current === undefined || current.directoryUrl !== directoryUrl) return 0
+  if (!isSameSet(current.domains, domains)) return 0
+  return Math.min(renewalOf(current.certificate), suggestedAt ?? Number.POSITIVE_INFINITY)
 }
 
 /** Returns until when earlier orders forbid an order with these settings; 0 if they do not. */
 export function barredUntil(
   state: OrderState | undefined,
-  { settings, isHeld }: { settings: string; isHeld: boolean },
+  { settings, hasCurrent }: { settings: string; hasCurrent: boolean },
   now: number,
 ): number {
   if (state === undefined || state.settings !== settings) return 0
-  if (state.failures === 0 && !isHeld) return 0
+  if (state.failures === 0 && !hasCurrent) return 0
   // A state written with a wrong clock must not stop orders for years.
   return state.nextAttemptAt > now + MAX_WAIT_MS ? 0 : state.nextAttemptAt
 }

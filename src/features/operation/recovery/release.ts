@@ -10,11 +10,11 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
-import { HELD_UNTIL, listFences, SERVER } from '../../ground/fence/rows.ts'
+import { FENCED_UNTIL, listFences, SERVER } from '../../ground/fence/rows.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
 import { resumeRestoredCampaigns } from '../../outreach/campaigns/stopping.ts'
 import { findFencedFirings, releaseSchedules } from '../../outreach/workflows/schedule/loop.ts'
-import { countFenced, type FencedCounts, NOTHING_FENCED } from './count-held.ts'
+import { countFenced, type FencedCounts, NOTHING_FENCED } from './count-fenced.ts'
 
 type Deps = Pick<
   Base,
@@ -29,7 +29,7 @@ const IS_ALL = sql`${SERVER} in ${listOf(parameter('projectIds'))}`
 
 const releaseJobs = statement(
   () => sql`update jobs set run_at = ${AT}, updated_at = ${AT}
-    where state in ('waiting', 'active') and run_at = ${HELD_UNTIL}
+    where state in ('waiting', 'active') and run_at = ${FENCED_UNTIL}
       and coalesce(project_id, '') ${OF_PROJECTS}`,
 )
 

@@ -36,8 +36,8 @@ type Work = { campaignId: string; limit: number }
 type Untried = { moved: number; areLeft: boolean }
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** After this time it is another campaign's turn. */
-const TURN_MS = 500
+/** After this time another campaign has its batch. */
+const BATCH_MS = 500
 
 /** Campaigns being sent that may not go on. */
 const listTroubled = statement<{
@@ -65,13 +65,13 @@ export function startSettling(deps: SettleDeps): Loop {
   })
 }
 
-/** Resolves when no row is left to move. Campaigns take turns. */
+/** Resolves when no row is left to move. Campaigns get one batch each, one after another. */
 export async function settleStopped(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   const list = async () => {
     await pauseTroubled(deps)
     return deps.store.scan.list(listUnsettledCampaigns)
   }
-  await settleInPasses({ list, move: (unsettled) => takeTurn(deps, unsettled, signal) }, signal)
+  await settleInPasses({ list, move: (unsettled) => settleBatch(deps, unsettled, signal) }, signal)
 }
 
 async function pauseTroubled(deps: SettleDeps): Promise<void> {
@@ -81,12 +81,12 @@ async function pauseTroubled(deps: SettleDeps): Promise<void> {
 }
 
 /** Moves rows of the campaign for a moment. Returns how many. */
-async function takeTurn(
+async function settleBatch(
   deps: SettleDeps,
   { id: campaignId, projectId, act }: Unsettled,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const rules = { pace: PACE, heavyFor: projectId, signal, forMs: TURN_MS }
+  const rules = { pace: PACE, heavyFor: projectId, signal, forMs: BATCH_MS }
   if (act === 'pace') return putAsideUntried(deps, rules, campaignId)
   const move = { pause: putAside, release: makeDue, cancel: endWaiting }[act]
   return sweep(deps, { ...rules, until: 'none' }, (tx, limit) =>

@@ -16,7 +16,7 @@ import {
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-export async function getSigningSecret(
+export async function readSigningSecret(
   deps: Deps,
   projectId: string,
 ): Promise<SigningSecretRecord> {

@@ -15,7 +15,7 @@ const LIMIT = parameter('limit')
  * Keeps ended batches of a minute that is not settled yet: the summary of the minute is compared
  * with them. A customer has a batch in each minute in which mail was sent.
  */
-export const eraseEnded = statement(
+export const deleteEnded = statement(
   () => sql`delete from metering_batches where ${rowNumber()} in (
     select ${rowNumber('ended')}
     from metering_batches as ended ${indexedBy('metering_batches_ended')}
@@ -36,7 +36,7 @@ export const BILLING: Retention = {
       ...{ table: 'stripe_events', key: 'id', column: 'created_at' },
       index: 'stripe_events_oldest',
     }),
-    { statement: eraseEnded, index: 'metering_batches_ended' },
+    { statement: deleteEnded, index: 'metering_batches_ended' },
   ],
   pace: { first: 100, max: 2_000, batchMs: 4, rest: { times: 2 } },
 }

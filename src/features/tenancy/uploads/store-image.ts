@@ -12,7 +12,7 @@ import { eq, sql } from '../../../store/drizzle.ts'
 import { type Upload, uploads } from '../../../store/schema/uploads.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { hasImageFile, removeImageFile, writeImageFile } from './image-files.ts'
+import { deleteImageFile, hasImageFile, writeImageFile } from './image-files.ts'
 import { cleanImage } from './images/clean.ts'
 import { toUploadRecord } from './project-images.ts'
 
@@ -113,7 +113,7 @@ async function insertOrFind(
     return { ...known, file }
   })
   if (stored.file !== file) {
-    await removeImageFile(config, file).catch((error) =>
+    await deleteImageFile(config, file).catch((error) =>
       log.warn({ error }, 'the file of an image could not be removed'),
     )
   }

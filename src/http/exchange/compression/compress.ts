@@ -47,12 +47,13 @@ export function createCompressor(): Compressor {
   }
 
   async function compressBody(response: HttpResponse, coding: Coding): Promise<HttpResponse> {
-    const { body, heldBytes } = response
+    const { body, reservedBytes } = response
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-      const held = heldBytes === undefined ? {} : { heldBytes: heldBytes + COMPRESSION_BYTES }
-      return { ...response, ...held, body: compressPieces(body, coding) }
+      const reserved =
+        reservedBytes === undefined ? {} : { reservedBytes: reservedBytes + COMPRESSION_BYTES }
+      return { ...response, ...reserved, body: compressPieces(body, coding) }
     }
-    if (heldBytes === 0 && body instanceof Uint8Array) {
+    if (reservedBytes === 0 && body instanceof Uint8Array) {
       return { ...response, body: await compressShared(body, coding) }
     }
     const size = Buffer.byteLength(body)
@@ -64,8 +65,8 @@ export function createCompressor(): Compressor {
     const octets = isText ? Buffer.from(body) : body
     const pieces = compressPieces(piecesOfOctets(octets), coding)
     const copied = isText ? size : 0
-    const held = (heldBytes ?? size) + copied + COMPRESSION_BYTES
-    return { ...response, heldBytes: held, body: pieces }
+    const reserved = (reservedBytes ?? size) + copied + COMPRESSION_BYTES
+    return { ...response, reservedBytes: reserved, body: pieces }
   }
 
   return {

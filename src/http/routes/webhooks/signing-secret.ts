@@ -1,6 +1,6 @@
 /** The secret that signs the webhooks of a project's workflows. */
 import {
-  getSigningSecret,
+  readSigningSecret,
   rotateSigningSecret,
 } from '../../../features/outreach/webhooks/signing-secret.ts'
 import { signingSecretRecord } from '../../../records/webhook-endpoint.ts'
@@ -17,7 +17,7 @@ export const show = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The secret', schema: signingSecretRecord } },
     example: () => ({ status: 200, response: { secret: 'whsec_…', previousSecretUntil: null } }),
     handle: async ({ project, caller }) =>
-      json(200, shownTo(caller, await getSigningSecret(core, project.id))),
+      json(200, shownTo(caller, await readSigningSecret(core, project.id))),
   })
 
 export const rotate = ({ core }: RouteDeps) =>

@@ -15,7 +15,7 @@ const NOW = Date.UTC(2026, 10, 21, 12)
 const DIRECTORY = 'https://acme.example.test/directory'
 const domains = ['mail.example.test', 'app.example.test']
 
-function heldFor(lifeMs: number, names = domains) {
+function currentFor(lifeMs: number, names = domains) {
   const { cert } = makeCertificate(names, { validFrom: NOW, validTo: NOW + lifeMs })
   return { directoryUrl: DIRECTORY, domains: names, certificate: new X509Certificate(cert) }
 }
@@ -25,7 +25,7 @@ describe('a certificate is ordered', () => {
 
   it('at two thirds of its life, up to a thirtieth of the life later, always at the same time', () => {
     for (let tries = 0; tries < 50; tries += 1) {
-      const { certificate } = heldFor(90 * DAY_MS)
+      const { certificate } = currentFor(90 * DAY_MS)
       const at = renewalOf(certificate)
       assert.ok(at >= NOW + 60 * DAY_MS && at <= NOW + 63 * DAY_MS, String(at))
       assert.equal(renewalOf(certificate), at)
@@ -33,19 +33,22 @@ describe('a certificate is ordered', () => {
   })
 
   it('at once without one, for other names and from another directory', () => {
-    const held = heldFor(90 * DAY_MS)
+    const current = currentFor(90 * DAY_MS)
     assert.equal(orderDueAt(undefined, wanted, null), 0)
-    assert.equal(orderDueAt(held, { ...wanted, domains: [...domains, 'b.example.test'] }, null), 0)
-    assert.equal(orderDueAt(held, { ...wanted, domains: domains.slice(1) }, null), 0)
-    assert.equal(orderDueAt(held, { ...wanted, directoryUrl: `${DIRECTORY}2` }, null), 0)
+    assert.equal(
+      orderDueAt(current, { ...wanted, domains: [...domains, 'b.example.test'] }, null),
+      0,
+    )
+    assert.equal(orderDueAt(current, { ...wanted, domains: domains.slice(1) }, null), 0)
+    assert.equal(orderDueAt(current, { ...wanted, directoryUrl: `${DIRECTORY}2` }, null), 0)
     const reversed = { ...wanted, domains: domains.toReversed() }
-    assert.equal(orderDueAt(held, reversed, null), renewalOf(held.certificate))
+    assert.equal(orderDueAt(current, reversed, null), renewalOf(current.certificate))
   })
 
   it('earlier if the authority suggests it, and never later', () => {
-    const held = heldFor(90 * DAY_MS)
-    assert.equal(orderDueAt(held, wanted, NOW + DAY_MS), NOW + DAY_MS)
-    assert.equal(orderDueAt(held, wanted, NOW + 89 * DAY_MS), renewalOf(held.certificate))
+    const current = currentFor(90 * DAY_MS)
+    assert.equal(orderDueAt(current, wanted, NOW + DAY_MS), NOW + DAY_MS)
+    assert.equal(orderDueAt(current, wanted, NOW + 89 * DAY_MS), renewalOf(current.certificate))
   })
 })
 
@@ -82,7 +85,7 @@ describe('the delay after failures', () => {
 
   it('holds for the settings that failed only, and not for years after a wrong clock', () => {
     const state = { settings: 'a', failures: 2, nextAttemptAt: NOW + HOUR_MS, fault: 'x' }
-    const asked = { settings: 'a', isHeld: true }
+    const asked = { settings: 'a', hasCurrent: true }
     assert.equal(barredUntil(state, asked, NOW), NOW + HOUR_MS)
     assert.equal(barredUntil(state, { ...asked, settings: 'b' }, NOW), 0)
     assert.equal(barredUntil(undefined, asked, NOW), 0)
@@ -91,9 +94,13 @@ describe('the delay after failures', () => {
 
   it('keeps two orders apart even if each certificate is due at once', () => {
     const state = { settings: 'a', failures: 0, nextAttemptAt: NOW + HOUR_MS, fault: null }
-    assert.equal(barredUntil(state, { settings: 'a', isHeld: true }, NOW), NOW + HOUR_MS)
-    assert.equal(barredUntil(state, { settings: 'a', isHeld: false }, NOW), 0, 'the file is gone')
-    assert.equal(restAfter(heldFor(90 * DAY_MS).certificate), DAY_MS)
-    assert.equal(restAfter(heldFor(5 * DAY_MS).certificate), 0.5 * DAY_MS)
+    assert.equal(barredUntil(state, { settings: 'a', hasCurrent: true }, NOW), NOW + HOUR_MS)
+    assert.equal(
+      barredUntil(state, { settings: 'a', hasCurrent: false }, NOW),
+      0,
+      'the file is gone',
+    )
+    assert.equal(restAfter(currentFor(90 * DAY_MS).certificate), DAY_MS)
+    assert.equal(restAfter(currentFor(5 * DAY_MS).certificate), 0.5 * DAY_MS)
   })
 })

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { DUTIES } from '../../../../src/core/areas.ts'
-import { getInboundMessage } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
+import { loadInboundMessage } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import {
   CONTENTS,
   listErasedTables,
@@ -269,9 +269,9 @@ test('F10: a message whose links cannot be searched is withheld, and the rest is
   assert.deepEqual(await readdir(path.join(folder, 'received')), ['m2.eml'])
   const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8'))
   assert.deepEqual(manifest.withheld, ['m1'])
-  const shown = await getInboundMessage(core, 'm1')
+  const shown = await loadInboundMessage(core, 'm1')
   assert.deepEqual([shown.raw, shown.isWithheld], [null, true])
-  assert.equal((await getInboundMessage(core, 'm2')).isWithheld, false)
+  assert.equal((await loadInboundMessage(core, 'm2')).isWithheld, false)
 })
 
 /** Reading this text as a search for links reads it fails, as if it had no stack left. */

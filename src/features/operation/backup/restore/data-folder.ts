@@ -66,7 +66,7 @@ export async function makeStaging(place: RestorePlace): Promise<Staging> {
 async function clearInterrupted({ dataDir }: RestorePlace, staging: Staging): Promise<void> {
   // None of these names was there before the restore.
   for (const name of NAMES) await rm(path.join(dataDir, name), { recursive: true, force: true })
-  await removeDatabase(staging)
+  await deleteDatabaseFile(staging)
   await rm(staging.folder, { recursive: true })
 }
 
@@ -93,7 +93,7 @@ export async function publishStaging(
 }
 
 /** Call this once the restore has ended. Until it resolves, a power cut may undo the end. */
-export async function removeStaging(
+export async function deleteStaging(
   { dataDir, databaseFile }: RestorePlace,
   staging: Staging,
 ): Promise<void> {
@@ -113,7 +113,7 @@ export function stagedPathOf(staging: Staging, entry: string): string {
   throw new AppError('BAD_REQUEST', `The archive has an unknown entry: ${entry}.`)
 }
 
-async function removeDatabase({ databaseFile }: Staging): Promise<void> {
+async function deleteDatabaseFile({ databaseFile }: Staging): Promise<void> {
   for (const end of ['', '-wal', '-shm', '-journal']) await rm(databaseFile + end, { force: true })
 }
 

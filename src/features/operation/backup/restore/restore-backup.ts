@@ -31,12 +31,12 @@ import { readArchive } from '../archive/read-archive.ts'
 import { type CopyFacts, inspectCopy, knownSchema } from '../inspect/inspect-copy.ts'
 import { readSmall } from '../inspect/verify-backup.ts'
 import {
+  deleteStaging,
   discardStaging,
   makeStaging,
   publishStaging,
   type RestorePlace,
   refuseUsed,
-  removeStaging,
   type Staging,
   stagedPathOf,
 } from './data-folder.ts'
@@ -92,7 +92,7 @@ export async function restoreBackup(
       await discardStaging(place, staging)
       throw error
     })
-    await removeStaging(place, staging)
+    await deleteStaging(place, staging)
     return restored
 
     async function fillAndPublish(): Promise<Restored> {

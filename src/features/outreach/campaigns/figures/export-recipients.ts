@@ -16,7 +16,7 @@ import {
 import { writePieces } from '../../../people/import-export/csv/pieces.ts'
 import { writeRecord, writeSparseRecord } from '../../../people/import-export/csv/writer.ts'
 import { type ExportSlots, whileExporting } from '../../../people/import-export/export-slots.ts'
-import { assertCampaign, type CampaignKey } from '../campaign.ts'
+import { type CampaignKey, requireCampaign } from '../campaign.ts'
 import {
   type ExportedRecipient,
   type RecipientOutcome,
@@ -56,7 +56,7 @@ export function exportRecipients(
   query: ExportQuery,
 ): Promise<AsyncIterable<Uint8Array>> {
   return whileExporting(deps.slots, query.projectId, async () => {
-    await assertCampaign(deps.store.read, query)
+    await requireCampaign(deps.store.read, query)
     const { projectId, hasData = false } = query
     const columns: DataColumns = hasData
       ? await findDataColumns(deps, projectId, RECIPIENT_COLUMNS.length)

@@ -14,11 +14,11 @@ import { isUnfinishedOfCampaign, onShelves } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import {
-  assertCampaign,
   type CampaignKey,
   campaignNotFound,
   countsOf,
   isCampaign,
+  requireCampaign,
 } from '../campaign.ts'
 
 type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
@@ -94,7 +94,7 @@ export async function listClickedLinks(
   { store }: Pick<Base, 'store'>,
   key: CampaignKey,
 ): Promise<LinkClicks[]> {
-  await assertCampaign(store.read, key)
+  await requireCampaign(store.read, key)
   const { url, clicks, clickers } = campaignLinks
   return store.scan
     .select({ url, clicks, uniqueClickers: clickers })

@@ -168,8 +168,8 @@ export function toDeliveryRecord(
   const { id, endpointId, eventId, attempts, statusCode, response, durationMs, dueAt } = row
   // Such a row ended with its endpoint; a job writes that into the row later.
   const isEnded = row.status === 'PENDING' && row.number <= endpoint.failedThrough
-  const isHeld = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
-  const isWaiting = dueAt !== null && !isEnded && !isHeld
+  const isFenced = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
+  const isWaiting = dueAt !== null && !isEnded && !isFenced
   return {
     ...{ id, endpointId, eventId },
     event: row.eventName,
@@ -182,7 +182,7 @@ export function toDeliveryRecord(
     lastAttemptAt: formatOptionalInstant(row.lastAttemptAt),
     nextAttemptAt: isWaiting ? formatInstant(dueAt || row.lastAttemptAt || row.createdAt) : null,
     completedAt: formatOptionalInstant(row.completedAt),
-    heldReason: isHeld ? 'restored' : null,
+    heldReason: isFenced ? 'restored' : null,
   }
 }
 

@@ -88,7 +88,7 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
     const result = await attempt(line, task)
     clearTimeout(stalls)
     lines.end(started)
-    if (result === undefined) line.held.delete(task.number)
+    if (result === undefined) line.taken.delete(task.number)
     else {
       setWidth(line, nextWidth(line.width, result.hasAnswered))
       unrecorded.push({ key: line, result })
@@ -151,7 +151,7 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
 
   function release(key: TaskKey, { number, dueAt }: Result): void {
     const line = lines.open(key)
-    line.held.delete(number)
+    line.taken.delete(number)
     if (dueAt !== null) setDue(line, dueAt)
     consider(line)
   }
@@ -186,9 +186,9 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
     loads += 1
     line.isLoading = true
     line.dueAt = null
-    const held = new Set(line.held)
+    const taken = new Set(line.taken)
     try {
-      const { tasks, nextDueAt } = await source.take(line, { held, limit, now: now() })
+      const { tasks, nextDueAt } = await source.take(line, { taken, limit, now: now() })
       if (line.isStale) line.dueAt = 0
       else lines.addReady(line, tasks)
       if (nextDueAt !== null) line.dueAt = Math.min(line.dueAt ?? nextDueAt, nextDueAt)

@@ -23,8 +23,8 @@ export type DispatchResult = {
   hasAnswered: boolean
 }
 
-/** `held`: tasks that were taken and not recorded yet. */
-export type TakeQuery = { held: ReadonlySet<number>; limit: number; now: number }
+/** `taken`: tasks that were handed out and not recorded yet. */
+export type TakeQuery = { taken: ReadonlySet<number>; limit: number; now: number }
 
 /** `nextDueAt`: when another task of the key is due; null if none is waiting. */
 export type Taken<Item> = { tasks: Item[]; nextDueAt: number | null }

@@ -51,7 +51,7 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 const PAGE_BYTES = 256 * 1024
 /** What a task takes beside its event. */
 const TASK_BYTES = 1_024
-/** Held deliveries that are passed over at a time. */
+/** Fenced deliveries that are passed over at a time. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
 /** How often to look whether the rows of an endpoint are cleared. */
@@ -95,22 +95,22 @@ export const findNextDueDelivery = statement<{ dueAt: number | null }>(
     where ${isOfEndpoint} and due_at > ${parameter('now')}`,
 )
 
-const isHeld = sql`endpoint_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
+const isFencedDue = sql`endpoint_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
   and number <= ${parameter('fenced')}`
 
-const findHeld = statement<{ found: number }>(
-  () => sql`select 1 as found from webhook_deliveries where ${isHeld} limit 1`,
+const findFenced = statement<{ found: number }>(
+  () => sql`select 1 as found from webhook_deliveries where ${isFencedDue} limit 1`,
 )
 
 const passOver = statement(
   () => sql`update webhook_deliveries set due_at = 0 where number in (
-    select number from webhook_deliveries where ${isHeld} limit ${MAX_PASSED})`,
+    select number from webhook_deliveries where ${isFencedDue} limit ${MAX_PASSED})`,
 )
 
 export async function takeDeliveries(
   deps: Deps,
   { id, projectId }: TaskKey,
-  { held, limit, now }: TakeQuery,
+  { taken, limit, now }: TakeQuery,
 ): Promise<Taken<EndpointTask>> {
   const { store } = deps
   const endpoint = await store.read.find(findActiveEndpoint, { id })
@@ -118,10 +118,10 @@ export async function takeDeliveries(
   const { failedThrough } = endpoint
   const isClearing = failedThrough > 0
   const fenced = (await findFence(store.read, projectId))?.deliveryNumber ?? 0
-  if (fenced > 0) await passOverHeld(store, { id, now, fenced })
-  const query = { id, fenced, limit: limit + held.size + 1 }
+  if (fenced > 0) await passOverFenced(store, { id, now, fenced })
+  const query = { id, fenced, limit: limit + taken.size + 1 }
   const after = Math.max(failedThrough, fenced)
-  const isFree = ({ number }: Line) => !held.has(number)
+  const isFree = ({ number }: Line) => !taken.has(number)
   const first = await store.read.list(listFirstDeliveries, { ...query, after })
   const retries = isClearing ? [] : await store.read.list(listDeliveryRetries, { ...query, now })
   const lines = inTurn(first.filter(isFree), retries.filter(isFree))
@@ -133,14 +133,14 @@ export async function takeDeliveries(
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Passes over held deliveries until none is left in the way. */
-async function passOverHeld(
+/** Passes over fenced deliveries until none is left in the way. */
+async function passOverFenced(
   store: Deps['store'],
-  held: { id: string; now: number; fenced: number },
+  fence: { id: string; now: number; fenced: number },
 ): Promise<void> {
-  const until = async () => (await store.read.find(findHeld, held)) === undefined
+  const until = async () => (await store.read.find(findFenced, fence)) === undefined
   const rules = { pace: PASSING, heavyFor: undefined, until }
-  await sweep({ store }, rules, (tx) => tx.execute(passOver, held))
+  await sweep({ store }, rules, (tx) => tx.execute(passOver, fence))
 }
 
 async function toTasks(

@@ -99,7 +99,7 @@ export async function bulkUpdateWorkflows(
 }
 
 /** Runs the job: deletes the remaining rows of all deleted workflows of the project. */
-export async function eraseWorkflows(
+export async function deleteWorkflowRows(
   deps: Pick<Base, 'store'>,
   job: Pick<RunningJob, 'projectId' | 'signal'>,
 ): Promise<void> {
@@ -131,7 +131,7 @@ async function deleteAll(
     return ids
   }
   const ids = await deps.store.write(mark, { heavyFor: projectId })
-  await eraseSteps(deps, { projectId, ids })
+  await deleteStepRows(deps, { projectId, ids })
   return ids.length
 }
 
@@ -181,7 +181,7 @@ async function findAll(
 }
 
 /** Deletes the steps and transitions of deleted workflows. */
-async function eraseSteps(
+async function deleteStepRows(
   deps: Pick<Base, 'store'>,
   { projectId, ids }: { projectId: string; ids: readonly string[] },
 ): Promise<void> {

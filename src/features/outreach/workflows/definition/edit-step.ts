@@ -17,9 +17,9 @@ import { checkTemplates } from '../graph/step-templates.ts'
 import { reachableFrom, requireFittingEdges } from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
+import { deleteGraphSteps } from './delete-steps.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, requireStep } from './find.ts'
-import { removeSteps } from './remove-steps.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
@@ -104,7 +104,7 @@ export async function deleteStep(
     await refuseActiveAt(tx, workflow, removed)
     const at = deps.now()
     if (splice) await bypass(tx, definition, { stepId, at })
-    await removeSteps(tx, workflow, { stepIds: removed, at })
+    await deleteGraphSteps(tx, workflow, { stepIds: removed, at })
     await saveVersion(tx, workflow, { at })
   })
 }

@@ -10,7 +10,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { ReportUnknown } from '../graph/parse-config.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { CrowdedSteps, clearSteps } from './remove-steps.ts'
+import { CrowdedSteps, cancelAtSteps } from './delete-steps.ts'
 import { loadDetail, type Viewer } from './view.ts'
 
 export type GraphEdit = WorkflowKey &
@@ -49,7 +49,7 @@ export async function editWorkflow<T>(
       return await write()
     } catch (error) {
       if (!(error instanceof CrowdedSteps)) throw withCancelled(error, cancelled)
-      cancelled += await clearSteps(deps, key, error)
+      cancelled += await cancelAtSteps(deps, key, error)
     }
   }
 }

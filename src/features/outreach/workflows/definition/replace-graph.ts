@@ -21,6 +21,7 @@ import { templateNotFound } from '../../../mail/templates/templates.ts'
 import { type Edge, requireStructure, slotKey } from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
+import { deleteGraphSteps } from './delete-steps.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
 import {
@@ -32,7 +33,6 @@ import {
   resolveNames,
   type StepIds,
 } from './given-graph.ts'
-import { removeSteps } from './remove-steps.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
@@ -221,7 +221,7 @@ async function apply(
   if (dropped.length > 0) {
     await tx.delete(workflowTransitions).where(inArray(workflowTransitions.id, dropped))
   }
-  await removeSteps(tx, workflow, { stepIds: removed, at })
+  await deleteGraphSteps(tx, workflow, { stepIds: removed, at })
   await insertEdges(tx, workflow.id, { rows: newEdges, at })
   const changes = [newSteps, otherSteps, newEdges, otherEdges, dropped, removed]
   return changes.some(({ length }) => length > 0)

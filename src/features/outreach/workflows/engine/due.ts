@@ -115,7 +115,7 @@ type Due = {
 }
 
 /** Takes held executions that are due out of the way, at most `limit`. */
-export async function passOverHeld(tx: Tx, key: TurnKey, due: Due): Promise<void> {
+export async function passOverFenced(tx: Tx, key: TurnKey, due: Due): Promise<void> {
   if (due.after > 0) await tx.execute(passOver, { workflowId: key.workflowId, ...due })
 }
 

@@ -179,12 +179,12 @@ async function renderValues(
 }
 
 export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRoom {
-  const held = new Map<string, { projectId: string; characters: number }>()
+  const occupied = new Map<string, { projectId: string; characters: number }>()
   const waiters: Waiter[] = []
 
   function fits({ workflowId, projectId }: TurnKey): boolean {
     let [own, total] = [0, 0]
-    for (const [id, each] of held) {
+    for (const [id, each] of occupied) {
       if (id === workflowId) continue
       total += each.characters
       if (each.projectId === projectId) own += each.characters
@@ -196,8 +196,8 @@ export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRo
     has: fits,
     isWanted: () => waiters.length > 0,
     hold({ workflowId, projectId }, characters) {
-      if (characters === 0) held.delete(workflowId)
-      else held.set(workflowId, { projectId, characters })
+      if (characters === 0) occupied.delete(workflowId)
+      else occupied.set(workflowId, { projectId, characters })
       // One waiter goes on: its turn lets the next one go on.
       const next = waiters.findIndex(({ key }) => fits(key))
       if (next >= 0) waiters.splice(next, 1)[0]?.goOn()

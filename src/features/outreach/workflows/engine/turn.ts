@@ -18,7 +18,7 @@ import { startedEvent } from '../executions/insert.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { TurnKey } from '../notifier.ts'
-import { findEarliestDue, listDueExecutions, passOverHeld } from './due.ts'
+import { findEarliestDue, listDueExecutions, passOverFenced } from './due.ts'
 import { type FoundWorkflow, findGraphWorkflow, type Graphs } from './graphs.ts'
 import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
@@ -114,7 +114,7 @@ async function walkDue(
   const project = await deps.directory.findProject(key.projectId)
   if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
   const after = (await findFence(tx, project.id))?.executionNumber ?? 0
-  await passOverHeld(tx, key, { now: at, limit: MAX_PASSED, after })
+  await passOverFenced(tx, key, { now: at, limit: MAX_PASSED, after })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
   const allowed = asksForValues(graph) ? deps.values.allowance(key) : limit
   const due = await listDueExecutions(tx, key, { now: at, limit: Math.min(limit, allowed), after })

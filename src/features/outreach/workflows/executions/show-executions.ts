@@ -22,7 +22,7 @@ import { findFence } from '../../../ground/fence/rows.ts'
 import { type Listing, wholeListing } from '../../../ground/listing.ts'
 import { MAX_CONTEXT_BYTES } from '../engine/walk.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { type ExecutionKey, findExecution, getExecution } from './find.ts'
+import { type ExecutionKey, findExecution, loadExecution } from './find.ts'
 import { countExecutions } from './stats.ts'
 import { type CancelledTogether, toExecutionRecord, toStepReference } from './view.ts'
 
@@ -82,7 +82,7 @@ export async function viewExecution(
   { store }: Pick<Base, 'store'>,
   key: ExecutionKey,
 ): Promise<ExecutionDetail> {
-  const { workflow, execution } = await getExecution(store.read, key)
+  const { workflow, execution } = await loadExecution(store.read, key)
   const { number } = execution
   const lines = await store.scan.list(listLines, { number })
   const fencedThrough = (await findFence(store.read, key.projectId))?.executionNumber

@@ -12,7 +12,7 @@ import { loadContactIn } from '../../../people/contacts/read/find-contact.ts'
 import { checkData } from '../../../people/contacts/write/data.ts'
 import type { WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
-import { getExecution, getStartable } from './find.ts'
+import { loadExecution, loadStartable } from './find.ts'
 import { insertExecutions, type StartDeps, type Wanted } from './insert.ts'
 import { MAX_STARTS_PER_HOUR, type StartOutcome, startExecution } from './start.ts'
 import { toExecutionRecord } from './view.ts'
@@ -48,12 +48,12 @@ export async function startOne(
   checkData(context, 'context')
   // A refusal is counted, so it must not be an error that undoes the transaction.
   const { outcome, view } = await deps.store.write(async (tx) => {
-    const workflow = await getStartable(tx, key)
+    const workflow = await loadStartable(tx, key)
     await loadContactIn(tx, { projectId: key.projectId, id: contactId })
     const start = { contactId, context, source: null, depth: 0, at: deps.now() }
     const outcome = await startExecution(deps, tx, { workflow, start })
     if (outcome.kind !== 'started') return { outcome, view: undefined }
-    const found = await getExecution(tx, { ...key, executionId: outcome.id })
+    const found = await loadExecution(tx, { ...key, executionId: outcome.id })
     return { outcome, view: toExecutionRecord(found.execution, found.workflow) }
   })
   if (view === undefined) throw refusalOf(outcome)

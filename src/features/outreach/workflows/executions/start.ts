@@ -27,7 +27,7 @@ import { addFigures } from '../figures.ts'
 import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelActive } from './cancel-active.ts'
-import { type ExecutionKey, getExecution } from './find.ts'
+import { type ExecutionKey, loadExecution } from './find.ts'
 import {
   insertCancelled,
   insertExecutions,
@@ -194,7 +194,7 @@ const reopenFailedStep = statement<{ stepId: string }>(
 export async function retryExecution(deps: RetryDeps, key: ExecutionKey): Promise<ExecutionRecord> {
   const { store, now, workflowNotifier } = deps
   return store.write(async (tx) => {
-    const failed = await getExecution(tx, key)
+    const failed = await loadExecution(tx, key)
     const { workflow, execution } = failed
     const at = now()
     await refuseRetry(tx, failed, at)
@@ -207,7 +207,7 @@ export async function retryExecution(deps: RetryDeps, key: ExecutionKey): Promis
       .where(eq(workflowExecutions.number, number))
     const { id: workflowId, projectId } = workflow
     tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 }))
-    const retried = await getExecution(tx, key)
+    const retried = await loadExecution(tx, key)
     return toExecutionRecord(retried.execution, workflow)
   })
 }

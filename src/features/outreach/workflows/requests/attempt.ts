@@ -21,7 +21,7 @@ import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
 import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
 import type { StepHttpRequest } from './http-message.ts'
-import { type LoadedRequest, loadRequest } from './load.ts'
+import { findWorkflowRequest, type LoadedRequest } from './load.ts'
 import type { Prepare } from './render.ts'
 
 const RETRY_DELAYS_MS: readonly number[] = [
@@ -61,7 +61,7 @@ export async function attemptRequest(
   prepare: Prepare,
   { task: { number }, signal }: { task: Task; signal: AbortSignal },
 ): Promise<RequestResult | undefined> {
-  const loaded = await loadRequest(deps, number)
+  const loaded = await findWorkflowRequest(deps, number)
   if (loaded === undefined) return undefined
   const prepared = await prepare(loaded)
   if (prepared === undefined) return undefined

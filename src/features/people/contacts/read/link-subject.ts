@@ -85,8 +85,8 @@ export async function findLinkSubject(
   const returned: string[] = []
   for (const each of erased) {
     const id = each.contactId
-    const held = id === null ? undefined : await reader.find(findHolder, { id, ...pick(each) })
-    if (held !== undefined) returned.push(held.id)
+    const holder = id === null ? undefined : await reader.find(findHolder, { id, ...pick(each) })
+    if (holder !== undefined) returned.push(holder.id)
   }
   const digests = [owner?.digest, mailed?.digest, digest, ...erased.map((each) => each.digest)]
   const known = [...digests.filter((each) => each !== undefined)]

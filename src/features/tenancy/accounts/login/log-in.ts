@@ -8,7 +8,7 @@
  * password is still the user's; the session of the request's cookie ends in it (session fixation).
  */
 import { eq } from '../../../../store/drizzle.ts'
-import { type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, type User, users } from '../../../../store/schema/accounts.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -182,7 +182,7 @@ async function setHash(tx: Tx, userId: string, passwordHash: string): Promise<vo
 async function succeed(
   deps: LoginDeps,
   { user, passwordHash }: Pick<Proven, 'user' | 'passwordHash'>,
-  session: Session,
+  session: LoginSession,
 ): Promise<LoginResult> {
   return {
     kind: 'done',

@@ -1,7 +1,7 @@
 /** The sessions of users: beginning, renewing and ending them. Each is a row; ending one deletes it. */
 import { randomUUID } from 'node:crypto'
 import { and, eq, ne, sql } from '../../../../store/drizzle.ts'
-import { type Session, sessions } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, sessions } from '../../../../store/schema/accounts.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -35,8 +35,8 @@ const endOldest = statement(
 export async function insertSession(
   tx: Tx,
   { userId, client, at }: { userId: string; client: Client; at: number },
-): Promise<Session> {
-  const session: Session = {
+): Promise<LoginSession> {
+  const session: LoginSession = {
     // Not a UUIDv7, whose time could be guessed.
     id: randomUUID(),
     userId,
@@ -54,7 +54,7 @@ export async function insertSession(
 
 export async function issueCookie(
   { sessionTokens }: TokenDeps,
-  { id, expiresAt }: Pick<Session, 'id' | 'expiresAt'>,
+  { id, expiresAt }: Pick<LoginSession, 'id' | 'expiresAt'>,
 ): Promise<SessionCookie> {
   return { token: await sessionTokens.sign('session', { id, expiresAt }), expiresAt }
 }
@@ -62,7 +62,7 @@ export async function issueCookie(
 /** A new cookie when one is due, else undefined. Of several requests at a time one renews it. */
 export async function renewCookie(
   deps: Pick<Base, 'store' | 'now'> & TokenDeps,
-  session: Session,
+  session: LoginSession,
 ): Promise<SessionCookie | undefined> {
   const at = deps.now()
   if (!isRenewalDue(session, at)) return undefined
@@ -111,8 +111,8 @@ export async function endSession(
 export async function endSessions(
   tx: Tx,
   userId: string,
-  except?: Pick<Session, 'id'>,
-): Promise<Session | undefined> {
+  except?: Pick<LoginSession, 'id'>,
+): Promise<LoginSession | undefined> {
   const isUsers = eq(sessions.userId, userId)
   if (except === undefined) {
     await tx.delete(sessions).where(isUsers)

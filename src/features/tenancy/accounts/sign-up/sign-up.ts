@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
-import type { Session } from '../../../../store/schema/accounts.ts'
+import type { LoginSession } from '../../../../store/schema/accounts.ts'
 import type { HourlyLimit } from '../../../../work/limiter.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Verifier } from '../../../people/verification/verifier.ts'
@@ -60,7 +60,7 @@ export type NewAccount = {
 
 type SignedUp = {
   user: { id: string; email: string }
-  session: Session
+  session: LoginSession
   device: SessionCookie
 }
 

@@ -1,7 +1,7 @@
 /** Users about themselves: their record, the password, the language and the time zone. */
 import type { UserRecord } from '../../../../records/user.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
-import { type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, type User, users } from '../../../../store/schema/accounts.ts'
 import type { AccountMethod } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noSession } from '../callers/admit.ts'
@@ -56,7 +56,7 @@ export function toUserRecord(user: User): UserRecord {
  */
 export async function changePassword(
   deps: LoginDeps,
-  given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
+  given: GivenPassword & { newPassword: string; session: Pick<LoginSession, 'id'> },
 ): Promise<{ user: UserRecord; session: SessionCookie; device: SessionCookie }> {
   return withPassword(deps, given, async (confirmed) => {
     const placed = await placeOfUser(deps, confirmed, given)

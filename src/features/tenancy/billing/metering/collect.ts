@@ -143,8 +143,11 @@ export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[])
   for (const subscriber of subscribers) {
     const own = metered.filter(({ projectId }) => projectId === subscriber.id)
     const fenceSeq = fences.get(subscriber.id) ?? 0
-    const [held, free] = [own.filter((e) => e.seq <= fenceSeq), own.filter((e) => e.seq > fenceSeq)]
-    await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, held), isHeld: true })
+    const [fenced, free] = [
+      own.filter((e) => e.seq <= fenceSeq),
+      own.filter((e) => e.seq > fenceSeq),
+    ]
+    await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, fenced), isHeld: true })
     await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, free), isHeld: false })
   }
 }

@@ -149,11 +149,11 @@ function sumOf(batches: readonly Pick<Judged, 'credits'>[]): number {
   return batches.reduce((sum, { credits }) => sum + credits, 0)
 }
 
-type Step = { id: string; before: number } | null
+type PickedBatch = { id: string; before: number } | null
 
 /** Batches whose credits add up to `sum`; undefined without any. */
 function pick(batches: readonly Judged[], sum: number): Set<string> | undefined {
-  const reached = new Map<number, Step>([[0, null]])
+  const reached = new Map<number, PickedBatch>([[0, null]])
   for (const { id, credits } of batches) {
     for (const before of [...reached.keys()]) {
       const after = before + credits

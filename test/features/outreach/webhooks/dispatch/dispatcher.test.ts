@@ -36,9 +36,9 @@ function createSource(rows: Row[], projectOf = (line: string) => line) {
       const lines = new Set(rows.flatMap(({ line, dueAt }) => (dueAt === null ? [] : line)))
       return [...lines].map((line) => ({ ...key(line), dueAt: 0 }))
     },
-    async take({ id: line }, { held, limit, now }) {
+    async take({ id: line }, { taken: inFlight, limit, now }) {
       const own = rows.filter((row) => row.line === line && row.dueAt !== null)
-      const due = own.filter(({ dueAt, number }) => (dueAt ?? 0) <= now && !held.has(number))
+      const due = own.filter(({ dueAt, number }) => (dueAt ?? 0) <= now && !inFlight.has(number))
       const later = own.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? dueAt : []))
       taken.push(limit)
       const tasks = due.slice(0, limit)

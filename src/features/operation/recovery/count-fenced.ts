@@ -4,7 +4,7 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isParked, isPaused } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { HELD_UNTIL, SERVER } from '../../ground/fence/rows.ts'
+import { FENCED_UNTIL, SERVER } from '../../ground/fence/rows.ts'
 
 export type FencedCounts = {
   /** Without the mail of campaigns that are being sent. */
@@ -67,7 +67,7 @@ const batches = sql`select count(*) from metering_batches ${indexedBy('metering_
     and (${isOwn('project_id')} or ${isAll()})`
 
 const jobs = sql`select count(*) from jobs
-  where state in ('waiting', 'active') and run_at = ${HELD_UNTIL}
+  where state in ('waiting', 'active') and run_at = ${FENCED_UNTIL}
     and ${isOwn("coalesce(project_id, '')")}`
 
 const received = sql`select count(*) from inbound_messages where state = 'held' and ${isAll()}`
