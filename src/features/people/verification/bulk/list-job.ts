@@ -21,9 +21,14 @@ import { type BulkSelection, checkSelection } from '../../contacts/bulk/bulk-job
 import { countContacts } from '../../contacts/list/count.ts'
 import type { ContactScope } from '../../contacts/list/scope.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
-import { assessAddress, assessDomain, assessMalformed, type DomainAssessment } from '../assess.ts'
+import {
+  assessAddress,
+  assessDomain,
+  assessMalformed,
+  type DomainAssessment,
+  readVerifiableAddress,
+} from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
-import { readVerifiableAddress } from '../read-address.ts'
 import type { Verifier } from '../verifier.ts'
 import { addResults, EMPTY_RESULT, type ListResult, type VerifiedAddress } from './result.ts'
 
