@@ -17,7 +17,6 @@ import {
 } from '../../../records/campaign.ts'
 import { enveloped } from '../../../records/envelope.ts'
 import { pageParameters } from '../../../records/page.ts'
-import { prefers } from '../../exchange/accepts.ts'
 import {
   arrayResponse,
   EXPORT_ANSWER_BYTES,
@@ -28,6 +27,7 @@ import {
   CSV_TYPE,
   csvResponse,
   jsonOrTable,
+  prefers,
   recordTable,
   varyingByType,
 } from '../../exchange/table.ts'
