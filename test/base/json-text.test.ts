@@ -133,7 +133,7 @@ const OWN_NAMES = [
   'config/version.ts',
   'features/ground/fence/generation-file.ts',
   'features/incoming/sns/notification.ts',
-  'features/mail/messages/delivery/prepare.ts',
+  'features/mail/messages/delivery/sealed-snapshots.ts',
   'features/mail/messages/retention.ts',
   'features/operation/acme/client.ts',
   'features/operation/acme/folder.ts',

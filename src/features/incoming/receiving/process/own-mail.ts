@@ -1,13 +1,23 @@
 /**
- * The place of a received message in a conversation: the email that it answers, and its depth in a
- * chain of workflows.
+ * How a received message relates to mail of this server: the signed tokens that a returned message
+ * quotes, the email that a message answers, and its depth in a chain of workflows.
  */
+import { DAY_MS } from '../../../../base/clock.ts'
+import {
+  type EmailToken,
+  readReturnPathLocalPart,
+  readUnsubscribeLocalPart,
+} from '../../../../formats/signed-tokens.ts'
 import { unindexed } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
-import { isUuid } from '../../../../store/ids.ts'
+import { idTime, isUuid } from '../../../../store/ids.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
 import { depthsOfEmails } from '../../../ground/events/depth.ts'
+
+/** A bounce counts for this long after the creation of its email (the time in the id). */
+const VALID_MS = 30 * DAY_MS
 
 type AnsweredEmail = { id: string }
 
@@ -29,6 +39,30 @@ export const findByProviderId = statement<AnsweredEmail>(
   () => sql`select id from emails where provider_id = ${parameter('providerId')}
     and ${unindexed(sql`project_id`)} = ${parameter('projectId')} limit 1`,
 )
+
+/**
+ * Returns the emails whose tokens this server has signed, each once. A token is `b.…` (return path), `u.…`
+ * (unsubscribe address) or the value of X-Pillarbox-Id.
+ */
+export function readOwnTokens(
+  { keyring }: Pick<Base, 'keyring'>,
+  tokens: readonly string[],
+): EmailToken[] {
+  const returnKeys = keyring.keys('return-path')
+  const unsubscribeKeys = keyring.keys('mail-in-unsubscribe')
+  const emails = tokens.map((token) =>
+    token.startsWith('u.')
+      ? readUnsubscribeLocalPart(unsubscribeKeys, token)
+      : readReturnPathLocalPart(returnKeys, token.startsWith('b.') ? token : `b.${token}`),
+  )
+  const known = emails.filter((email) => email !== undefined)
+  return [...new Map(known.map((email) => [email.emailId, email])).values()]
+}
+
+/** Whether a bounce of this email comes too late to be applied. */
+export function isExpired(emailId: string, at: number): boolean {
+  return at - idTime(emailId) > VALID_MS
+}
 
 /**
  * Finds the email that a message answers, by In-Reply-To and References: the email of the first

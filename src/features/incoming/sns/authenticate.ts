@@ -1,16 +1,17 @@
 /**
- * Fetches and caches the certificates that SNS signs with. They come by HTTPS from a host of SNS. A
- * certificate must also be within its period of validity and be issued to SNS.
+ * Decides whether a message of SNS is trusted: its topic is listed, it is recent, and its signature is
+ * valid. The certificates that SNS signs with are fetched and cached. They come by HTTPS from a host of
+ * SNS. A certificate must also be within its period of validity and be issued to SNS.
  */
-import { X509Certificate } from 'node:crypto'
-import { DAY_MS } from '../../../base/clock.ts'
+import { verify, X509Certificate } from 'node:crypto'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { createLru } from '../../../base/lru.ts'
 import type { PublicFetch } from '../../../outbound/http/clients.ts'
 import type { Base } from '../../ground/base.ts'
-import { untrusted } from './message.ts'
+import { parseCertificateUrl, type SnsMessage, signedText, untrusted } from './message.ts'
 
-export type SigningCertificates = {
+type SigningCertificates = {
   /**
    * @throws AppError FORBIDDEN when the URL has no certificate of SNS, EXTERNAL_SERVICE_ERROR when the
    *   certificate cannot be fetched at the moment
@@ -27,12 +28,42 @@ const CACHE_MS = DAY_MS
 const FAILURE_CACHE_MS = 10_000
 const MAX_FETCHES = 4
 
+/** An hour of retries, and another hour for delays within SNS. */
+const MAX_AGE_MS = 2 * HOUR_MS
+const MAX_AHEAD_MS = 15 * MINUTE_MS
+
 /** The names of most regions; other names contain their region. */
 const COMMON_NAMES = ['sns.amazonaws.com', 'sns.amazonaws.com.cn']
 /** The certificate of this name signs for both regions of GovCloud. */
 const GOVERNMENT_NAME = 'sns-us-gov-west-1.amazonaws.com'
 
-export function createSigningCertificates({
+/**
+ * Returns a function that resolves if the message is trusted. The function throws AppError FORBIDDEN,
+ * EXTERNAL_SERVICE_ERROR.
+ */
+export function createAuthentication(
+  deps: Pick<Base, 'config' | 'publicFetch' | 'now'>,
+): (message: SnsMessage) => Promise<void> {
+  const { config, now } = deps
+  const certificates = createSigningCertificates(deps)
+  return async function authenticate(message) {
+    const { topicArn, at, signatureVersion, signature, signingCertUrl } = message
+    if (!config.sns.topicArns.includes(topicArn)) throw untrusted('the topic is not listed')
+    const ageMs = now() - at
+    if (ageMs > MAX_AGE_MS || ageMs < -MAX_AHEAD_MS)
+      throw untrusted('its time is too far in the past or future')
+    const url = parseCertificateUrl(signingCertUrl)
+    if (url === undefined) throw untrusted('the certificate is not at a host of SNS')
+    const { publicKey } = await certificates.get(url)
+    const algorithm = signatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256'
+    const signed = Buffer.from(signedText(message))
+    if (!verify(algorithm, signed, publicKey, Buffer.from(signature, 'base64'))) {
+      throw untrusted('the signature is not valid')
+    }
+  }
+}
+
+function createSigningCertificates({
   publicFetch,
   now,
 }: Pick<Base, 'publicFetch' | 'now'>): SigningCertificates {

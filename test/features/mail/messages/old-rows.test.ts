@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import { createWalk, type Span, walkOld } from '../../../../src/features/mail/messages/walk-old.ts'
+import { createWalk, type Span, walkOld } from '../../../../src/features/mail/messages/old-rows.ts'
 import { createIdSource } from '../../../../src/store/ids.ts'
 import { START } from '../../../core.ts'
 
