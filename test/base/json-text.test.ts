@@ -142,7 +142,7 @@ const OWN_NAMES = [
   'features/operation/erasure/erase-mail.ts',
   'features/outreach/workflows/schedule/loop.ts',
   'features/people/contacts/fields/fields.ts',
-  'features/people/verification/domain-lists/list-files.ts',
+  'features/people/verification/domain-lists.ts',
   'features/tenancy/accounts/oauth/github-provider.ts',
   'features/tenancy/billing/stripe.ts',
   'features/tenancy/billing/webhook/event.ts',

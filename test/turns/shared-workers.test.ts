@@ -28,7 +28,7 @@ const SHARED: Record<string, { by: string; how: string } | null> = {
   'inbound/submission-reader.ts': { by: TURNS, how: 'lines by project' },
   'features/people/verification/verifier.ts': { by: TURNS, how: 'lines by project' },
   'features/ground/list-totals.ts': { by: TURNS, how: 'lines by project' },
-  'features/tenancy/uploads/open-image.ts': { by: TURNS, how: 'lines by network' },
+  'features/tenancy/uploads/image-files.ts': { by: TURNS, how: 'lines by network' },
   'store/snapshot/snapshot.ts': null,
   'store/long-migration.ts': null,
   // What the others are made of.

@@ -1,8 +1,7 @@
 /**
- * Turns the second factor on, in two steps: the server makes a secret, and the user shows with a code that
- * the authenticator app has it. Until then logins need no code.
+ * Turns the second factor on and off. Turning it on takes two steps: the server makes a secret, and the user
+ * shows with a code that the authenticator app has it. Until then logins need no code.
  */
-
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import type { NewSecondFactor } from '../../../../records/login.ts'
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
@@ -13,7 +12,7 @@ import {
   users,
 } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { noSession } from '../callers/admit.ts'
+import { noSession, requireUser } from '../callers/admit.ts'
 import {
   asAttempt,
   type GivenPassword,
@@ -21,10 +20,14 @@ import {
   withPassword,
 } from '../login/confirm-password.ts'
 import type { LoginDeps } from '../login/log-in.ts'
-import { endAccess } from '../sessions/end-access.ts'
-import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
-import { requireUser } from '../users/require-user.ts'
-import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
+import { endAccess, issueCookie, type SessionCookie } from '../sessions/sessions.ts'
+import {
+  digestRecoveryCode,
+  hasSecondFactor,
+  makeRecoveryCodes,
+  readCode,
+  useCode,
+} from './codes.ts'
 import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
 
 type GivenCode = SessionGuesser & {
@@ -82,6 +85,39 @@ export async function confirmTotp(
   return { recoveryCodes: codes, cookie: await issueCookie(deps, session) }
 }
 
+/**
+ * The user gives the password and a code or a recovery code. All other sessions end, and this one gets a
+ * new cookie.
+ * @throws AppError as `withPassword`, VALIDATION_ERROR (code), BAD_REQUEST when it is off
+ */
+export async function disableTotp(
+  deps: LoginDeps,
+  given: GivenPassword & { code: string; session: Pick<LoginSession, 'id'> },
+): Promise<SessionCookie> {
+  return withPassword(deps, given, async (user) => {
+    if (!hasSecondFactor(user)) throw isOff()
+    const proof = readCode(deps, user, given.code)
+    if (proof === undefined) throw wrongCode()
+    const at = deps.now()
+    const session = await deps.store.write(async (tx) => {
+      await requireUser(tx, user.id)
+      if (!(await useCode(tx, user.id, proof))) throw wrongCode()
+      await clearTotp(tx, user.id, at)
+      const renamed = await endAccess(tx, { userId: user.id, at }, given.session)
+      if (renamed === undefined) throw noSession()
+      return renamed
+    })
+    return issueCookie(deps, session)
+  })
+}
+
+/** Removes the secret, confirmed or not, and the recovery codes. */
+export async function clearTotp(tx: Tx, userId: string, at: number): Promise<void> {
+  const none = { totpSecret: null, totpConfirmedAt: null, totpStep: 0, updatedAt: at }
+  await tx.update(users).set(none).where(eq(users.id, userId))
+  await tx.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId))
+}
+
 /** Returns the sealed secret, and the time step of the code. */
 async function readFirstCode(
   { keyring, now }: LoginDeps,
@@ -116,7 +152,7 @@ async function replaceCodes(tx: Tx, userId: string, digests: readonly string[]):
   await tx.insert(recoveryCodes).values(digests.map((digest) => ({ userId, digest })))
 }
 
-export function wrongCode(): AppError {
+function wrongCode(): AppError {
   return invalidField('code', 'custom', 'This code is wrong, or was used before')
 }
 
@@ -130,4 +166,8 @@ function alreadyOn(): AppError {
   return new AppError('CONFLICT', 'The second factor is on, or was changed meanwhile.', {
     suggestion: 'Turn it off first: DELETE /users/@me/totp.',
   })
+}
+
+function isOff(): AppError {
+  return new AppError('BAD_REQUEST', 'The second factor is off.')
 }

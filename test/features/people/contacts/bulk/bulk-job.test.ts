@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { createSchedule } from '../../../../../src/core/areas.ts'
 import type { Core } from '../../../../../src/core/core.ts'
-import { type BulkResult, runBulk } from '../../../../../src/features/people/contacts/bulk/run.ts'
 import {
   type BulkOperation,
+  type BulkResult,
   type BulkSelection,
   findBulkStatus,
+  runBulk,
   startBulk,
-} from '../../../../../src/features/people/contacts/bulk/start.ts'
+} from '../../../../../src/features/people/contacts/bulk/bulk-job.ts'
 import { upsertContacts } from '../../../../../src/features/people/contacts/write/upsert.ts'
 import { and, asc, eq, like } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'

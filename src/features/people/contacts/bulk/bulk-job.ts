@@ -1,8 +1,8 @@
 /**
- * The job that subscribes, unsubscribes or deletes many contacts. People who left are subscribed
- * only if the request has `resubscribe`. One transaction changes a batch of contacts, appends their
- * events and stores the counts. After a crash, the job continues after the last batch, so it
- * changes and counts each contact once.
+ * Starts, runs and shows the job that subscribes, unsubscribes or deletes many contacts. People who left
+ * are subscribed only if the request has `resubscribe`. One transaction changes a batch of contacts,
+ * appends their events and stores the counts. After a crash, the job continues after the last batch, so
+ * it changes and counts each contact once.
  *
  * A job by query covers the contacts that existed when it started and that match when the walk
  * reaches them. The walk follows their numbers, which a change of `subscribed` does not affect.
@@ -14,16 +14,42 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
+import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
 import { type Pace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
+import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
+import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { clearWishOfContact, isOwnWish } from '../../wishes/wishes.ts'
 import { countContacts } from '../list/count.ts'
 import type { ContactScope } from '../list/scope.ts'
 import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
 import { setSubscribed } from '../write/set-subscribed.ts'
 import { findExisting, findNewestNumber, walkExisting } from './existing.ts'
-import type { BulkOperation, BulkPayload } from './start.ts'
+
+export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
+
+type BulkFilter<RawCondition = Condition> = {
+  subscribed?: boolean | undefined
+  /** A part of the address. */
+  search?: string | undefined
+  condition?: RawCondition | undefined
+}
+
+/** The contacts of a bulk job: given by id, or those that match when the job starts. */
+export type BulkSelection<RawCondition = Condition> =
+  | { mode: 'ids'; contactIds: readonly string[] }
+  | { mode: 'query'; filter: BulkFilter<RawCondition>; excludeIds: readonly string[] }
+
+/** The payload of the job; its status shows it. */
+type BulkPayload = BulkSelection & {
+  operation: BulkOperation
+  projectId: string
+  /** Whether a `subscribe` takes in people who left; absent in jobs of an earlier version. */
+  resubscribe?: boolean
+}
+
+type StartDeps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
 type BulkFailure = { contactId: string; email: string | null; error: string }
 
@@ -61,6 +87,55 @@ const selectLeft = statement<{ id: string }>(
       where digest = ${addressDigest(sql`contacts.project_id`, sql`contacts.email`)}
         and ${isOwnWish})`,
 )
+
+/**
+ * Returns the id of the job. `condition` is the unparsed condition of the request.
+ * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that refers
+ *   to an unknown segment; CONFLICT when the project has too many unfinished jobs of this kind
+ */
+export async function startBulk(
+  deps: StartDeps,
+  input: {
+    projectId: string
+    operation: BulkOperation
+    selection: BulkSelection<unknown>
+    resubscribe?: boolean
+  },
+): Promise<string> {
+  const { projectId, operation, resubscribe } = input
+  const selection = await checkSelection(deps, projectId, input.selection)
+  const { store, now, jobNotifier } = deps
+  return store.write((tx) => {
+    tx.afterCommit(() => jobNotifier.notify())
+    const asked = resubscribe === undefined ? {} : { resubscribe }
+    const payload: BulkPayload = { operation, projectId, ...asked, ...selection }
+    const prefix = `bulk-${operation}`
+    return enqueueForProject(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })
+  })
+}
+
+/** Finds the status of a bulk job or of a field's deletion. @throws AppError RESOURCE_NOT_FOUND */
+export function findBulkStatus(
+  deps: Pick<Base, 'store' | 'now'>,
+  { projectId, jobId }: { projectId: string; jobId: string },
+): Promise<JobStatus> {
+  return findJobStatus(deps, { projectId, id: jobId, kinds: ['bulk', 'delete-field'] })
+}
+
+/** Returns the selection with each id once and the condition parsed. @throws AppError as `startBulk` */
+export async function checkSelection(
+  deps: Pick<Base, 'store' | 'now'>,
+  projectId: string,
+  selection: BulkSelection<unknown>,
+): Promise<BulkSelection> {
+  if (selection.mode === 'ids')
+    return { ...selection, contactIds: [...new Set(selection.contactIds)] }
+  const { condition: given, ...filter } = selection.filter
+  if (given === undefined) return { ...selection, filter }
+  const condition = parseCondition(given, 'filter.condition')
+  await compileCondition(deps, { projectId, condition })
+  return { ...selection, filter: { ...filter, condition } }
+}
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
   const payload = job.payload as BulkPayload

@@ -3,14 +3,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createLog } from '../../../../../src/base/log.ts'
-import { createDomainLists } from '../../../../../src/features/people/verification/domain-lists/domain-lists.ts'
+import { createLog } from '../../../../src/base/log.ts'
 import {
+  createDomainLists,
   MAX_DOMAINS,
   parseList,
   readShippedList,
-} from '../../../../../src/features/people/verification/domain-lists/list-files.ts'
-import { parseDomain } from '../../../../../src/formats/address/address.ts'
+} from '../../../../src/features/people/verification/domain-lists.ts'
+import { parseDomain } from '../../../../src/formats/address/address.ts'
 
 type Line = { msg: string; file: string; error?: string; domains?: number }
 

@@ -1,19 +1,32 @@
 /**
- * The tokens of links that are mailed to users, good for one use within an hour. Used tokens stay until
- * they expire, because they count for the limits of mails.
+ * The tokens in links, each of which proves something about the person who follows the link: 256 random bits
+ * in hexadecimal. The database has only the digests of tokens.
+ *
+ * Tokens of links that are mailed to users are good for one use within an hour. Used tokens stay until they
+ * expire, because they count for the limits of mails.
  */
+import { hash, randomBytes } from 'node:crypto'
 import { HOUR_MS } from '../../../../base/clock.ts'
+import { LINK_TOKEN_LENGTH } from '../../../../records/limits.ts'
 import { and, eq, gt, isNull } from '../../../../store/drizzle.ts'
 import { accountTokens } from '../../../../store/schema/accounts.ts'
 import type { TokenPurpose } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { digestLinkToken } from './link-token.ts'
 
 type Given = { token: string; purpose: TokenPurpose; at: number }
 
 /** Also the window of the limits of mails. */
 export const TOKEN_LIFE_MS = HOUR_MS
+
+export function makeLinkToken(): string {
+  return randomBytes(LINK_TOKEN_LENGTH / 2).toString('hex')
+}
+
+/** The form in which the database stores a token. */
+export function digestLinkToken(token: string): string {
+  return hash('sha256', token)
+}
 
 export async function insertToken(
   tx: Tx,

@@ -1,12 +1,15 @@
 /**
- * Checks the codes of a user's second factor: of the authenticator app, or a recovery code. A code is
- * accepted once: an accepted time step closes itself and all before it, and a recovery code is deleted.
+ * Checks the codes of a user's second factor: of the authenticator app, or a recovery code. A code is accepted
+ * once: an accepted time step closes itself and all before it, and a recovery code is deleted.
+ *
+ * Recovery codes are for users who have lost their authenticator. Each has 80 random bits, so a plain digest
+ * protects it; the id of the user in the digest makes equal codes of two users unlike.
  */
+import { hash, randomBytes } from 'node:crypto'
 import { and, eq, isNotNull, lt } from '../../../../store/drizzle.ts'
 import { recoveryCodes, type User, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { digestRecoveryCode } from './recovery-codes.ts'
 import { findTotpStep, isTotpCode } from './totp.ts'
 
 /** What a code claims to be. `step`: the time step of the code. */
@@ -15,6 +18,13 @@ export type CodeProof =
   | { kind: 'recovery'; digest: string }
 
 type SecondFactor = Pick<User, 'id' | 'totpSecret' | 'totpConfirmedAt'>
+
+const COUNT = 10
+const BYTES = 10
+/** RFC 4648 base32 in lower case. */
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+const BITS = 5
+const GROUP = /.{4}(?=.)/g
 
 export function hasSecondFactor({ totpSecret, totpConfirmedAt }: SecondFactor): boolean {
   return totpSecret !== null && totpConfirmedAt !== null
@@ -58,4 +68,20 @@ export async function useCode(tx: Tx, userId: string, proof: CodeProof): Promise
     .where(isFresh)
     .returning({ id: users.id })
   return used.length > 0
+}
+
+/** Ten codes as `abcd-efgh-ijkl-mnop`. */
+export function makeRecoveryCodes(): string[] {
+  return Array.from({ length: COUNT }, () => toBase32(randomBytes(BYTES)).replace(GROUP, '$&-'))
+}
+
+/** Spaces, hyphens and letter case do not count. */
+export function digestRecoveryCode(userId: string, code: string): string {
+  return hash('sha256', `${userId}:${code.replace(/[\s-]/g, '').toLowerCase()}`)
+}
+
+function toBase32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  const digits = bits.match(new RegExp(`.{${BITS}}`, 'g')) ?? []
+  return digits.map((digit) => ALPHABET[Number.parseInt(digit, 2)]).join('')
 }

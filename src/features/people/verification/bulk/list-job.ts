@@ -1,8 +1,8 @@
 /**
- * The job that verifies a list of addresses. It queries DNS once per domain, for a few domains at a
- * time in turns with other projects, and lets other work run in between, even if the answers come
- * fast. Every few seconds it saves the result so far with its position in the list, so that a
- * resumed run continues after the last saved page and counts no address twice.
+ * Starts, runs and shows the job that verifies a list of addresses. The job changes no contact. It queries
+ * DNS once per domain, for a few domains at a time in turns with other projects, and lets other work run in
+ * between, even if the answers come fast. Every few seconds it saves the result so far with its position in
+ * the list, so that a resumed run continues after the last saved page and counts no address twice.
  */
 import { setImmediate } from 'node:timers/promises'
 import { createLru } from '../../../../base/lru.ts'
@@ -12,17 +12,43 @@ import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
+import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
+import type { Condition } from '../../../ground/conditions/condition.ts'
+import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
+import { type BulkSelection, checkSelection } from '../../contacts/bulk/bulk-job.ts'
 import { countContacts } from '../../contacts/list/count.ts'
 import type { ContactScope } from '../../contacts/list/scope.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
-import { assessAddress, assessDomain, assessMalformed, type DomainAssessment } from '../assess.ts'
+import {
+  assessAddress,
+  assessDomain,
+  assessMalformed,
+  type DomainAssessment,
+  readVerifiableAddress,
+} from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
-import { readVerifiableAddress } from '../read-address.ts'
 import type { Verifier } from '../verifier.ts'
 import { addResults, EMPTY_RESULT, type ListResult, type VerifiedAddress } from './result.ts'
-import type { ListPayload } from './start.ts'
+
+/** The addresses to verify: given as such, or those of contacts given by id or by a query. */
+export type ListSelection<RawCondition = Condition> =
+  | { mode: 'emails'; emails: readonly string[] }
+  | BulkSelection<RawCondition>
+
+/** The payload of the job; its status shows it. */
+type ListPayload = ListSelection & { projectId: string }
+
+export const LIST_JOB_KIND = 'verify-list'
+
+/** Addresses that one request may give. */
+export const MAX_VERIFIED_ADDRESSES = 10_000
+
+/** Attempts of a job that fails, for instance because the database cannot be written. */
+const MAX_ATTEMPTS = 5
+
+type StartDeps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
 type Deps = Pick<Base, 'store' | 'now'> & { verifier: Verifier }
 
@@ -69,6 +95,33 @@ const selectByIds = statement<{ id: string; address: string }>(
 )
 
 type Walk = { after: number; last: number; excluded: ReadonlySet<string> }
+
+/**
+ * Returns the id of the job. The condition is the unparsed one of the request.
+ * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that refers
+ *   to an unknown segment; CONFLICT when the project has too many unfinished jobs of this kind
+ */
+export async function startListVerification(
+  deps: StartDeps,
+  { projectId, selection }: { projectId: string; selection: ListSelection<unknown> },
+): Promise<string> {
+  const checked: ListSelection =
+    selection.mode === 'emails' ? selection : await checkSelection(deps, projectId, selection)
+  const payload: ListPayload = { projectId, ...checked }
+  const job = { kind: LIST_JOB_KIND, projectId, payload, maxAttempts: MAX_ATTEMPTS }
+  return deps.store.write((tx) => {
+    tx.afterCommit(() => deps.jobNotifier.notify())
+    return enqueueForProject(tx, { prefix: 'verify', ...job, now: deps.now() })
+  })
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export function findListStatus(
+  deps: Pick<Base, 'store' | 'now'>,
+  { projectId, jobId }: { projectId: string; jobId: string },
+): Promise<JobStatus> {
+  return findJobStatus(deps, { projectId, id: jobId, kinds: [LIST_JOB_KIND] })
+}
 
 export async function runListVerification(deps: Deps, job: RunningJob): Promise<ListResult> {
   const payload = job.payload as ListPayload

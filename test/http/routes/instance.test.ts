@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import type { Config } from '../../../../src/config/config.ts'
-import { loadConfig } from '../../../../src/config/load.ts'
-import { describeInstance } from '../../../../src/features/tenancy/instance/public-config.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { describeInstance } from '../../../src/http/routes/instance.ts'
 
 type Listen = Config['submission']['listen']
 

@@ -1,17 +1,21 @@
 /**
- * What a project has used in the current period: what Stripe has counted, and the batches that still wait
- * here. Amounts are in the smallest unit of the currency.
+ * What Stripe charges a project: its invoices, and what the project has used in the current period. The use is
+ * what Stripe has counted, and the batches that still wait here. Amounts are in the smallest unit of the
+ * currency.
  */
 import type { Stripe } from 'stripe'
-import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
-import type { BillingConsumption } from '../../../records/billing.ts'
+import { formatInstant, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
+import type {
+  BillingConsumption,
+  BillingInvoices,
+  InvoiceRecord,
+} from '../../../records/billing.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Project } from '../accounts/rows.ts'
-import { instantOf } from './invoices.ts'
-import { OPEN } from './metering/rows.ts'
+import { OPEN } from './metering/batches.ts'
 import {
   requireCustomer,
   requireStripe,
@@ -31,6 +35,10 @@ const sumWaiting = statement<{ credits: number }>(
     where project_id = ${parameter('projectId')} and ${OPEN}
       and occurred_at >= ${parameter('from')}`,
 )
+
+const MAX_INVOICES = 100
+/** Open invoices, and invoices that Stripe has given up collecting. */
+const UNPAID: ReadonlySet<string | null> = new Set(['open', 'uncollectible'])
 
 /**
  * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST without a subscription;
@@ -56,6 +64,22 @@ export async function showConsumption(
     usage: { total: counted + (waiting?.credits ?? 0), records: [] },
     credits,
     upcomingInvoice,
+  }
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND without billing; EXTERNAL_SERVICE_ERROR */
+export async function listInvoices(
+  deps: WithStripe,
+  { customer }: Pick<Project, 'customer'>,
+): Promise<BillingInvoices> {
+  const stripe = requireStripe(deps)
+  if (customer === null) return { invoices: [], hasUnpaidInvoices: false, unpaidInvoices: [] }
+  const { data } = await stripe.call((api) => api.invoices.list({ customer, limit: MAX_INVOICES }))
+  const unpaid = data.filter(({ status }) => UNPAID.has(status))
+  return {
+    invoices: data.map(toInvoiceRecord),
+    hasUnpaidInvoices: unpaid.length > 0,
+    unpaidInvoices: unpaid.map(toUnpaid),
   }
 }
 
@@ -110,4 +134,33 @@ async function previewInvoice(
     if (isFault(error) && error.stripeCode === 'invoice_upcoming_none') return null
     throw error
   }
+}
+
+function instantOf(seconds: number): string {
+  return formatInstant(seconds * SECOND_MS)
+}
+
+function toInvoiceRecord(invoice: Stripe.Invoice): InvoiceRecord {
+  return {
+    id: invoice.id,
+    number: invoice.number,
+    status: invoice.status,
+    amountDue: invoice.amount_due,
+    amountPaid: invoice.amount_paid,
+    currency: invoice.currency,
+    created: instantOf(invoice.created),
+    periodStart: instantOf(invoice.period_start),
+    periodEnd: instantOf(invoice.period_end),
+    hostedInvoiceUrl: invoice.hosted_invoice_url ?? null,
+    invoicePdf: invoice.invoice_pdf ?? null,
+    subtotal: invoice.subtotal,
+    total: invoice.total,
+    paid: invoice.status === 'paid',
+  }
+}
+
+function toUnpaid(invoice: Stripe.Invoice): BillingInvoices['unpaidInvoices'][number] {
+  const { id, number, amountDue, currency, hostedInvoiceUrl } = toInvoiceRecord(invoice)
+  const dueDate = invoice.due_date === null ? null : instantOf(invoice.due_date)
+  return { id, number, amountDue, currency, dueDate, hostedInvoiceUrl }
 }

@@ -4,18 +4,18 @@ import { before, type TestContext, test } from 'node:test'
 import { createSchedule } from '../../../../../src/core/areas.ts'
 import type { Core } from '../../../../../src/core/core.ts'
 import {
+  findListStatus,
+  type ListSelection,
+  runListVerification,
+  startListVerification,
+} from '../../../../../src/features/people/verification/bulk/list-job.ts'
+import {
   addResults,
   EMPTY_RESULT,
   type ListResult,
   MAX_RESULTS,
   type VerifiedAddress,
 } from '../../../../../src/features/people/verification/bulk/result.ts'
-import { runListVerification } from '../../../../../src/features/people/verification/bulk/run.ts'
-import {
-  findListStatus,
-  type ListSelection,
-  startListVerification,
-} from '../../../../../src/features/people/verification/bulk/start.ts'
 import { createVerifier } from '../../../../../src/features/people/verification/verifier.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
