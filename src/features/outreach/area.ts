@@ -44,9 +44,9 @@ import { triggerHandler } from './workflows/engine/follow-events.ts'
 import { BULK_START_KIND, runBulkStart } from './workflows/executions/bulk.ts'
 import { startSettlingCancelled } from './workflows/executions/cancel-all.ts'
 import { maskConfig } from './workflows/graph/secret-headers.ts'
-import { WORKFLOW_REFERENCES } from './workflows/references.ts'
 import { type RequesterDeps, startRequester } from './workflows/requests/requester.ts'
 import { startSchedules } from './workflows/schedule/loop.ts'
+import { WORKFLOW_REFERENCES } from './workflows/workflow.ts'
 
 type Parts = Base & CampaignsDeps & EngineDeps & RequesterDeps & Parameters<typeof startRefusals>[0]
 

@@ -19,7 +19,7 @@ import {
   reachableFrom,
   requireNewEdge,
 } from '../graph/structure.ts'
-import { loadWorkflow } from '../load-workflow.ts'
+import { loadWorkflow } from '../workflow.ts'
 import { refuseActiveAt } from './active.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, requireStep, requireTransition } from './find.ts'

@@ -9,7 +9,7 @@ import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { ReportUnknown } from '../graph/parse-config.ts'
-import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { CrowdedSteps, cancelAtSteps } from './delete-steps.ts'
 import { loadDetail, type Viewer } from './view.ts'
 

@@ -17,7 +17,7 @@ import { findFindings, reachedSteps, type WorkflowFinding } from '../graph/findi
 import type { TypedStep } from '../graph/step-config.ts'
 import { findInSteps } from '../graph/step-findings.ts'
 import { reachableFrom } from '../graph/structure.ts'
-import { findWorkflow, loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { findWorkflow, loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { loadDefinition, loadTemplatesOf } from './find.ts'
 import { listCampaignsOf } from './require-campaigns.ts'
 import { findUnfilled } from './unfilled-variables.ts'

@@ -15,7 +15,7 @@ import type {
 import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { maskConfig } from '../graph/secret-headers.ts'
-import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { type Definition, loadDefinition, loadTemplatesOf, type StepTemplate } from './find.ts'
 
 /** Whether the caller sees secrets. If not, headers that authenticate requests are masked. */
