@@ -15,7 +15,7 @@ import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/c
 import { isDeeperThan, parseJsonText } from '../../../../base/json-text.ts'
 import type { HttpResult } from '../../../../outbound/http/client.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { DispatchResult, Task } from '../../webhooks/dispatch/task-source.ts'
+import type { DispatchResult, Task } from '../../webhooks/dispatch/tasks.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'

@@ -30,7 +30,7 @@ import {
   type TakeQuery,
   type Task,
   type TaskKey,
-} from '../../webhooks/dispatch/task-source.ts'
+} from '../../webhooks/dispatch/tasks.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
 import type { StepHttpRequest } from './http-message.ts'
 
