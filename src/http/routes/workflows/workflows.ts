@@ -11,9 +11,11 @@ import {
   deleteWorkflow,
 } from '../../../features/outreach/workflows/definition/delete.ts'
 import { listWorkflowFields } from '../../../features/outreach/workflows/definition/fields.ts'
-import { listWorkflows } from '../../../features/outreach/workflows/definition/list.ts'
 import { updateWorkflow } from '../../../features/outreach/workflows/definition/update.ts'
-import { loadWorkflowDetail } from '../../../features/outreach/workflows/definition/view.ts'
+import {
+  listWorkflows,
+  loadWorkflowDetail,
+} from '../../../features/outreach/workflows/definition/view.ts'
 import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
 import { bulkChange, bulkResult } from '../../../records/bulk.ts'
 import { eventName } from '../../../records/event.ts'
