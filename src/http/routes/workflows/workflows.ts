@@ -10,8 +10,8 @@ import {
   bulkUpdateWorkflows,
   deleteWorkflow,
 } from '../../../features/outreach/workflows/definition/delete.ts'
+import { updateWorkflow } from '../../../features/outreach/workflows/definition/edit.ts'
 import { listWorkflowFields } from '../../../features/outreach/workflows/definition/fields.ts'
-import { updateWorkflow } from '../../../features/outreach/workflows/definition/update.ts'
 import {
   listWorkflows,
   loadWorkflowDetail,
