@@ -188,3 +188,22 @@ async function findWithheld(
   const answers = perDay === 1 ? 'an answer' : `${perDay} answers`
   return `the sender has had ${answers} within 24 hours (answersPerDay)`
 }
+
+const findEmail = statement<{ id: string }>(
+  () => sql`select emails.id from workflow_step_executions as step
+    join workflow_executions as execution on execution.number = step.execution_number
+    join emails on emails.workflow_execution_id = execution.id
+      and emails.workflow_step_execution_id = step.id
+    where step.execution_number = ${parameter('executionNumber')}
+      and step.step_id = ${parameter('stepId')}`,
+)
+
+/** The email that an execution sent at a step; undefined before, and if the walk did not pass there. */
+export async function findEmailOfStep(
+  tx: Tx,
+  { number, emailIds }: Walker,
+  stepId: string,
+): Promise<string | undefined> {
+  const own = emailIds.get(stepId)
+  return own ?? (await tx.find(findEmail, { executionNumber: number, stepId }))?.id
+}
