@@ -20,8 +20,7 @@ import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
 import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
-import type { StepHttpRequest } from './http-message.ts'
-import { findWorkflowRequest, type LoadedRequest } from './load.ts'
+import { findWorkflowRequest, type LoadedRequest, type StepHttpRequest } from './load.ts'
 import type { Prepare } from './render.ts'
 
 const RETRY_DELAYS_MS: readonly number[] = [
