@@ -28,7 +28,7 @@ import type { AcceptDeps } from '../../../../mail/messages/accept/email-drafts.t
 import { isSuppressed } from '../../../../mail/messages/outcome/suppression.ts'
 import { RESERVED_KEYS } from '../../../../people/contacts/write/data.ts'
 import { hasLeft } from '../../../../people/wishes/wishes.ts'
-import { receivedOptionsOf } from '../../definition/received-trigger.ts'
+import { receivedOptionsOf } from '../../definition/trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
 
