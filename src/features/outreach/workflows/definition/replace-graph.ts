@@ -33,8 +33,7 @@ import {
   resolveNames,
   type StepIds,
 } from './given-graph.ts'
-import { requireCampaigns } from './require-campaigns.ts'
-import { requireSteps } from './require-steps.ts'
+import { requireCampaigns, requireSteps } from './require-references.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import {
   configToStore,

@@ -19,7 +19,7 @@ import { findInSteps } from '../graph/step-findings.ts'
 import { reachableFrom } from '../graph/structure.ts'
 import { findWorkflow, loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { loadDefinition, loadTemplatesOf } from './find.ts'
-import { listCampaignsOf } from './require-campaigns.ts'
+import { listCampaignsOf } from './require-references.ts'
 import { findUnfilled } from './unfilled-variables.ts'
 
 const bodyOfOthers = sql`replace(lower(${templates.body}), 'unsubscribeurl', '')`
