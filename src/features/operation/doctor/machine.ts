@@ -146,7 +146,7 @@ function percent(free: number, total: number): string {
  * used. A log that keeps growing has a reader that does not end: for a while a backup is one.
  * Every read looks into the log, and the log takes the disk's space.
  *
- * A lost log (`recovery/notice-lost-log.ts`) fails until its fence is lifted.
+ * A lost log (`recovery/notice-older.ts`) fails until its fence is lifted.
  */
 export const walCheck: Check = {
   id: 'wal',

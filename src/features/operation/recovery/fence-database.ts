@@ -50,7 +50,7 @@ export async function fenceOlderDatabase(
   return fence && holdMail(deps, fence.generation, { cause, isAlone: true })
 }
 
-/** Fences a database whose log was lost (`notice-lost-log.ts`), in the same way. */
+/** Fences a database whose log was lost (`notice-older.ts`), in the same way. */
 export async function fenceWithoutLog(
   deps: FenceDeps,
   { by, servedAt }: { by: 'start' | 'command'; servedAt: number },
