@@ -8,7 +8,6 @@ import { describeError } from '../../../base/errors.ts'
 import { createProbes, withinLimit } from '../../../outbound/probe/probes.ts'
 import { readSpace } from '../../../store/files/disk.ts'
 import type { Base } from '../../ground/base.ts'
-import { backupCheck, oldestDueCheck } from './ages.ts'
 import type { Check, CheckContext } from './check.ts'
 import type { DoctorDeps } from './deps.ts'
 import { dmarcCheck } from './dmarc.ts'
@@ -16,7 +15,14 @@ import { dkimCheck, returnPathCheck } from './domain-records.ts'
 import { blocklistsCheck, reverseDnsCheck, smtpEgressCheck } from './egress.ts'
 import { createFacts } from './facts.ts'
 import { baseUrlCheck, certificatesCheck, oneClickCheck, starttlsCheck } from './listeners.ts'
-import { clockCheck, diskSpaceCheck, inodesCheck, walCheck } from './machine.ts'
+import {
+  backupCheck,
+  clockCheck,
+  diskSpaceCheck,
+  inodesCheck,
+  oldestDueCheck,
+  walCheck,
+} from './machine.ts'
 import { type CheckOutcome, type CheckResult, skipped, toCheckResult, warning } from './outcome.ts'
 import { spfCheck } from './spf.ts'
 
