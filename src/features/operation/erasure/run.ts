@@ -12,10 +12,18 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { PartValues, TablePart } from '../../ground/manifest/part.ts'
-import { eraseContents, eraseInboundMessages } from './erase-mail.ts'
-import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
+import {
+  CONTENTS,
+  createEraser,
+  type Eraser,
+  type EraserDeps,
+  eraseContents,
+  eraseInboundMessages,
+  listParts,
+  QUEUE,
+  UNBILLED,
+} from './erase-rows.ts'
 import type { ErasurePayload } from './kinds.ts'
-import { CONTENTS, listParts, QUEUE, UNBILLED } from './parts.ts'
 import { untilBilled, untilCounted } from './until-counted.ts'
 
 type Deps = EraserDeps & Pick<Base, 'directory' | 'duties'>

@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../../base/clock.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { findUnbilled } from './parts.ts'
+import { findUnbilled } from './erase-rows.ts'
 
 /**
  * A follower that stands still for this long is failing, and its failures are in the log. It must

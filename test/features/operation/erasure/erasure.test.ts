@@ -15,7 +15,7 @@ import {
   listErasedTables,
   listParts,
   QUEUE,
-} from '../../../../src/features/operation/erasure/parts.ts'
+} from '../../../../src/features/operation/erasure/erase-rows.ts'
 import { runDeletion, runReset } from '../../../../src/features/operation/erasure/run.ts'
 import {
   untilBilled,
