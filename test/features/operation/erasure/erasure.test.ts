@@ -16,11 +16,12 @@ import {
   listParts,
   QUEUE,
 } from '../../../../src/features/operation/erasure/erase-rows.ts'
-import { runDeletion, runReset } from '../../../../src/features/operation/erasure/run.ts'
 import {
+  runDeletion,
+  runReset,
   untilBilled,
   untilCounted,
-} from '../../../../src/features/operation/erasure/until-counted.ts'
+} from '../../../../src/features/operation/erasure/run.ts'
 import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
 import type { Statement } from '../../../../src/store/database.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
