@@ -26,8 +26,9 @@ import { desc } from '../../../store/drizzle.ts'
 import { attempts } from '../../../store/schema/messages.ts'
 import type { Base } from '../../ground/base.ts'
 import { reversedLabels, reverseNameOf } from '../../mail/domains/server-records.ts'
-import type { Check, CheckContext } from './check.ts'
 import {
+  type Check,
+  type CheckContext,
   type CheckOutcome,
   type CheckPart,
   combine,
@@ -39,7 +40,7 @@ import {
   skipped,
   skipUnlessDirect,
   warning,
-} from './outcome.ts'
+} from './check.ts'
 
 /** The latest attempts are enough: one answer settles it. */
 const MAX_ATTEMPTS = 300

@@ -15,9 +15,9 @@ import type { TlsListener } from '../../../config/certificates/tls-listener.ts'
 import type { Config } from '../../../config/config.ts'
 import { formatListenAddress } from '../../../config/values/listen-address.ts'
 import { describeProbeReply } from '../../../outbound/probe/probe-smtp.ts'
-import type { Check, CheckContext } from './check.ts'
-import type { ListenerFindings } from './facts.ts'
 import {
+  type Check,
+  type CheckContext,
   type CheckOutcome,
   type CheckPart,
   combine,
@@ -27,7 +27,8 @@ import {
   skipInSandbox,
   skipped,
   warning,
-} from './outcome.ts'
+} from './check.ts'
+import type { ListenerFindings } from './facts.ts'
 
 const ONE_CLICK_BODY = 'List-Unsubscribe=One-Click'
 

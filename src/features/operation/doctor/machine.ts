@@ -15,8 +15,9 @@ import type { DiskSpace } from '../../../store/files/disk.ts'
 import { findDamage } from '../../../store/find-damage.sqlite.ts'
 import { findLostLogFence } from '../../ground/fence/rows.ts'
 import { findOldestDue } from '../../mail/messages/queue/waiting-mail.ts'
-import type { Check, CheckContext } from './check.ts'
 import {
+  type Check,
+  type CheckContext,
   type CheckOutcome,
   type CheckPart,
   type CheckResult,
@@ -27,7 +28,7 @@ import {
   skipped,
   toCheckResult,
   warning,
-} from './outcome.ts'
+} from './check.ts'
 
 const DATABASE_FIX =
   'Stop the server, keep a copy of data_dir, and restore the last backup: pillarbox restore FILE'

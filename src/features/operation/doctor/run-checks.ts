@@ -8,7 +8,15 @@ import { describeError } from '../../../base/errors.ts'
 import { createProbes, withinLimit } from '../../../outbound/probe/probes.ts'
 import { readSpace } from '../../../store/files/disk.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Check, CheckContext } from './check.ts'
+import {
+  type Check,
+  type CheckContext,
+  type CheckOutcome,
+  type CheckResult,
+  skipped,
+  toCheckResult,
+  warning,
+} from './check.ts'
 import type { DoctorDeps } from './deps.ts'
 import { dmarcCheck } from './dmarc.ts'
 import { dkimCheck, returnPathCheck } from './domain-records.ts'
@@ -23,7 +31,6 @@ import {
   oldestDueCheck,
   walCheck,
 } from './machine.ts'
-import { type CheckOutcome, type CheckResult, skipped, toCheckResult, warning } from './outcome.ts'
 import { spfCheck } from './spf.ts'
 
 type CommandDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'resolver' | 'now' | 'log'> &
