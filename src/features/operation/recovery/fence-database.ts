@@ -14,7 +14,7 @@ import { listFences } from '../../ground/fence/rows.ts'
 import { setFence, setFenceForLog, setFenceIfOlder } from '../../ground/fence/set.ts'
 import { settleFenced } from '../../mail/messages/fenced/settle.ts'
 import { recoverLeases } from '../../mail/messages/queue/leases.ts'
-import { countFenced, type FencedCounts } from './count-fenced.ts'
+import { countFenced, type FencedCounts } from './release.ts'
 
 export type FenceDeps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
