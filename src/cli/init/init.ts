@@ -88,9 +88,9 @@ function describeNext({ configPath }: CommandContext, config: Config): string[] 
   ]
 }
 
-type Target = { context: CommandContext; file: string; hidden: string | undefined }
+type NewFile = { context: CommandContext; file: string; hidden: string | undefined }
 
-async function writeGiven({ context, file, hidden }: Target, input: Input): Promise<Result> {
+async function writeGiven({ context, file, hidden }: NewFile, input: Input): Promise<Result> {
   const { given, secretFiles, address } = readAnswers(input, file)
   const text = formatNewFile(given, secretFiles)
   refuseExisting(file, context.terminal)

@@ -92,8 +92,8 @@ function createRedirect(baseUrl: string): (url: string, outgoing: ServerResponse
     // Without TLS, `base_url` may be the address of this listener: a redirect could go in circles.
     if (protocol !== 'https:') return respond(outgoing, { status: 404, text: 'Not found\n' })
     const isPath = url.startsWith('/') && url !== '/' && URL.canParse(`${origin}${url}`)
-    const target = isPath ? `${origin}${url}` : baseUrl
-    outgoing.setHeader('location', new URL(target).href)
+    const location = isPath ? `${origin}${url}` : baseUrl
+    outgoing.setHeader('location', new URL(location).href)
     respond(outgoing, { status: 308, text: '' })
   }
 }

@@ -133,8 +133,8 @@ async function findHttpCertificate(
   http: ListenAddress,
 ): Promise<ListenerCertificate> {
   const servername = bareHost(new URL(config.baseUrl))
-  const target = { address: localAddressOf(http), port: http.port, servername }
-  const { certificate, error } = await probes.tls(target)
+  const server = { address: localAddressOf(http), port: http.port, servername }
+  const { certificate, error } = await probes.tls(server)
   return { listener: 'http', certificate, error }
 }
 

@@ -93,14 +93,14 @@ export async function createBackup(deps: BackupDeps, input: BackupInput): Promis
 async function run(given: Run): Promise<Backup> {
   const { to, loaded } = given
   if (typeof to !== 'string') return copy(given, to)
-  const target = await openBackupPlace(to, loaded.config.database.file)
+  const place = await openBackupPlace(to, loaded.config.database.file)
   try {
-    const backup = await copy(given, target.write)
-    await readBack(target.partial, backup, given.signal)
-    await target.publish()
+    const backup = await copy(given, place.write)
+    await readBack(place.partial, backup, given.signal)
+    await place.publish()
     return { ...backup, durationMs: given.now() - given.startedAt }
   } catch (error) {
-    await target.discard()
+    await place.discard()
     throw error
   }
 }

@@ -209,9 +209,9 @@ function draftRow(
 }
 
 /** Sets an own property, also for the key `__proto__`. */
-function setOwn(target: ContactData, key: string, value: unknown): void {
-  if (key !== '__proto__') target[key] = value
-  else Object.defineProperty(target, key, { value, enumerable: true })
+function setOwn(record: ContactData, key: string, value: unknown): void {
+  if (key !== '__proto__') record[key] = value
+  else Object.defineProperty(record, key, { value, enumerable: true })
 }
 
 async function sharedColumns(

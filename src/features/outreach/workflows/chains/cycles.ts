@@ -164,15 +164,15 @@ export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
 }
 
 /**
- * Returns, for each workflow from which a way leads to `target`, the next one on the shortest way.
+ * Returns, for each workflow from which a way leads to `goal`, the next one on the shortest way.
  */
-function findWaysTo(makers: readonly Maker[], target: Maker): Map<Maker, Maker> {
+function findWaysTo(makers: readonly Maker[], goal: Maker): Map<Maker, Maker> {
   const next = new Map<Maker, Maker>()
-  const reached = [target]
+  const reached = [goal]
   // The loop also visits the workflows that it adds.
   for (const to of reached) {
     for (const from of makers) {
-      if (from === target || next.has(from) || !starts(from, to)) continue
+      if (from === goal || next.has(from) || !starts(from, to)) continue
       next.set(from, to)
       reached.push(from)
     }

@@ -185,21 +185,21 @@ export function protectedSteps(
 
 function walker({ steps, edges }: Graph) {
   const byId = new Map(steps.map((step) => [step.id, step]))
-  const targets = new Map(
+  const nextIds = new Map(
     edges.map((edge) => [`${edge.fromStepId} ${slotKey(edge)}`, edge.toStepId]),
   )
   /** The step after another, on its first branch or outcome. */
   const after = (id: string): string | undefined => {
     const step = byId.get(id)
     const slot = step === undefined ? undefined : firstSlot(step)
-    return slot === undefined ? undefined : targets.get(`${id} ${slotKey(slot)}`)
+    return slot === undefined ? undefined : nextIds.get(`${id} ${slotKey(slot)}`)
   }
   return {
     steps: byId,
     after,
     /** Where the way of a transition of another graph ends, past the steps that `isPassed` names. */
     endOf(edge: Edge, isPassed: (id: string) => boolean): string | undefined {
-      let id = targets.get(`${edge.fromStepId} ${slotKey(edge)}`)
+      let id = nextIds.get(`${edge.fromStepId} ${slotKey(edge)}`)
       while (id !== undefined && isPassed(id)) id = after(id)
       return id
     },

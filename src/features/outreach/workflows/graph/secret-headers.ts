@@ -60,7 +60,7 @@ export function unmaskConfig({ config, stored, path, seesSecrets }: Given): Conf
   const entries = Object.entries(headers).map(([name, value]) => {
     if (!isMasked([name, value])) return [name, value]
     const kept = known.get(name.toLowerCase())
-    const fault = kept === undefined ? NOTHING_STORED : mayKeep ? undefined : OTHER_TARGET
+    const fault = kept === undefined ? NOTHING_STORED : mayKeep ? undefined : OTHER_URL
     if (fault === undefined) return [name, kept]
     errors.push({ field: `${path}.headers.${name}`, code: 'masked', message: fault })
     return [name, value]
@@ -70,7 +70,7 @@ export function unmaskConfig({ config, stored, path, seesSecrets }: Given): Conf
 }
 
 const NOTHING_STORED = `${MASK} stands for a stored value, and this step has none: give the value`
-const OTHER_TARGET = `${MASK} stands for a value that belongs to the url as it was: give the value again`
+const OTHER_URL = `${MASK} stands for a value that belongs to the url as it was: give the value again`
 
 function isMasked([name, value]: [string, unknown]): boolean {
   return value === MASK && isSecretHeader(name)

@@ -25,16 +25,16 @@ type DescribedHeader = {
 
 const STATES = ['subscribed', 'unsubscribed']
 /** `locale` is the one key of the data that the service reads. */
-const TARGETS = [...STATES, 'locale']
-/** Names that resemble a target but mean something else. */
+const READ_NAMES = [...STATES, 'locale']
+/** Names that resemble one of these names but mean something else. */
 const OTHERS = ['subscriber', 'subscribers', 'locate', 'scale', 'local', 'locals', 'vocal', 'focal']
 
 const MAX_WARNINGS = 10
-/** Longer names resemble no target, and take long to compare. */
+/** Longer names resemble none of these names, and take long to compare. */
 const MAX_NAME_LENGTH = 20
 
 type Names = {
-  mapping: readonly (readonly [header: string, target: string | null])[]
+  mapping: readonly (readonly [header: string, field: string | null])[]
   /** Headers in lower case that the mapping does not name and that say nothing of the subscription. */
   headers: readonly string[]
 }
@@ -71,15 +71,15 @@ export function describeMissingColumn(cells: readonly Cell[]): string {
 }
 
 export function findNearNames({ mapping, headers }: Names): FieldWarning[] {
-  const targets = mapping.flatMap(([header, target]) => {
-    const near = target === null ? undefined : nearest(target, TARGETS)
-    return near === undefined ? [] : [warningOf(`mapping.${header}`, target ?? '', near)]
+  const mapped = mapping.flatMap(([header, field]) => {
+    const near = field === null ? undefined : nearest(field, READ_NAMES)
+    return near === undefined ? [] : [warningOf(`mapping.${header}`, field ?? '', near)]
   })
   const columns = headers.flatMap((header) => {
     const near = nearest(header, STATES)
     return near === undefined ? [] : [warningOf(header, header, near)]
   })
-  return [...targets, ...columns].slice(0, MAX_WARNINGS)
+  return [...mapped, ...columns].slice(0, MAX_WARNINGS)
 }
 
 function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {

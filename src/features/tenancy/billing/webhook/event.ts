@@ -4,12 +4,12 @@ import { z } from 'zod'
 type StripeObjectKind = 'session' | 'subscription' | 'invoice'
 export type StripeObject = { kind: StripeObjectKind; id: string }
 
-/** `target`: undefined for events of other kinds. */
+/** `object`: undefined for events of other kinds. */
 export type StripeEvent = {
   id: string
   type: string
   isLive: boolean
-  target: StripeObject | undefined
+  object: StripeObject | undefined
 }
 
 /** The types of events that have an effect, with the kinds of their objects. */
@@ -33,16 +33,16 @@ const shape = z.object({
   data: z.object({ object: z.object({ id: z.unknown().optional() }) }),
 })
 
-/** Undefined if the body is no event, or its target has no id. */
+/** Undefined if the body is no event, or its object has no id. */
 export function parseEvent(body: Buffer): StripeEvent | undefined {
   const parsed = shape.safeParse(parseJson(body))
   if (!parsed.success) return undefined
   const { id, type, livemode, data } = parsed.data
   const kind = Object.hasOwn(EVENT_TYPES, type) ? EVENT_TYPES[type] : undefined
   const event = { id, type, isLive: livemode }
-  if (kind === undefined) return { ...event, target: undefined }
+  if (kind === undefined) return { ...event, object: undefined }
   const objectId = safeId.safeParse(data.object.id)
-  return objectId.success ? { ...event, target: { kind, id: objectId.data } } : undefined
+  return objectId.success ? { ...event, object: { kind, id: objectId.data } } : undefined
 }
 
 function parseJson(body: Buffer): unknown {

@@ -62,14 +62,14 @@ type HandleDeps = ReceiveDeps & { stripe: StripeClient; sequences: Sequences }
 
 async function handle(deps: HandleDeps, event: StripeEvent): Promise<void> {
   const { stripe, sequences, log } = deps
-  const { id, type, isLive, target } = event
-  if (target === undefined) return
+  const { id, type, isLive, object } = event
+  if (object === undefined) return
   if (stripe.isLive !== undefined && isLive !== stripe.isLive) {
     log.warn({ event: id, type }, 'an event of the other mode of Stripe was ignored')
     return
   }
   if (await isKnown(deps, id)) return
-  const reference = await findReference(stripe, target)
+  const reference = await findReference(stripe, object)
   if (reference === undefined) {
     log.info({ event: id, type }, 'an event of Stripe is about no project')
     return
