@@ -35,6 +35,8 @@ import { fenceOlderDatabase, fenceWithoutLog } from './fence-database.ts'
 
 type Deps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
+const RELEASE_COMMAND = 'pillarbox queue release --restored'
+
 /**
  * Call it before anything acts on the database. Returns whether a fence had to be set; another process may
  * have been faster.
@@ -77,16 +79,12 @@ async function isNew({ store }: Pick<Deps, 'store'>): Promise<boolean> {
   return (await store.read.select({ id: projects.id }).from(projects).limit(1).get()) === undefined
 }
 
-type LogDeps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
-
-const RELEASE_COMMAND = 'pillarbox queue release --restored'
-
 /**
  * Call it before anything acts on the database. Returns since when commits may be missing, as a date;
  * undefined if no log was lost.
  */
 export async function noticeLostLog(
-  deps: LogDeps,
+  deps: Deps,
   by: 'start' | 'command',
 ): Promise<string | undefined> {
   const { config, log } = deps
@@ -107,7 +105,7 @@ export async function noticeLostLog(
  * Stops a command that must not act on what it was told before the loss was noticed.
  * @throws AppError CONFLICT
  */
-async function refuseLostLog(deps: LogDeps): Promise<void> {
+async function refuseLostLog(deps: Deps): Promise<void> {
   const since = await noticeLostLog(deps, 'command')
   if (since === undefined) return
   const text = `The write-ahead log is missing although the server did not end cleanly: what was accepted, sent or changed after ${since} may be lost.`
@@ -121,7 +119,7 @@ async function startLogMark({
   config,
   now,
   log,
-}: Pick<LogDeps, 'store' | 'config' | 'now' | 'log'>): Promise<{ renew(): void; stop(): void }> {
+}: Pick<Deps, 'store' | 'config' | 'now' | 'log'>): Promise<{ renew(): void; stop(): void }> {
   const orWarn = (act: () => void) => {
     try {
       act()
@@ -151,7 +149,7 @@ async function startLogMark({
   }
 }
 
-type WatchDeps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'health' | 'now' | 'log'>
+type WatchDeps = Deps & Pick<Base, 'health'>
 
 /**
  * Call it before anything acts on the database; it must be the only server. `stop` writes the file a last
