@@ -202,7 +202,7 @@ export const CAMPAIGN_REFERENCES: readonly ReferenceSource[] = [
     column: 'campaigns.audience_condition',
     label: 'campaigns',
     refersTo: ['segment', 'event', 'data field', 'standard field'],
-    find: findCampaignsByCondition,
+    find: findReferringByCondition,
   },
   {
     column: 'campaigns.segment_id',
@@ -210,7 +210,7 @@ export const CAMPAIGN_REFERENCES: readonly ReferenceSource[] = [
     refersTo: ['segment'],
     find: (queries, query) =>
       query.referent.kind === 'segment'
-        ? findCampaigns(queries, query, eq(campaigns.segmentId, query.referent.id))
+        ? findReferring(queries, query, eq(campaigns.segmentId, query.referent.id))
         : Promise.resolve([]),
   },
   {
@@ -219,7 +219,7 @@ export const CAMPAIGN_REFERENCES: readonly ReferenceSource[] = [
     refersTo: ['sending domain'],
     find: (queries, query) =>
       query.referent.kind === 'sending domain'
-        ? findCampaigns(queries, query, eq(campaigns.fromDomain, query.referent.domain))
+        ? findReferring(queries, query, eq(campaigns.fromDomain, query.referent.domain))
         : Promise.resolve([]),
   },
 ]
@@ -227,7 +227,7 @@ export const CAMPAIGN_REFERENCES: readonly ReferenceSource[] = [
 /** A campaign that was sent or cancelled uses nothing any more. */
 const isUnfinished = inArray(campaigns.status, ['DRAFT', 'SCHEDULED', 'SENDING'])
 
-async function findCampaigns(
+async function findReferring(
   queries: Queries,
   { projectId, limit }: ReferenceQuery,
   condition: SQL,
@@ -240,7 +240,7 @@ async function findCampaigns(
     .limit(limit ?? Number.MAX_SAFE_INTEGER)
 }
 
-async function findCampaignsByCondition(
+async function findReferringByCondition(
   queries: Queries,
   { projectId, referent, limit }: ReferenceQuery,
 ): Promise<Reference[]> {

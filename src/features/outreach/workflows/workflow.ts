@@ -126,12 +126,12 @@ async function findSendingSteps(
 
 /** Finds the workflows that an event starts, whether or not they are enabled. */
 function findStartedBy(queries: Queries, scope: Scope, eventName: string): Promise<Found[]> {
-  return findWorkflows(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
+  return findReferring(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
 }
 
 /** Finds the workflows that a schedule starts for the members of a segment. */
 function findForSegment(queries: Queries, scope: Scope, segmentId: string): Promise<Found[]> {
-  return findWorkflows(queries, scope, eq(workflows.segmentId, segmentId))
+  return findReferring(queries, scope, eq(workflows.segmentId, segmentId))
 }
 
 /** Finds the workflows with a step that fits. */
@@ -140,7 +140,7 @@ function findByStep(queries: Queries, scope: Scope, fits: SQL | undefined): Prom
     .select({ id: workflowSteps.workflowId })
     .from(workflowSteps)
     .where(and(isPresent(scope), fits))
-  return findWorkflows(queries, scope, inArray(workflows.id, steps))
+  return findReferring(queries, scope, inArray(workflows.id, steps))
 }
 
 /** Finds the steps that fit, named `Onboarding / Welcome mail`. */
@@ -216,7 +216,7 @@ function isPresent({ projectId }: Scope): SQL | undefined {
   return and(eq(workflowSteps.projectId, projectId), isNull(workflowSteps.removedAt))
 }
 
-function findWorkflows(queries: Queries, scope: Scope, fits: SQL): Promise<Found[]> {
+function findReferring(queries: Queries, scope: Scope, fits: SQL): Promise<Found[]> {
   return queries
     .select({ id: workflows.id, name: workflows.name })
     .from(workflows)
