@@ -175,7 +175,7 @@ export const DEFAULTS: Record<string, Way> = {
   'import-export/import-contacts: without the column': (sender, { email }) =>
     file(sender, `email,plan\n${email},pro\n`),
   'contacts/bulk/run: subscribe': (sender, { email }) => bulk(sender, email),
-  'workflows/engine/steps/update-contact: subscribe': (sender, { email }) => runStep(sender, email),
+  'workflows/engine/steps/steps: subscribe': (sender, { email }) => runStep(sender, email),
   'contacts/write/update: another contact gets the address': async ({ core, project }, person) => {
     const key = { projectId: project.id, address: address(`${newId()}@dest.test`) }
     const { contact } = await upsertContact(core, { ...key, subscribed: true })
