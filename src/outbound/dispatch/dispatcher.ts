@@ -99,7 +99,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   function pump(sites: Iterable<string>): void {
     for (const site of sites) if (!starvedSites.since.has(site)) serve(site)
-    starvedSites.serveSoon()
+    if (starvedSites.since.size > 0) starvedSites.serveSoon()
     flush()
   }
 
