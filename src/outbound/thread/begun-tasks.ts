@@ -15,8 +15,7 @@ import { SMALL_CONTENT_BYTES } from '../composing/contents.ts'
 import { localOutcome } from '../outcomes.ts'
 import type { ComposedMessage, TaskResult, ThreadTask } from '../protocol.ts'
 import type { Envelope } from '../smtp/commands.ts'
-import type { SmtpSession } from '../smtp/session.ts'
-import type { NextMessage } from '../smtp/transaction.ts'
+import type { NextMessage, SmtpSession } from '../smtp/session.ts'
 import { isOutranked, type Pool, type SitePools } from './site-pools.ts'
 
 /**

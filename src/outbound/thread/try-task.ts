@@ -22,8 +22,8 @@ import {
 import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
-import type { OpenResult, SmtpSession } from '../smtp/session.ts'
-import type { NextMessage, SendResult } from '../smtp/transaction.ts'
+import type { OpenResult } from '../smtp/open-session.ts'
+import type { NextMessage, SendResult, SmtpSession } from '../smtp/session.ts'
 import type { RunningTask } from './begun-tasks.ts'
 import {
   type ComposeDeps,
