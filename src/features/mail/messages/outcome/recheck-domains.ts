@@ -6,7 +6,7 @@
  */
 
 import { DAY_MS, HOUR_MS } from '../../../../base/clock.ts'
-import { findMxDestination } from '../../../../outbound/routing/mx-destination.ts'
+import { findMxDestination } from '../../../../outbound/routing/find-destination.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import { eq, sql } from '../../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../../store/schema/suppressions.ts'
