@@ -13,8 +13,14 @@ import type { SiteQueue } from '../sites/site-queues.ts'
 import type { DeliveryProgress } from '../sites/site-status.ts'
 import { createProgressQueries } from '../sites/site-status.ts'
 import type { MailOwner } from '../sites/starved-sites.ts'
-import { createThreadWork, resultOfAccepted, sortLost } from '../thread-work.ts'
-import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
+import { createThreadWork } from '../thread-messages.ts'
+import {
+  createThreads,
+  resultOfAccepted,
+  sortLost,
+  type ThreadEnd,
+  type ThreadsOptions,
+} from '../threads.ts'
 
 /** `busy`: the threads that have deliveries; `waiting`: the deliveries that no thread has. */
 export type ThreadLoad = { running: number; busy: number; waiting: number }
