@@ -24,7 +24,7 @@ import type { NextMessage, SmtpSession } from '../smtp/session.ts'
  */
 export type Withdrawal = { isAsked: boolean; session: SmtpSession | null }
 
-export type RunningTask = { current: CurrentStep; withdrawal: Withdrawal }
+type RunningTask = { current: CurrentStep; withdrawal: Withdrawal }
 
 type RunningTasks = {
   begin(task: number): RunningTask
@@ -90,6 +90,7 @@ export type Runner = {
   abandoned: SmtpSession | null
 }
 
+/** `ready`: the message, if it was composed while the session sent the one before it. */
 export type BegunTask = RunningTask & { task: ThreadTask; ready: ReadyMessage | null }
 
 type NextTask = BegunTask & { ready: ReadyMessage; session: SmtpSession; isLate: boolean }
